@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+# One Makefile, no configure. `make help` lists the targets; V=1 shows the commands.
+
+VARIANT ?= release
+ifeq ($(filter $(VARIANT),release debug asan tsan),)
+$(error VARIANT=$(VARIANT): one of release, debug, asan, tsan)
+endif
+
+B       := build/$(VARIANT)
+CC      ?= cc
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+        -Wundef -Wformat=2 -Wpointer-arith -Werror=implicit-function-declaration
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
+ifeq ($(shell uname -m),x86_64)
+HARDEN += -fcf-protection
+endif
+PLAIN_release := -O2 -g $(HARDEN)
+PLAIN_debug   := -O0 -g3
+# Sanitizer variants drive the plain worker and recorder: a preloaded malloc and ASan do not mix.
+PLAIN_asan    := -O1 -g
+PLAIN_tsan    := -O1 -g
+SAN_asan      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_tsan      := -fsanitize=thread
+PLAIN := $(PLAIN_$(VARIANT))
+SAN   := $(SAN_$(VARIANT))
+
+CPPFLAGS += -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
+CFLAGS   += -std=gnu17 -fPIE -fno-strict-aliasing -fno-builtin-malloc -fno-builtin-free $(WARN)
+LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
+LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
+
+# What a measuring process contains; everything else lives in the parent only.
+WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/rng.c \
+              $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
+PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
+MAIN_SRC   := src/cli/main.c
+LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
+                $(wildcard src/*/*.c)) $(wildcard allocators/*/*.c))
+
+LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
+MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
+WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/plain/%.o)
+
+TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so
+
+# ---- tests: one cmocka binary a source file; tests/support/*.c linked into each ----
+UNIT_SRC    := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
+UNIT_BIN    := $(UNIT_SRC:tests/%.c=$(B)/tests/%)
+SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
+SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(B)/obj/%.o)
+# tests/guests/lib*.c become shared objects, tests/guests/prog_*.c programs
+GUEST_LIB   := $(patsubst tests/guests/%.c,$(B)/guests/%.so,$(sort $(wildcard tests/guests/lib*.c)))
+GUEST_PROG  := $(patsubst tests/guests/%.c,$(B)/guests/%,$(sort $(wildcard tests/guests/prog_*.c)))
+
+ifeq ($(V),1)
+Q :=
+say =
+else
+Q := @
+say = @printf '  %-5s %s\n' $(1) $(2)
+endif
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all help
+all: $(TOOLS)
+
+$(B)/allocbench: $(MAIN_OBJ) $(B)/liballocbench.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/liballocbench.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/allocbench-worker: $(WORKER_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(PLAIN) $(LDFLAGS) -o $@ $^
+
+$(B)/liballocbench-record.so: $(PRELOAD_SRC)
+	$(call say,SO,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fvisibility=hidden \
+	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
+	  -Wl,-soname,liballocbench-record.so -o $@ $(PRELOAD_SRC)
+
+$(B)/obj/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) -MMD -MP -c -o $@ $<
+
+$(B)/plain/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) -MMD -MP -c -o $@ $<
+
+$(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ \
+	  $< $(SUPPORT_OBJ) $(B)/liballocbench.a -lcmocka $(LDLIBS)
+
+$(B)/guests/lib%.so: tests/guests/lib%.c
+	@mkdir -p $(@D)
+	$(call say,SO,$@)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -fno-builtin -ftls-model=initial-exec -shared -o $@ $<
+
+$(B)/guests/%: tests/guests/%.c
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O1 -g -Wall -Wextra -fno-builtin -pthread -o $@ $<
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+# ---- tests ----
+.PHONY: unit unit-bins
+unit-bins: $(UNIT_BIN)
+unit: $(UNIT_BIN)
+	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
+# one unit test by name: make test_measure_hdr
+test_%: $(B)/tests/unit/test_%
+	$(Q)$<
+
+help:
+	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
+	@echo '  all          allocbench, allocbench-worker, liballocbench-record.so (default)'
+	@echo '  unit         unit and contract tests'
+	@echo '  test_NAME    one unit test, e.g. make test_measure_hdr'

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/status.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    int exit_code;
+    const char *text;
+} status_table[] = {
+#define X(name, code, text) [AB_##name] = {code, text},
+    AB_STATUS_MAP(X)
+#undef X
+};
+
+enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fmt, ...)
+{
+    if (err == NULL)
+        return status;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    err->status = status;
+    return status;
+}
+
+enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
+{
+    int saved = errno;
+    if (err == NULL)
+        return status;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(saved));
+    err->status = status;
+    return status;
+}
+
+enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
+{
+    char old[sizeof err->text];
+    memcpy(old, err->text, sizeof old);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    size_t used = strlen(err->text);
+    size_t room = sizeof err->text - used - 1;
+    strncat(err->text, old, room);
+    return err->status;
+}
+
+int ab_status_exit_code(enum ab_status status)
+{
+    return status_table[status].exit_code;
+}
+
+const char *ab_status_text(enum ab_status status)
+{
+    return status_table[status].text;
+}

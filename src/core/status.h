@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How functions say that they failed. A function that can fail returns enum ab_status and leaves
+ * its out-parameters untouched on failure; the failing place fills struct ab_err once, callers
+ * may prefix *where*, and only cli/main.c prints. Nothing below cli exits or writes to stdout.
+ */
+#ifndef AB_CORE_STATUS_H
+#define AB_CORE_STATUS_H
+
+/* name, exit code, what it means. The exit codes are an interface (README.md). */
+#define AB_STATUS_MAP(X)                                                                 \
+    X(OK, 0, "success")                                                                  \
+    X(GATE, 1, "a gate failed")                                                          \
+    X(USAGE, 2, "bad command line")                                                      \
+    X(CONFIG, 2, "bad workload")                                                         \
+    X(INPUT, 3, "unreadable or corrupt input")                                           \
+    X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong")              \
+    X(SYSTEM, 4, "the system refused something that allocbench needs")                   \
+    X(INTERRUPTED, 130, "interrupted")
+
+enum ab_status {
+#define X(name, code, text) AB_##name,
+    AB_STATUS_MAP(X)
+#undef X
+};
+
+struct ab_err {
+    enum ab_status status;
+    char text[1024]; /* one sentence, no newline at the end; may hold several lines for configs */
+};
+
+/* Fills err (which may be NULL) and returns status, so that callers write `return ab_fail(…)`. */
+enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ab_fail with ": strerror(errno)" appended. */
+enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Prefixes an error on its way up: "traces/x.abt: " + text. Returns err->status. */
+enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+int ab_status_exit_code(enum ab_status status);
+const char *ab_status_text(enum ab_status status);
+
+#endif

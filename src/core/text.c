@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_reserve(struct ab_text *t, size_t extra)
+{
+    if (t->cap - t->n > extra)
+        return true;
+    size_t cap = t->cap * 2 + extra + 64;
+    char *grown = realloc(t->s, cap);
+    if (grown == NULL)
+        return false;
+    t->s = grown;
+    t->cap = cap;
+    return true;
+}
+
+void ab_text_add(struct ab_text *t, const char *s)
+{
+    size_t n = strlen(s);
+    if (!text_reserve(t, n + 1))
+        return;
+    memcpy(t->s + t->n, s, n + 1);
+    t->n += n;
+}
+
+void ab_text_addf(struct ab_text *t, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n >= 0 && text_reserve(t, (size_t)n + 1)) {
+        vsnprintf(t->s + t->n, t->cap - t->n, fmt, again);
+        t->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+void ab_text_fini(struct ab_text *t)
+{
+    free(t->s);
+    *t = (struct ab_text){0};
+}
+
+enum { WORD_MAX = 63 };
+
+/* Optimal string alignment: edits plus swaps of neighbours. Words beyond WORD_MAX are "far". */
+static size_t distance(const char *a, const char *b)
+{
+    size_t la = strlen(a), lb = strlen(b);
+    if (la > WORD_MAX || lb > WORD_MAX)
+        return SIZE_MAX;
+    size_t d[3][WORD_MAX + 2];
+    for (size_t j = 0; j <= lb; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t *row = d[i % 3], *up = d[(i - 1) % 3], *up2 = d[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = up[j - 1] + (a[i - 1] != b[j - 1]);
+            if (up[j] + 1 < best)
+                best = up[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                up2[j - 2] + 1 < best)
+                best = up2[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return d[la % 3][lb];
+}
+
+const char *ab_text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+    size_t limit = strlen(word) / 3;
+    size_t best = (limit < 1 ? 1 : limit) + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = distance(word, candidates[i]);
+        if (d < best) {
+            best = d;
+            found = candidates[i];
+        }
+    }
+    return found;
+}
+
+/* Length of the well-formed UTF-8 sequence at s (printable, not a C1 control), or 0. */
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] >= 0x20 && s[0] < 0x7f)
+        return 1;
+    size_t n = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+             : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0)
+        return 0;
+    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
+        return 0;
+    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
+        return 0;
+    return n;
+}
+
+const char *ab_text_printable(char *dst, size_t cap, const char *s)
+{
+    size_t used = 0;
+    const unsigned char *p = (const unsigned char *)s;
+    while (*p != 0) {
+        size_t n = utf8_length(p);
+        if (used + (n > 0 ? n : 4) + 1 > cap)
+            break;
+        if (n > 0) {
+            memcpy(dst + used, p, n);
+            used += n;
+            p += n;
+        } else {
+            snprintf(dst + used, cap - used, "\\x%02x", *p++);
+            used += 4;
+        }
+    }
+    dst[used] = 0;
+    return dst;
+}

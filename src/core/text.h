@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small string helpers: growable text, the nearest right spelling, escaping for terminals.
+ */
+#ifndef AB_CORE_TEXT_H
+#define AB_CORE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growable string; always terminated once something was added. Zero-initialise, then fini. */
+struct ab_text {
+    char *s;
+    size_t n, cap;
+};
+
+void ab_text_add(struct ab_text *t, const char *s);
+void ab_text_addf(struct ab_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ab_text_fini(struct ab_text *t);
+
+/* The candidate nearest to `word` by optimal string alignment distance, or NULL when none is
+ * near enough to be what was meant (distance ≤ max(1, length/3)). */
+const char *ab_text_nearest(const char *word, const char *const *candidates, size_t n);
+
+/* Copies `s` with control characters and invalid UTF-8 shown as \xNN, so that hostile names
+ * cannot move the cursor. Always terminates; returns dst. */
+const char *ab_text_printable(char *dst, size_t cap, const char *s);
+
+#endif

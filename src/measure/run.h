@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One run, as parent and worker see it: two shared mappings and a state machine.
+ *
+ *   tape memfd  sealed, read-only: struct ab_tape_image, then ops, side table, phases. Made once,
+ *               mapped by every run of the case.
+ *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
+ *               then the sample positions (parent) and the sample ticks (worker).
+ *
+ * Everything here is plain data of fixed layout, so that the worker needs no parser; the parent
+ * trusts nothing that comes back beyond bounds it checks itself.
+ */
+#ifndef AB_MEASURE_RUN_H
+#define AB_MEASURE_RUN_H
+
+#include "allocators/ab_backend.h"
+#include "trace/tape.h"
+
+#include <stdint.h>
+
+enum ab_pass {
+    AB_PASS_VERIFY,     /* pre-flight: contents, alignment, zeroing; nothing is timed */
+    AB_PASS_THROUGHPUT, /* untimed ops, wall and CPU time a phase */
+    AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
+    AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
+    AB_PASS_COUNT
+};
+
+/* How ops reach the allocator. Each boundary has its own null. */
+enum ab_boundary {
+    AB_BOUNDARY_MALLOC, /* malloc(n)-shaped function pointers */
+    AB_BOUNDARY_HEAP,   /* alloc(heap, n)-shaped: struct ab_backend */
+};
+
+/* Where the functions come from. */
+enum ab_source {
+    AB_SOURCE_NULL,    /* the null back end of `boundary` */
+    AB_SOURCE_LIBC,    /* malloc boundary, the C library's own */
+    AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
+    AB_SOURCE_BUILTIN, /* heap boundary, by name */
+    AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
+};
+
+/* How far the worker came; only grows. The parent classifies a death by it. */
+enum ab_worker_state {
+    AB_WORKER_NONE,       /* exec not reached, or died in a constructor */
+    AB_WORKER_STARTED,    /* main reached */
+    AB_WORKER_IDENTIFIED, /* the functions are those asked for */
+    AB_WORKER_OPENED,     /* heap open, memory pre-faulted */
+    AB_WORKER_RUNNING,
+    AB_WORKER_DONE,
+    AB_WORKER_FAILED, /* `failure` says why */
+};
+
+enum ab_failure {
+    AB_FAILURE_NONE,
+    AB_FAILURE_LIBRARY,     /* not the library asked for, or not usable as one */
+    AB_FAILURE_OPEN,        /* the back end's open refused */
+    AB_FAILURE_NULL,        /* an allocation returned NULL where the work needs a block */
+    AB_FAILURE_CHECK,       /* wrong alignment, content, zeroing */
+    AB_FAILURE_SYSTEM,      /* the worker could not map or pin */
+};
+
+#define AB_TEXT_MAX 512
+#define AB_PARAMS_MAX 16
+#define AB_PHASES_MAX 256
+#define AB_WORST_MAX 16
+
+struct ab_run_request {
+    uint32_t pass, boundary, source;
+    int32_t cpu; /* lane 0 is pinned here; -1 = not pinned */
+    uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
+    char builtin[65];
+    char path[4096]; /* plug-in: what to dlopen */
+    uint64_t values[AB_PARAMS_MAX];
+    uint32_t n_samples; /* LATENCY: entries of positions and ticks */
+    uint32_t verify_ops;
+    uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
+    uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
+    uint64_t positions_offset, ticks_offset; /* in the run memfd */
+    uint64_t block_bytes;                    /* size of the run memfd */
+};
+
+struct ab_identity { /* what really served the ops */
+    uint64_t dev, ino;
+    char path[4096];
+    char build_id[41]; /* hex, "" = none */
+};
+
+struct ab_worst {
+    uint64_t ticks;
+    uint32_t position; /* index of the op in the tape */
+    uint32_t size_hint; /* unused by the worker; the parent reads the tape */
+};
+
+struct ab_tail {
+    uint64_t n;      /* ops seen */
+    uint64_t n_slow, n_1us, n_10us, n_100us;
+    uint64_t max_ticks;
+    uint32_t n_worst;
+    uint32_t reserved;
+    struct ab_worst worst[AB_WORST_MAX]; /* in no order */
+};
+
+struct ab_phase_report {
+    uint64_t wall_ticks, thread_cpu_ns, process_cpu_ns;
+    uint64_t n_ops;         /* requests made of the back end */
+    uint64_t n_unsupported; /* skipped for want of a hook */
+    uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t footprint_pages; /* resident − shared − baseline behind the phase, in OS pages */
+    struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
+};
+
+struct ab_run_report {
+    uint32_t state, failure;
+    char reason[AB_TEXT_MAX];
+    uint32_t phase;         /* running, index */
+    uint32_t op;            /* VERIFY, TAIL: the op running; else the last chunk's first op */
+    uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
+    uint32_t n_samples_done;
+    uint64_t traits; /* of a heap back end */
+    char version[64]; /* what the library says of itself, "" = nothing */
+    struct ab_identity identity;
+    struct ab_phase_report phases[AB_PHASES_MAX];
+};
+
+#define AB_RUN_MAGIC 0x31754241u /* "ABu1": parent and worker are of one build */
+struct ab_run_block {
+    uint32_t magic, size;
+    struct ab_run_request request;
+    struct ab_run_report report;
+};
+
+/* Head of the tape memfd. Offsets are in bytes from its start. */
+struct ab_tape_image {
+    uint32_t magic, size;
+    uint64_t total_bytes;
+    uint64_t ops_offset, wide_offset, phases_offset;
+    uint32_t n_ops, n_wide, n_phases, n_slots;
+    struct ab_facts facts;
+};
+#define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
+
+/* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
+#define AB_WORKER_FD_TAPE 3
+#define AB_WORKER_FD_RUN 4
+
+/* A sample that took longer than 2^32 − 2 ticks is stored as UINT32_MAX: it counts as overflow. */
+#define AB_TICKS_OVERFLOW UINT32_MAX
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A sink turns a session into one kind of output. Outputs are opened before anything is measured,
+ * so that a bad path fails at once; files appear by rename only when they are whole.
+ */
+#ifndef AB_REPORT_SINK_H
+#define AB_REPORT_SINK_H
+
+#include "core/status.h"
+#include "measure/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A file being written under a temporary name beside `path` (O_EXCL, O_NOFOLLOW), or stdout for
+ * "-". `output_commit` flushes, syncs and renames; `output_abandon` removes. An existing regular
+ * file is replaced by the commit only; anything else at `path` is refused at open. */
+struct ab_output {
+    FILE *to;
+    char *path, *temporary; /* NULL for stdout */
+};
+enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
+enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
+void ab_output_abandon(struct ab_output *out);
+
+struct ab_table_style { /* how the terminal table may look */
+    unsigned width;     /* columns */
+    bool color, utf8;
+};
+
+/* Each writes the whole session. Errors of the stream are found by commit. */
+void ab_sink_json(FILE *to, const struct ab_session *session);
+void ab_sink_csv(FILE *to, const struct ab_session *session);
+void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The op of a tape: 8 bytes, decoded before anything is timed.
+ *
+ *     bits 0–3   code            bits 4–31  slot            bits 32–63  size or operand
+ *
+ * The slot sits where `word & ~15` is its byte offset in a table of 16-byte entries, so that the
+ * hot loop decodes it with one instruction. A slot names a live block, never an address, and is
+ * recycled (last in, first out) after its free.
+ *
+ * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched once a page behind
+ * the op, outside the timed interval. That is the default touch, fused because a second dispatch
+ * would cost the harness more than the store it does; every other touch is an op of its own.
+ * What does not fit (sizes ≥ 4 GiB, more than 2^28 slots, large alignments, requests that the
+ * recorded program saw fail) goes through AB_CODE_WIDE: its operand indexes the tape's side table.
+ */
+#ifndef AB_TRACE_OP_H
+#define AB_TRACE_OP_H
+
+#include "allocators/ab_backend.h"
+
+#include <stdint.h>
+
+enum ab_code {
+    AB_CODE_FREE = 0,
+    AB_CODE_ALLOC = 1,
+    AB_CODE_ALLOC_ZEROED = 2,
+    AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
+    AB_CODE_RESIZE = 4,
+    AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_ACCESS = 6,   /* 6, 7, 13, 14: reserved */
+    AB_CODE_RESET = 7,
+    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a page-wise touch */
+    AB_CODE_WAIT = 13,
+    AB_CODE_PUBLISH = 14,
+    AB_CODE_WIDE = 15,
+};
+
+enum ab_touch { /* which bytes of a block are written after it was handed out */
+    AB_TOUCH_NONE,
+    AB_TOUCH_FIRST, /* the first n bytes */
+    AB_TOUCH_ENDS,  /* first and last byte */
+    AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
+    AB_TOUCH_LINE,  /* the first byte, then one every 64 */
+    AB_TOUCH_ALL,
+};
+
+#define AB_OP_CODE(word) ((unsigned)(word)&15u)
+#define AB_OP_SLOT(word) ((uint32_t)(word) >> 4)
+#define AB_OP_SIZE(word) ((uint32_t)((word) >> 32))
+#define AB_OP_MAKE(code, slot, operand) \
+    ((uint64_t)(code) | (uint64_t)(slot) << 4 | (uint64_t)(operand) << 32)
+
+#define AB_ALIGNED_SIZE(operand) ((operand)&0x7ffffffu)
+#define AB_ALIGNED_LOG2(operand) ((operand) >> 27)
+#define AB_ALIGNED_MAKE(size, log2) ((uint32_t)(size) | (uint32_t)(log2) << 27)
+
+#define AB_TOUCH_MODE(operand) ((enum ab_touch)((operand)&7u))
+#define AB_TOUCH_BYTES(operand) ((operand) >> 3)
+#define AB_TOUCH_MAKE(mode, n) ((uint32_t)(mode) | (uint32_t)(n) << 3)
+
+#define AB_SLOT_MAX ((1u << 28) - 1)
+
+/* Side table entry of an AB_CODE_WIDE op. */
+struct ab_wide {
+    uint64_t size;
+    uint64_t align;  /* ALLOC_ALIGNED only */
+    uint32_t slot;
+    uint16_t code;   /* FREE … TOUCHED|RESIZE */
+    uint16_t flags;  /* AB_WIDE_… */
+};
+#define AB_WIDE_MAY_FAIL 1u /* the program got NULL here; NULL is fine, a block is freed at once */
+
+/* Name of an op kind as results spell it: "alloc", "alloc_zeroed" … */
+const char *ab_op_kind_name(enum ab_op_kind kind);
+
+/* The kind of a tape code, or -1 where the code asks nothing of a back end (touch, wait …). */
+int ab_op_code_kind(unsigned code);
+
+#endif

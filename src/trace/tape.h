@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tape: the ops of one lane, ready to run, with what is known about them. Both producers, the
+ * workload compiler and the trace reader, push ops through the builder below, which checks them
+ * (no alloc into a live slot, no free of a dead one), keeps the facts and takes the digest.
+ */
+#ifndef AB_TRACE_TAPE_H
+#define AB_TRACE_TAPE_H
+
+#include "core/status.h"
+#include "trace/op.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AB_PHASE_NAME_MAX 64
+
+struct ab_phase {
+    char name[AB_PHASE_NAME_MAX + 1];
+    bool is_measured;
+    uint32_t begin, end;                 /* ops [begin, end) of the tape */
+    uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
+    uint32_t n_touches;                  /* touch ops and touched allocs */
+    uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
+};
+
+struct ab_tape {
+    uint64_t *ops; /* n_ops, then AB_TAPE_PAD copies of a harmless op for the prefetch */
+    uint32_t n_ops;
+    struct ab_wide *wide;
+    uint32_t n_wide;
+    struct ab_phase *phases;
+    uint32_t n_phases;
+    uint32_t n_slots;
+    struct ab_facts facts;
+    uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
+    uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
+    char sha256[65];        /* of ops, side table and phases, little-endian: same digest, same work */
+};
+#define AB_TAPE_PAD 16
+#define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
+
+struct ab_tape_builder; /* opaque */
+
+/* NULL when out of memory. */
+struct ab_tape_builder *ab_tape_begin(void);
+void ab_tape_abandon(struct ab_tape_builder *b);
+
+/* Names what follows. A tape has at least one phase; ops before the first call are an error. */
+enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
+                             struct ab_err *err);
+
+/* What one allocation asks for; zero-initialise and set what differs. */
+struct ab_request {
+    uint64_t size;
+    uint64_t align;       /* 0 = natural; else a power of two: becomes alloc_aligned */
+    bool is_zeroed;
+    bool may_fail;        /* the program got NULL: no block comes to life */
+    enum ab_touch touch;
+    uint32_t touch_bytes; /* of AB_TOUCH_FIRST, < 2^29 */
+};
+
+/* Each fails with AB_INPUT ("slot 7 is live already") or, when the tape grows beyond
+ * AB_TAPE_MAX_OPS or memory, with AB_SYSTEM. A resize to size 0 must be pushed as a free. */
+enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
+                             const struct ab_request *request, struct ab_err *err);
+enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
+                              const struct ab_request *request, struct ab_err *err);
+enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
+/* Is the slot live, and with what size? For verbs such as `toggle` and `replace`. */
+bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size);
+/* A free of an empty slot: counted, nothing runs. */
+void ab_tape_note_no_op_free(struct ab_tape_builder *b);
+/* Ops pushed so far, touches not counted: what `until: ops(n)` counts. */
+uint64_t ab_tape_count(const struct ab_tape_builder *b);
+/* Bytes requested so far over the whole tape, and live now. */
+uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b);
+uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b);
+
+/* Hands the tape out and frees the builder (also on failure). End it with ab_tape_fini. */
+enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);
+void ab_tape_fini(struct ab_tape *tape);
+
+#endif

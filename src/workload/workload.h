@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A workload file: read, checked, compiled to a tape. The three steps are separate so that
+ * `allocbench check` can stop behind the second.
+ */
+#ifndef AB_WORKLOAD_WORKLOAD_H
+#define AB_WORKLOAD_WORKLOAD_H
+
+#include "core/status.h"
+#include "trace/tape.h"
+
+struct ab_workload; /* opaque; workload/config.h has the records */
+
+struct ab_workload_options {
+    const char *const *sets; /* "name=value" of --set, ends with NULL; may be NULL */
+    bool has_seed;
+    uint64_t seed;           /* --seed */
+    const char *phase_touch; /* reserved, NULL */
+};
+
+/* Reads and validates `path` ("-" = stdin). On failure err->text is empty and `*messages` holds
+ * every error as `file:line:col: error: …` with the source line and a caret, ready to print
+ * (malloc'ed); status AB_CONFIG, or AB_INPUT when the file cannot be read. */
+enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
+                                struct ab_workload **out, char **messages, struct ab_err *err);
+void ab_workload_free(struct ab_workload *w);
+
+enum ab_status ab_workload_compile(const struct ab_workload *w, struct ab_tape *out,
+                                   struct ab_err *err);
+
+const char *ab_workload_name(const struct ab_workload *w);
+const char *ab_workload_about(const struct ab_workload *w);
+const char *ab_workload_text(const struct ab_workload *w); /* the file as read */
+uint64_t ab_workload_seed(const struct ab_workload *w);
+/* `backends:` of the file, names as -b would take them; *n may be 0. */
+const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n);
+/* Params with their final values as "name=value", ends with NULL. */
+const char *const *ab_workload_params(const struct ab_workload *w);
+
+#endif
