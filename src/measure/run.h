@@ -90,7 +90,7 @@ struct ab_identity { /* what really served the ops */
 struct ab_worst {
     uint64_t ticks;
     uint32_t position; /* index of the op in the tape */
-    uint32_t size_hint; /* unused by the worker; the parent reads the tape */
+    uint32_t reserved;
 };
 
 struct ab_tail {
@@ -104,10 +104,7 @@ struct ab_tail {
 
 struct ab_phase_report {
     uint64_t wall_ticks, thread_cpu_ns, process_cpu_ns;
-    uint64_t n_ops;         /* requests made of the back end */
-    uint64_t n_unsupported; /* skipped for want of a hook */
     uint64_t faults_minor, faults_major, switches_involuntary;
-    uint64_t footprint_pages; /* resident − shared − baseline behind the phase, in OS pages */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
 
@@ -119,6 +116,8 @@ struct ab_run_report {
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
     uint32_t n_samples_done;
     uint64_t traits; /* of a heap back end */
+    uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
+    uint32_t reserved;
     char version[64]; /* what the library says of itself, "" = nothing */
     struct ab_identity identity;
     struct ab_phase_report phases[AB_PHASES_MAX];

@@ -128,11 +128,17 @@ static struct live_block *live_entry(struct ab_tape_builder *b, uint32_t slot)
     return &b->live[slot];
 }
 
+static enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
+{
+    return b->tape.n_phases > 0 ? AB_OK : ab_fail(err, AB_CONFIG, "an op before the first phase");
+}
+
 static enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
                                  struct live_block **entry, struct ab_err *err)
 {
-    if (b->tape.n_phases == 0)
-        return ab_fail(err, AB_CONFIG, "an op before the first phase");
+    enum ab_status status = check_phase(b, err);
+    if (status != AB_OK)
+        return status;
     if (slot > AB_SLOT_MAX)
         return ab_fail(err, AB_INPUT, "more than %u blocks live at once", AB_SLOT_MAX);
     struct live_block *found = live_entry(b, slot);
@@ -225,7 +231,10 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
                              const struct ab_request *r, struct ab_err *err)
 {
     struct live_block *entry = NULL;
-    enum ab_status status = check_slot(b, slot, false, &entry, err);
+    if (r->may_fail)
+        slot = 0; /* no block comes to life: the slot is only a place in the word */
+    enum ab_status status = r->may_fail ? check_phase(b, err)
+                                        : check_slot(b, slot, false, &entry, err);
     if (status != AB_OK)
         return status;
     unsigned code = r->align != 0 ? AB_CODE_ALLOC_ALIGNED

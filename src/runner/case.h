@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One back end with its settings, ready to be run.
+ */
+#ifndef AB_RUNNER_CASE_H
+#define AB_RUNNER_CASE_H
+
+#include "measure/run.h"
+
+struct ab_case {
+    enum ab_source source;
+    enum ab_boundary boundary;
+    const char *path;    /* library or plug-in; NULL else */
+    uint64_t dev, ino;   /* of path */
+    const char *builtin; /* name; NULL else */
+    uint64_t values[AB_PARAMS_MAX];
+};
+
+#endif

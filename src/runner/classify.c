@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/classify.h"
+
+#include "core/text.h"
+#include "core/units.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void verdict(struct ab_outcome *out, enum ab_backend_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void verdict(struct ab_outcome *out, enum ab_backend_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(out->reason, sizeof out->reason, fmt, args);
+    va_end(args);
+    out->status = status;
+}
+
+/* "in op 5000 (alloc of 64 bytes, phase churn)": where the worker was last seen. */
+static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
+{
+    const struct ab_run_report *r = e->report;
+    uint32_t state = r->state, op = r->op;
+    if (state == AB_WORKER_NONE) {
+        snprintf(buf, cap, "before main, as the library was loaded");
+        return buf;
+    }
+    if (state != AB_WORKER_RUNNING || op >= e->tape->image->n_ops) {
+        snprintf(buf, cap, "before the first op");
+        return buf;
+    }
+    const char *phase = "?";
+    for (uint32_t i = 0; i < e->tape->image->n_phases; i++)
+        if (op >= e->tape->phases[i].begin && op < e->tape->phases[i].end)
+            phase = e->tape->phases[i].name;
+    uint64_t size = 0;
+    int kind = ab_tape_map_kind(e->tape, op, &size);
+    if (r->op_granularity > 1)
+        snprintf(buf, cap, "between ops %u and %u of phase %s", op, op + r->op_granularity, phase);
+    else if (kind < 0 || kind == AB_OP_FREE)
+        snprintf(buf, cap, "in op %u (%s, phase %s)", op, kind < 0 ? "touch" : "free", phase);
+    else
+        snprintf(buf, cap, "in op %u (%s of %llu bytes, phase %s)", op,
+                 ab_op_kind_name((enum ab_op_kind)kind), (unsigned long long)size, phase);
+    return buf;
+}
+
+static void classify_death(const struct ab_evidence *e, struct ab_outcome *out)
+{
+    char where[256];
+    int status = e->ending->wait_status;
+    place(e, where, sizeof where);
+    if (WIFSIGNALED(status)) {
+        const char *name = sigabbrev_np(WTERMSIG(status));
+        if (WTERMSIG(status) == SIGKILL && e->ending->oom_killed)
+            verdict(out, AB_BACKEND_OOM, "killed by the kernel for want of memory %s", where);
+        else
+            verdict(out, AB_BACKEND_CRASHED, "SIG%s %s", name == NULL ? "?" : name, where);
+    } else {
+        verdict(out, AB_BACKEND_CRASHED, "the process exited with status %d %s",
+                WEXITSTATUS(status), where);
+    }
+}
+
+static enum ab_status classify_failure(const struct ab_evidence *e, struct ab_outcome *out,
+                                       struct ab_err *err)
+{
+    char reason[AB_TEXT_MAX * 4], raw[AB_TEXT_MAX];
+    memcpy(raw, e->report->reason, sizeof raw);
+    raw[sizeof raw - 1] = 0;
+    ab_text_printable(reason, sizeof reason, raw);
+    switch (e->report->failure) {
+    case AB_FAILURE_LIBRARY:
+        verdict(out, AB_BACKEND_WRONG_LIBRARY, "%.900s", reason);
+        break;
+    case AB_FAILURE_NULL:
+        verdict(out, AB_BACKEND_OOM, "%.900s", reason);
+        break;
+    case AB_FAILURE_OPEN:
+    case AB_FAILURE_CHECK:
+        verdict(out, AB_BACKEND_FAILED_CHECK, "%.900s", reason);
+        break;
+    default:
+        return ab_fail(err, AB_SYSTEM, "the worker could not work: %s", reason);
+    }
+    return AB_OK;
+}
+
+static void classify_forced_end(const struct ab_evidence *e, struct ab_outcome *out)
+{
+    char where[256], a[32], b[32];
+    const struct ab_ending *ending = e->ending;
+    place(e, where, sizeof where);
+    if (ending->end == AB_END_MEMORY)
+        verdict(out, AB_BACKEND_OOM, "held %s, more than --mem-limit %s, %s",
+                ab_units_bytes(a, sizeof a, (double)ending->rss_bytes),
+                ab_units_bytes(b, sizeof b, (double)e->memory_limit_bytes), where);
+    else
+        verdict(out, AB_BACKEND_TIMEOUT, "no end within %s, last seen %s%s",
+                ab_units_time(a, sizeof a, (double)e->timeout_ns), where,
+                ending->ignored_term ? "; ignored SIGTERM, killed" : "");
+}
+
+static void first_line(char *dst, size_t cap, const char *text)
+{
+    char line[200];
+    size_t n = strcspn(text, "\n");
+    n = n < sizeof line - 1 ? n : sizeof line - 1;
+    memcpy(line, text, n);
+    line[n] = 0;
+    ab_text_printable(dst, cap, line);
+}
+
+/* The work was done; was it done as a back end may? */
+static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out)
+{
+    char line[256];
+    if (e->ending->n_left > 0) {
+        verdict(out, AB_BACKEND_FAILED_CHECK,
+                "left %u process%s of its own behind (killed)", e->ending->n_left,
+                e->ending->n_left == 1 ? "" : "es");
+    } else if (e->stdout_text[0] != 0) {
+        first_line(line, sizeof line, e->stdout_text);
+        verdict(out, AB_BACKEND_FAILED_CHECK, "printed to standard output: \"%s\"", line);
+    }
+}
+
+enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, struct ab_err *err)
+{
+    const struct ab_ending *ending = e->ending;
+    out->status = AB_BACKEND_OK;
+    out->reason[0] = 0;
+    first_line(out->note, sizeof out->note, e->stderr_text);
+    if (ending->end == AB_END_INTERRUPTED)
+        return ab_fail(err, AB_INTERRUPTED, "interrupted");
+    bool is_exit = WIFEXITED(ending->wait_status);
+    if (is_exit && WEXITSTATUS(ending->wait_status) == 124 && e->report->state == AB_WORKER_NONE)
+        return ab_fail(err, AB_SYSTEM, "the worker could not be started");
+    enum ab_status status = AB_OK;
+    if (ending->end != AB_END_ITSELF)
+        classify_forced_end(e, out);
+    else if (is_exit && e->report->state == AB_WORKER_FAILED)
+        status = classify_failure(e, out, err);
+    else if (!is_exit || e->report->state != AB_WORKER_DONE ||
+             WEXITSTATUS(ending->wait_status) != 0)
+        classify_death(e, out);
+    else
+        classify_conduct(e, out);
+    if (out->status == AB_BACKEND_WRONG_LIBRARY && out->note[0] != 0) {
+        size_t used = strlen(out->reason);
+        snprintf(out->reason + used, sizeof out->reason - used, " (%s)", out->note);
+    }
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of a worker, in one status and one sentence.
+ */
+#ifndef AB_RUNNER_CLASSIFY_H
+#define AB_RUNNER_CLASSIFY_H
+
+#include "runner/run.h"
+#include "runner/supervise.h"
+
+struct ab_evidence {
+    const struct ab_ending *ending;
+    const struct ab_run_report *report; /* untrusted */
+    const struct ab_tape_map *tape;
+    const char *stdout_text, *stderr_text; /* heads of what it printed */
+    uint64_t timeout_ns, memory_limit_bytes;
+};
+
+/* Sets out->status and out->reason. AB_SYSTEM when the worker itself could not work. */
+enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out,
+                           struct ab_err *err);
+
+#endif

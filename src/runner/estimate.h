@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run will cost, before it costs it: for the refusal above --mem-limit, for the deadline
+ * and for `allocbench check`. Estimates, and called so wherever they are shown.
+ */
+#ifndef AB_RUNNER_ESTIMATE_H
+#define AB_RUNNER_ESTIMATE_H
+
+#include "measure/run.h"
+#include "runner/tape_map.h"
+
+#include <stdbool.h>
+
+/* Heap bytes: the live peak with a quarter on top, or all that is ever asked for where nothing is
+ * given back. */
+uint64_t ab_estimate_heap_bytes(const struct ab_facts *facts, bool never_frees);
+/* Ours: tape, slots, samples. */
+uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape);
+/* Time of one pass: 100 ns an op (a slow malloc) and 5 us a touched page. */
+double ab_estimate_pass_ns(const struct ab_tape_map *tape);
+/* A deadline that only what hangs can miss: 10 s and 20 times the estimate. */
+uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
+/* 70 % of MemAvailable. */
+uint64_t ab_default_memory_limit(void);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/fold.h"
+
+#include "runner/sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes)
+{
+    if (n < *cap)
+        return true;
+    uint32_t wanted = *cap == 0 ? 64 : *cap * 2;
+    void *grown = realloc(*items, wanted * item_bytes);
+    if (grown == NULL)
+        return false;
+    *items = grown;
+    *cap = wanted;
+    return true;
+}
+
+static struct ab_result *add_result(const struct ab_fold *f, const char *phase, unsigned op)
+{
+    struct ab_session *s = f->session;
+    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
+    if (hdr == NULL || !grow((void **)&s->results, &s->cap_results, s->n_results,
+                             sizeof s->results[0])) {
+        free(hdr);
+        return NULL;
+    }
+    ab_hdr_init(hdr);
+    struct ab_result *r = &s->results[s->n_results++];
+    *r = (struct ab_result){
+        .backend = f->backend,
+        .phase = phase,
+        .op = op,
+        .block = f->block,
+        .min = NAN,
+        .mean = NAN,
+        .max = NAN,
+        .hdr = hdr,
+        .ns_per_op = NAN,
+        .ops_per_s = NAN,
+        .cpu_ns_per_op = NAN,
+        .latency_pass_ns_per_op = NAN,
+    };
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+        r->quantiles[q] = NAN;
+    return r;
+}
+
+static struct ab_result *find_result(const struct ab_fold *f, const char *phase, unsigned op)
+{
+    for (uint32_t i = f->session->n_results; i-- > 0;) {
+        struct ab_result *r = &f->session->results[i];
+        if (r->backend == f->backend && r->block == f->block && r->op == op && r->phase == phase)
+            return r;
+    }
+    return NULL;
+}
+
+static bool is_served(const struct ab_outcome *run, unsigned kind)
+{
+    return (run->block->report.hooks >> kind & 1) != 0;
+}
+
+/* Requests that were really made of the back end in this phase. */
+static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
+{
+    uint64_t n = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (is_served(run, k))
+            n += phase->n_ops[k];
+    return n;
+}
+
+static uint64_t all_ops(const struct ab_phase *phase)
+{
+    uint64_t n = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n += phase->n_ops[k];
+    return n;
+}
+
+static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
+                                 const struct ab_outcome *run, struct ab_err *err)
+{
+    const struct ab_phase *phase = &f->tape->phases[index];
+    const struct ab_phase_report *report = &run->block->report.phases[index];
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (phase->n_ops[k] > 0 && is_served(run, k) && add_result(f, phase->name, k) == NULL)
+            return ab_fail(err, AB_SYSTEM, "out of memory for results");
+    struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
+    if (all == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for results");
+    double wall_ns = (double)report->wall_ticks * f->clock->ns_per_tick;
+    all->n_ops = served_ops(phase, run);
+    all->n_unsupported = all_ops(phase) - all->n_ops;
+    if (all->n_ops > 0 && wall_ns > 0) {
+        all->ns_per_op = wall_ns / (double)all->n_ops;
+        all->ops_per_s = 1e9 / all->ns_per_op;
+        all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
+    }
+    all->faults_minor = report->faults_minor;
+    all->switches_involuntary = report->switches_involuntary;
+    return AB_OK;
+}
+
+enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_outcome *run,
+                                  struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < f->tape->image->n_phases && status == AB_OK; i++)
+        if (f->tape->phases[i].is_measured)
+            status = fold_phase(f, i, run, err);
+    return status;
+}
+
+static uint64_t ticks_to_ns(const struct ab_fold *f, uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
+}
+
+static void record(struct ab_hdr *hdr, const struct ab_fold *f, uint32_t ticks)
+{
+    ab_hdr_record(hdr, ticks == AB_TICKS_OVERFLOW ? UINT64_MAX : ticks_to_ns(f, ticks));
+}
+
+/* Samples of one phase into one histogram a kind, and a fair share of them into `all`. */
+static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
+                         const struct ab_outcome *run, struct ab_hdr **kinds, struct ab_hdr *all)
+{
+    struct ab_rng rng;
+    double base = ab_sampling_base(phase);
+    ab_rng_init(&rng, f->session->seed, (uint64_t)f->block << 32 | phase->begin);
+    for (uint32_t i = 0; i < run->n_samples; i++) {
+        uint32_t at = run->positions[i];
+        if (at < phase->begin || at >= phase->end)
+            continue;
+        int kind = ab_tape_map_kind(f->tape, at, NULL);
+        if (kind < 0 || !is_served(run, (unsigned)kind) || run->ticks[i] == 0)
+            continue;
+        if (kinds[kind] != NULL)
+            record(kinds[kind], f, run->ticks[i]);
+        if (ab_rng_unit(&rng) * ab_sampling_rate(phase, (unsigned)kind) < base)
+            record(all, f, run->ticks[i]);
+    }
+}
+
+static void summarise(struct ab_result *r)
+{
+    r->n = ab_hdr_total(r->hdr);
+    r->overflow = r->hdr->overflow;
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+        r->quantiles[q] = ab_result_quantile(r->hdr, ab_quantile_values[q]);
+    if (r->n == 0)
+        return;
+    r->min = (double)r->hdr->min;
+    r->mean = ab_hdr_mean(r->hdr);
+    r->max = (double)r->hdr->max;
+}
+
+void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        const struct ab_phase *phase = &f->tape->phases[i];
+        if (!phase->is_measured)
+            continue;
+        struct ab_hdr *kinds[AB_OP_KIND_COUNT] = {NULL};
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
+            struct ab_result *r = find_result(f, phase->name, k);
+            kinds[k] = r == NULL ? NULL : r->hdr;
+        }
+        struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        fold_samples(f, phase, run, kinds, all->hdr);
+        for (unsigned k = 0; k <= AB_OP_ALL; k++) {
+            struct ab_result *r = find_result(f, phase->name, k);
+            if (r != NULL)
+                summarise(r);
+        }
+        double wall_ns =
+            (double)run->block->report.phases[i].wall_ticks * f->clock->ns_per_tick;
+        if (all->n_ops > 0)
+            all->latency_pass_ns_per_op = wall_ns / (double)all->n_ops;
+    }
+}
+
+static int by_slowness(const void *a, const void *b)
+{
+    double x = ((const struct ab_worst_op *)a)->ns, y = ((const struct ab_worst_op *)b)->ns;
+    return (x < y) - (x > y);
+}
+
+static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
+{
+    struct ab_worst_op merged[AB_RESULT_WORST_MAX + AB_WORST_MAX];
+    memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
+    memcpy(merged + r->n_worst, ops, n * sizeof merged[0]);
+    n += r->n_worst;
+    qsort(merged, n, sizeof merged[0], by_slowness);
+    r->n_worst = n < AB_RESULT_WORST_MAX ? n : AB_RESULT_WORST_MAX;
+    memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
+}
+
+static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
+{
+    struct ab_worst_op worst[AB_WORST_MAX];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < tail->n_worst && i < AB_WORST_MAX; i++) {
+        if (tail->worst[i].position >= f->tape->image->n_ops)
+            continue;
+        worst[n].position = tail->worst[i].position;
+        worst[n].ns = (double)ticks_to_ns(f, tail->worst[i].ticks);
+        ab_tape_map_kind(f->tape, worst[n].position, &worst[n].size);
+        n++;
+    }
+    keep_worst(r, worst, n);
+    r->tail_n += tail->n;
+    r->tail_over_100ns += tail->n_slow;
+    r->tail_over_1us += tail->n_1us;
+    r->tail_over_10us += tail->n_10us;
+    r->tail_over_100us += tail->n_100us;
+    double max = (double)ticks_to_ns(f, tail->max_ticks);
+    if (tail->max_ticks > 0 && !(r->max >= max))
+        r->max = max;
+}
+
+void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        const struct ab_phase *phase = &f->tape->phases[i];
+        if (!phase->is_measured)
+            continue;
+        struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
+            struct ab_result *r = find_result(f, phase->name, k);
+            const struct ab_tail *tail = &run->block->report.phases[i].tail[k];
+            if (r == NULL)
+                continue;
+            add_tail(f, r, tail);
+            add_tail(f, all, tail);
+        }
+    }
+}
+
+enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
+                            const struct ab_outcome *throughput, const struct ab_outcome *latency,
+                            struct ab_err *err)
+{
+    struct ab_session *s = f->session;
+    struct ab_hdr *all = malloc(sizeof *all);
+    enum ab_status status = AB_SYSTEM;
+    for (uint32_t i = 0; i < f->tape->image->n_phases && all != NULL; i++) {
+        const struct ab_phase *phase = &f->tape->phases[i];
+        uint64_t n = all_ops(phase);
+        if (!phase->is_measured || n == 0)
+            continue;
+        if (!grow((void **)&s->nulls, &s->cap_nulls, s->n_nulls, sizeof s->nulls[0]))
+            goto out;
+        struct ab_hdr *kinds[AB_OP_KIND_COUNT] = {NULL};
+        ab_hdr_init(all);
+        fold_samples(f, phase, latency, kinds, all);
+        double throughput_ns = (double)throughput->block->report.phases[i].wall_ticks;
+        double latency_ns = (double)latency->block->report.phases[i].wall_ticks;
+        s->nulls[s->n_nulls++] = (struct ab_null_cost){
+            .phase = phase->name,
+            .boundary = boundary,
+            .block = f->block,
+            .n_ops = n,
+            .ns_per_op = throughput_ns * f->clock->ns_per_tick / (double)n,
+            .latency_pass_ns_per_op = latency_ns * f->clock->ns_per_tick / (double)n,
+            .floor_ns = ab_result_quantile(all, 0.5),
+        };
+    }
+    status = AB_OK;
+out:
+    free(all);
+    return status == AB_OK ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
+}
+
+void ab_fold_forget(struct ab_session *session, uint32_t backend)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < session->n_results; i++) {
+        if (session->results[i].backend == backend)
+            free(session->results[i].hdr);
+        else
+            session->results[kept++] = session->results[i];
+    }
+    session->n_results = kept;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ab_median(double *x, size_t n)
+{
+    qsort(x, n, sizeof x[0], by_value);
+    return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}

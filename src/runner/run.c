@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/run.h"
+
+#include "runner/classify.h"
+#include "runner/estimate.h"
+#include "runner/sampling.h"
+#include "runner/spawn.h"
+#include "runner/supervise.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CAPTURE_BYTES = 65536 };
+
+/* Where everything lies in the run memfd. */
+struct layout {
+    size_t positions, ticks, total, cap_samples;
+};
+
+static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
+{
+    struct layout l = {.cap_samples =
+                           pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
+    l.positions = (sizeof(struct ab_run_block) + 63) & ~(size_t)63;
+    l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
+    l.total = l.ticks + l.cap_samples * sizeof(uint32_t);
+    return l;
+}
+
+static void fill_request(const struct ab_run_context *context, const struct ab_case *c,
+                         enum ab_pass pass, struct ab_run_request *r)
+{
+    double ticks_per_ns = 1 / context->clock.ns_per_tick;
+    r->pass = pass;
+    r->boundary = c->boundary;
+    r->source = c->source;
+    r->cpu = context->cpu;
+    r->want_dev = c->dev;
+    r->want_ino = c->ino;
+    if (c->builtin != NULL)
+        strncpy(r->builtin, c->builtin, sizeof r->builtin - 1);
+    if (c->path != NULL)
+        strncpy(r->path, c->path, sizeof r->path - 1);
+    memcpy(r->values, c->values, sizeof r->values);
+    r->verify_ops = AB_VERIFY_OPS;
+    r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
+    r->tail_1us_ticks = (uint64_t)(1e3 * ticks_per_ns);
+    r->tail_10us_ticks = (uint64_t)(1e4 * ticks_per_ns);
+    r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
+}
+
+/* Makes the run memfd, maps it and writes the request. */
+static int prepare(const struct ab_run_context *context, const struct ab_case *c,
+                   enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out)
+{
+    struct layout l = plan_layout(context, pass);
+    int fd = ab_memfd("allocbench-run", l.total);
+    void *p = fd < 0 ? MAP_FAILED
+                     : mmap(NULL, l.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    out->block = p;
+    out->block_bytes = l.total;
+    out->block->magic = AB_RUN_MAGIC;
+    out->block->size = sizeof(struct ab_run_block);
+    struct ab_run_request *r = &out->block->request;
+    fill_request(context, c, pass, r);
+    r->positions_offset = l.positions;
+    r->ticks_offset = l.ticks;
+    r->block_bytes = l.total;
+    uint32_t *positions = (uint32_t *)((char *)p + l.positions);
+    if (pass == AB_PASS_LATENCY)
+        r->n_samples = ab_sampling_draw(context->tape, rng, positions, l.cap_samples);
+    out->positions = positions;
+    out->ticks = (uint32_t *)((char *)p + l.ticks);
+    out->n_samples = r->n_samples;
+    return fd;
+}
+
+static void read_capture(int fd, char *buf, size_t cap)
+{
+    ssize_t n = pread(fd, buf, cap - 1, 0);
+    buf[n > 0 ? n : 0] = 0;
+}
+
+enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
+                      enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
+                      struct ab_err *err)
+{
+    struct ab_outcome made = {0};
+    struct ab_ending ending;
+    char stdout_text[512], stderr_text[512];
+    pid_t pid;
+    enum ab_status status = AB_SYSTEM;
+    uint64_t timeout_ns = context->timeout_ns != 0 ? context->timeout_ns
+                                                   : ab_estimate_timeout_ns(context->tape);
+    int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
+    int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
+    int run_fd = prepare(context, c, pass, rng, &made);
+    if (out_fd < 0 || err_fd < 0 || run_fd < 0) {
+        ab_fail_errno(err, AB_SYSTEM, "cannot map the run's memory");
+        goto out;
+    }
+    struct ab_spawn spawn = {
+        .worker_path = context->worker_path,
+        .tape_fd = context->tape->fd,
+        .run_fd = run_fd,
+        .stdout_fd = out_fd,
+        .stderr_fd = err_fd,
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
+        .is_plugin = c->source == AB_SOURCE_PLUGIN,
+    };
+    if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)
+        goto out;
+    ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
+    read_capture(out_fd, stdout_text, sizeof stdout_text);
+    read_capture(err_fd, stderr_text, sizeof stderr_text);
+    struct ab_evidence evidence = {&ending,     &made.block->report, context->tape,
+                                   stdout_text, stderr_text,         timeout_ns,
+                                   context->memory_limit_bytes};
+    status = ab_classify(&evidence, &made, err);
+out:
+    if (run_fd >= 0)
+        close(run_fd);
+    if (out_fd >= 0)
+        close(out_fd);
+    if (err_fd >= 0)
+        close(err_fd);
+    if (status == AB_OK)
+        *out = made;
+    else
+        ab_outcome_fini(&made);
+    return status;
+}
+
+void ab_outcome_fini(struct ab_outcome *out)
+{
+    if (out->block != NULL)
+        munmap(out->block, out->block_bytes);
+    *out = (struct ab_outcome){0};
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One run: a case, a pass, a fresh worker. What comes back is the worker's report and what became
+ * of the process; nothing in the report is believed unless the status says ok.
+ */
+#ifndef AB_RUNNER_RUN_H
+#define AB_RUNNER_RUN_H
+
+#include "core/clock.h"
+#include "core/rng.h"
+#include "measure/result.h"
+#include "runner/case.h"
+#include "runner/tape_map.h"
+
+struct ab_run_context { /* the same for all runs of a session */
+    const struct ab_tape_map *tape;
+    const char *worker_path;
+    struct ab_clock clock;
+    int32_t cpu;
+    uint64_t timeout_ns;         /* 0 = from the estimate */
+    uint64_t memory_limit_bytes;
+};
+
+struct ab_outcome {
+    enum ab_backend_status status;
+    char reason[1024];          /* "" when ok */
+    char note[256];             /* first line the worker wrote to stderr, "" = none */
+    struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
+    size_t block_bytes;
+    const uint32_t *positions, *ticks;
+    uint32_t n_samples;
+};
+
+/* AB_OK also when the back end failed (see out->status); AB_INTERRUPTED and AB_SYSTEM end the
+ * session. Always ab_outcome_fini after AB_OK. */
+enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
+                      enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
+                      struct ab_err *err);
+void ab_outcome_fini(struct ab_outcome *out);
+
+/* Ops that the pre-flight covers. */
+#define AB_VERIFY_OPS 20000
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/session.h"
+
+#include "core/units.h"
+#include "runner/estimate.h"
+#include "runner/fold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct conductor {
+    const struct ab_session_plan *plan;
+    struct ab_session *session;
+    struct ab_rng rng;
+    uint32_t done, total;
+};
+
+static const char *const boundary_names[] = {"malloc", "heap"};
+
+static bool is_running(const struct conductor *c, uint32_t backend)
+{
+    return ab_backend_status_has_numbers(c->session->backends[backend].status);
+}
+
+static void say(struct conductor *c, uint32_t block, const char *backend, enum ab_pass pass)
+{
+    if (c->plan->progress == NULL)
+        return;
+    struct ab_progress p = {block, pass == AB_PASS_VERIFY ? 0 : c->plan->reps, backend, pass,
+                            c->done, c->total};
+    c->plan->progress(c->plan->user, &p);
+}
+
+static void fail_backend(struct conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    b->status = run->status;
+    memcpy(b->reason, run->reason, sizeof b->reason);
+    ab_fold_forget(c->session, backend);
+}
+
+/* What the first successful run says of the back end. */
+static void note_identity(struct conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    const struct ab_run_report *r = &run->block->report;
+    if (r->version[0] != 0)
+        snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
+    if (r->identity.build_id[0] != 0)
+        snprintf(b->build_id, sizeof b->build_id, "%.40s", r->identity.build_id);
+    if (b->path[0] == 0 && r->identity.path[0] == '/')
+        snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
+                 r->identity.path);
+    b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
+    uint32_t used = c->session->facts.kinds, missing = used & ~r->hooks;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)
+        if ((missing >> k & 1) != 0) {
+            b->status = AB_BACKEND_PARTIAL;
+            size_t n = strlen(b->reason);
+            snprintf(b->reason + n, sizeof b->reason - n, "%s%s", n == 0 ? "cannot " : ", ",
+                     ab_op_kind_name((enum ab_op_kind)k));
+        }
+}
+
+static bool fits_memory(struct conductor *c, uint32_t backend)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    char need[32], limit[32];
+    uint64_t bytes = ab_estimate_heap_bytes(&c->session->facts, b->never_frees);
+    if (bytes <= c->plan->context.memory_limit_bytes)
+        return true;
+    b->status = AB_BACKEND_OOM;
+    snprintf(b->reason, sizeof b->reason, "would need about %s%s, --mem-limit is %s; not run",
+             ab_units_bytes(need, sizeof need, (double)bytes),
+             b->never_frees ? " (it never frees)" : "",
+             ab_units_bytes(limit, sizeof limit, (double)c->plan->context.memory_limit_bytes));
+    return false;
+}
+
+static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *err)
+{
+    struct ab_outcome run;
+    say(c, 0, c->session->backends[i].name, AB_PASS_VERIFY);
+    if (!fits_memory(c, i))
+        return AB_OK;
+    enum ab_status status =
+        ab_run(&c->plan->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    if (run.status != AB_BACKEND_OK) {
+        fail_backend(c, i, &run);
+    } else {
+        note_identity(c, i, &run);
+        fits_memory(c, i);
+    }
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+static void shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n)
+{
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t j = (uint32_t)ab_rng_below(rng, i), t = x[i - 1];
+        x[i - 1] = x[j];
+        x[j] = t;
+    }
+}
+
+static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, uint32_t block,
+                               struct ab_err *err)
+{
+    struct ab_outcome throughput = {0}, latency = {0};
+    const struct ab_run_context *context = &c->plan->context;
+    struct ab_case null = {.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                    : AB_SOURCE_BUILTIN,
+                           .boundary = boundary,
+                           .builtin = "null"};
+    struct ab_fold fold = {c->session, context->tape, &context->clock, 0, block};
+    say(c, block, "null", AB_PASS_THROUGHPUT);
+    enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
+    if (status == AB_OK)
+        status = ab_run(context, &null, AB_PASS_LATENCY, &c->rng, &latency, err);
+    if (status == AB_OK &&
+        (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
+        status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s%s", throughput.reason,
+                         latency.reason);
+    if (status == AB_OK)
+        status = ab_fold_null(&fold, boundary_names[boundary], &throughput, &latency, err);
+    ab_outcome_fini(&throughput);
+    ab_outcome_fini(&latency);
+    return status;
+}
+
+static enum ab_status run_nulls(struct conductor *c, uint32_t block, struct ab_err *err)
+{
+    bool is_used[2] = {false, false};
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < c->session->n_backends; i++)
+        if (is_running(c, i))
+            is_used[c->plan->cases[i].boundary] = true;
+    for (unsigned b = 0; b < 2 && status == AB_OK; b++)
+        if (is_used[b])
+            status = run_null(c, (enum ab_boundary)b, block, err);
+    return status;
+}
+
+static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t block,
+                               enum ab_pass pass, struct ab_err *err)
+{
+    struct ab_outcome run;
+    const struct ab_run_context *context = &c->plan->context;
+    struct ab_fold fold = {c->session, context->tape, &context->clock, backend, block};
+    say(c, block, c->session->backends[backend].name, pass);
+    enum ab_status status = ab_run(context, &c->plan->cases[backend], pass, &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    c->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(c, backend, &run);
+    else if (pass == AB_PASS_THROUGHPUT)
+        status = ab_fold_throughput(&fold, &run, err);
+    else if (pass == AB_PASS_LATENCY)
+        ab_fold_latency(&fold, &run);
+    else
+        ab_fold_tail(&fold, &run);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
+{
+    struct ab_session *s = c->session;
+    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
+    if (order == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (is_running(c, i))
+            order[n++] = i;
+    shuffle(&c->rng, order, n);
+    s->blocks[s->n_blocks] = (struct ab_block){block, order, n};
+    enum ab_status status = run_nulls(c, block, err);
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL && status == AB_OK; pass++)
+        for (uint32_t i = 0; i < n && status == AB_OK; i++)
+            if (is_running(c, order[i]))
+                status = run_case(c, order[i], block, (enum ab_pass)pass, err);
+    s->n_blocks++;
+    return status;
+}
+
+/* An interrupted block is half a block: what it measured goes, for every back end alike. */
+static void drop_block(struct ab_session *s, uint32_t block)
+{
+    uint32_t kept = 0, kept_nulls = 0;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        if (s->results[i].block == block)
+            free(s->results[i].hdr);
+        else
+            s->results[kept++] = s->results[i];
+    }
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        if (s->nulls[i].block != block)
+            s->nulls[kept_nulls++] = s->nulls[i];
+    s->n_results = kept;
+    s->n_nulls = kept_nulls;
+    free((void *)s->blocks[--s->n_blocks].order);
+}
+
+/* The floor of per-op latencies: median over blocks and phases of what an empty op reads. */
+static double measure_floor(const struct ab_session *s)
+{
+    double *x = calloc(s->n_nulls + 1, sizeof x[0]), floor = NAN;
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
+        if (!isnan(s->nulls[i].floor_ns))
+            x[n++] = s->nulls[i].floor_ns;
+    if (n > 0)
+        floor = ab_median(x, n);
+    free(x);
+    return floor;
+}
+
+enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
+                              struct ab_err *err)
+{
+    struct conductor c = {.plan = plan, .session = session};
+    enum ab_status status = AB_OK;
+    uint32_t n_alive = 0;
+    ab_rng_init(&c.rng, session->seed, UINT64_C(0x72756e)); /* a stream of its own: "run" */
+    session->blocks = calloc(plan->reps, sizeof session->blocks[0]);
+    if (session->blocks == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < session->n_backends && status == AB_OK; i++)
+        if (is_running(&c, i))
+            status = preflight(&c, i, err);
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        n_alive += is_running(&c, i);
+    c.total = n_alive * plan->reps * 3;
+    for (uint32_t b = 0; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
+        status = run_block(&c, b, err);
+        if (status != AB_OK && session->n_blocks > b)
+            drop_block(session, b);
+    }
+    session->timer.floor_ns = measure_floor(session);
+    session->is_complete = status == AB_OK;
+    return status;
+}
+
+void ab_session_fini(struct ab_session *session)
+{
+    for (uint32_t i = 0; i < session->n_results; i++)
+        free(session->results[i].hdr);
+    for (uint32_t i = 0; i < session->n_blocks; i++)
+        free((void *)session->blocks[i].order);
+    free(session->results);
+    free(session->nulls);
+    free(session->blocks);
+    session->results = NULL;
+    session->nulls = NULL;
+    session->blocks = NULL;
+    session->n_results = session->n_nulls = session->n_blocks = 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs all cases: pre-flight, then blocks. In a block every case runs once a pass, in an order
+ * drawn anew, so that drift of the machine hits all alike; the null runs first in each block.
+ */
+#ifndef AB_RUNNER_SESSION_H
+#define AB_RUNNER_SESSION_H
+
+#include "runner/run.h"
+
+struct ab_progress {
+    uint32_t block, n_blocks; /* block 0 of 0 is the pre-flight */
+    const char *backend;
+    enum ab_pass pass;
+    uint32_t done, total;     /* runs */
+};
+
+struct ab_session_plan {
+    struct ab_run_context context;
+    const struct ab_case *cases; /* one a back end of the session, same order */
+    uint32_t reps;
+    void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */
+    void *user;
+};
+
+/* Fills session->results, nulls, blocks, timer, and the status of each back end; back ends that
+ * come in with a status other than ok are not run. AB_OK also when some failed.
+ * AB_INTERRUPTED leaves what is whole in the session, is_complete false. */
+enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
+                              struct ab_err *err);
+/* Frees what ab_session_run made. */
+void ab_session_fini(struct ab_session *session);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fork + exec. Between the two only calls that are safe in a child of a threaded process.
+ */
+#include "runner/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { FD_LIBRARY = 5, FD_SAFE = 64 };
+
+static bool needs_alias(const char *path)
+{
+    return strpbrk(path, " :,;\t\n\"'$") != NULL;
+}
+
+/* LD_PRELOAD splits at spaces and colons and expands '$': such a path goes in as a descriptor. */
+static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
+{
+    if (needs_alias(s->preload))
+        snprintf(buf, cap, "LD_PRELOAD=/proc/self/fd/%d", FD_LIBRARY);
+    else
+        snprintf(buf, cap, "LD_PRELOAD=%s", s->preload);
+}
+
+static int move_high(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, text, strlen(text));
+    (void)ignored;
+    close(fd);
+}
+
+/* First past FD_SAFE, then down: no dup2 may overwrite a descriptor still to be placed. */
+static bool place_descriptors(const struct ab_spawn *s)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int from[6] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
+    if (s->preload != NULL && needs_alias(s->preload))
+        from[5] = open(s->preload, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i < 6; i++)
+        if (from[i] >= 0 && (from[i] = move_high(from[i])) < 0)
+            return false;
+    for (int i = 0; i < 6; i++)
+        if (from[i] >= 0 && dup2(from[i], i) < 0)
+            return false;
+    return close_range(from[5] >= 0 ? 6 : 5, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent)
+{
+    char *argv[] = {(char *)"allocbench-worker", NULL};
+    struct rlimit no_core = {0, 0};
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(124);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &no_core);
+    write_text("/proc/self/oom_score_adj", "800");
+    reset_signals();
+    if (place_descriptors(s))
+        execve(s->worker_path, argv, envp);
+    _exit(124);
+}
+
+enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err)
+{
+    char preload[PATH_MAX + 32], *envp[5];
+    int n = 0;
+    envp[n++] = (char *)"PATH=/usr/local/bin:/usr/bin:/bin";
+    envp[n++] = (char *)"LC_ALL=C";
+    if (spawn->preload != NULL) {
+        preload_text(spawn, preload, sizeof preload);
+        envp[n++] = preload;
+    }
+    if (spawn->is_plugin)
+        envp[n++] = (char *)"GLIBC_TUNABLES=glibc.rtld.optional_static_tls=32768";
+    envp[n] = NULL;
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
+    if (pid == 0)
+        become_worker(spawn, envp, parent);
+    setpgid(pid, pid); /* in both, so that neither can be first to rely on it */
+    *out = pid;
+    return AB_OK;
+}
+
+enum ab_status ab_worker_path(char *out, size_t cap, struct ab_err *err)
+{
+    static const char *const places[] = {"", "../libexec/allocbench/", "../lib/allocbench/"};
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot read /proc/self/exe");
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int used = snprintf(out, cap, "%s/%sallocbench-worker", self, places[i]);
+        if (used > 0 && (size_t)used < cap && access(out, X_OK) == 0)
+            return AB_OK;
+    }
+    return ab_fail(err, AB_SYSTEM, "allocbench-worker is not beside %s/allocbench", self);
+}

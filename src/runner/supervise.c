@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/supervise.h"
+
+#include "core/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POLL_MS = 50, GRACE_MS = 300, REAP_TRIES = 2000 };
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int signal)
+{
+    if (stop_signal != 0)
+        _exit(128 + signal); /* the second one means it; workers die with us */
+    stop_signal = signal;
+}
+
+int ab_supervise_signal(void)
+{
+    return stop_signal;
+}
+
+/* Reads at most cap − 1 bytes of a small file; "" when it cannot. */
+static const char *read_small(const char *path, char *buf, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, buf, cap - 1);
+    if (fd >= 0)
+        close(fd);
+    buf[n > 0 ? n : 0] = 0;
+    return buf;
+}
+
+static uint64_t resident_bytes(pid_t pid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    unsigned long long size = 0, resident = 0, shared = 0;
+    if (sscanf(read_small(path, text, sizeof text), "%llu %llu %llu", &size, &resident,
+               &shared) != 3 || shared > resident)
+        return 0;
+    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE); /* our mappings are shared */
+}
+
+static uint64_t oom_kills(void)
+{
+    static char text[65536];
+    const char *line = strstr(read_small("/proc/vmstat", text, sizeof text), "\noom_kill ");
+    return line == NULL ? 0 : strtoull(line + 10, NULL, 10);
+}
+
+/* Waits up to `ms` for the worker's end, without reaping it: true once it is gone. A kernel
+ * without pidfd (fd −1) only makes the wait last its full time. */
+static bool wait_gone(pid_t worker, int pidfd, int ms)
+{
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    siginfo_t info = {0};
+    poll(&p, 1, ms);
+    return waitid(P_PID, (id_t)worker, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == worker;
+}
+
+static void end_worker(pid_t worker, int pidfd, struct ab_ending *ending)
+{
+    kill(-worker, SIGTERM);
+    kill(-worker, SIGCONT);
+    uint64_t until = ab_clock_now_ns() + GRACE_MS * UINT64_C(1000000);
+    while (ab_clock_now_ns() < until)
+        if (wait_gone(worker, pidfd, 20))
+            return;
+    ending->ignored_term = true;
+    kill(-worker, SIGKILL);
+    kill(worker, SIGKILL);
+    while (!wait_gone(worker, pidfd, 1000))
+        kill(worker, SIGKILL);
+}
+
+/* Children we had before the first worker (a shell that exec'd us): none of our business. */
+enum { INHERITED_MAX = 256 };
+static pid_t inherited[INHERITED_MAX];
+static unsigned n_inherited;
+
+static bool is_inherited(pid_t pid)
+{
+    for (unsigned i = 0; i < n_inherited; i++)
+        if (inherited[i] == pid)
+            return true;
+    return false;
+}
+
+static bool is_child(const char *pid_text)
+{
+    char path[300], text[512], state = 0;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid_text);
+    const char *paren = strrchr(read_small(path, text, sizeof text), ')');
+    return paren != NULL && sscanf(paren + 1, " %c %d", &state, &parent) == 2 &&
+           parent == (int)getpid();
+}
+
+/* Calls visit for every child of this process that was not inherited; returns how many. Reads
+ * /proc, because /proc/…/children is optional in kernels. */
+static unsigned each_child(void (*visit)(pid_t))
+{
+    unsigned n = 0;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return 0;
+    for (struct dirent *e; (e = readdir(proc)) != NULL;) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        if (pid <= 0 || is_inherited(pid) || !is_child(e->d_name))
+            continue;
+        n++;
+        visit(pid);
+    }
+    closedir(proc);
+    return n;
+}
+
+static void kill_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+}
+
+static void remember_child(pid_t pid)
+{
+    if (n_inherited < INHERITED_MAX)
+        inherited[n_inherited++] = pid;
+}
+
+/* Everything the worker left: its group, and orphans that left the group. Killing an orphan makes
+ * its own children ours, so this repeats until there are none. */
+static unsigned reap_left(pid_t worker)
+{
+    unsigned n = 0;
+    kill(-worker, SIGKILL);
+    for (int i = 0; i < REAP_TRIES; i++) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            n += !is_inherited(pid);
+        if (pid < 0 && errno == ECHILD)
+            break;
+        if (each_child(kill_child) == 0)
+            break;
+        usleep(1000);
+    }
+    return n;
+}
+
+void ab_supervise_begin(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction old;
+        sigaction(signals[i], NULL, &old);
+        if (old.sa_handler != SIG_IGN) /* nohup and `trap '' INT` mean it */
+            sigaction(signals[i], &action, NULL);
+    }
+    each_child(remember_child);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns, uint64_t limit)
+{
+    if (stop_signal != 0) {
+        ending->end = AB_END_INTERRUPTED;
+        return true;
+    }
+    if (ab_clock_now_ns() >= deadline_ns) {
+        ending->end = AB_END_DEADLINE;
+        return true;
+    }
+    ending->rss_bytes = resident_bytes(worker);
+    if (ending->rss_bytes > limit) {
+        ending->end = AB_END_MEMORY;
+        return true;
+    }
+    return false;
+}
+
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
+{
+    struct ab_ending ending = {.end = AB_END_ITSELF};
+    uint64_t kills = oom_kills();
+    int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
+    while (!wait_gone(worker, pidfd, POLL_MS))
+        if (is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
+            end_worker(worker, pidfd, &ending);
+            break;
+        }
+    close(pidfd);
+    while (waitpid(worker, &ending.wait_status, 0) < 0 && errno == EINTR)
+        ;
+    ending.n_left = reap_left(worker);
+    ending.oom_killed = oom_kills() > kills;
+    return ending;
+}

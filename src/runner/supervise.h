@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Watches one worker until it is gone, with everything it may have started: deadline, memory
+ * bound, interruption; TERM, grace, KILL of the whole group; orphans are ours (subreaper).
+ */
+#ifndef AB_RUNNER_SUPERVISE_H
+#define AB_RUNNER_SUPERVISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum ab_end { /* why a worker ended */
+    AB_END_ITSELF,
+    AB_END_DEADLINE,
+    AB_END_MEMORY,
+    AB_END_INTERRUPTED,
+};
+
+struct ab_ending {
+    enum ab_end end;
+    int wait_status;
+    bool ignored_term;    /* it took KILL */
+    unsigned n_left;      /* processes it left behind, killed */
+    bool oom_killed;      /* the kernel's OOM killer was at work meanwhile */
+    uint64_t rss_bytes;   /* last seen, of AB_END_MEMORY */
+};
+
+/* Once, before the first worker: orphans of workers become our children; SIGINT, SIGTERM and
+ * SIGHUP set a flag instead of ending us. */
+void ab_supervise_begin(void);
+/* The signal that asked us to stop, 0 = none. */
+int ab_supervise_signal(void);
+
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes);
+
+#endif

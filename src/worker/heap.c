@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the back end of a heap boundary: a built-in by name, or a plug-in by dlopen. The table is
+ * checked once, here; the loops trust it.
+ */
+#include "backend/builtin.h"
+#include "worker/worker.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static const struct ab_backend *load_plugin(struct ab_worker *w)
+{
+    void *object = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
+    if (object == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
+    const struct ab_backend *table = dlsym(object, AB_BACKEND_SYMBOL);
+    if (table == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "defines no " AB_BACKEND_SYMBOL, NULL);
+    ab_worker_identify_object(w, table, true);
+    return table;
+}
+
+static void check_table(struct ab_worker *w, const struct ab_backend *b)
+{
+    char buf[24];
+    if (b->abi != AB_BACKEND_ABI)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": abi ",
+                       ab_worker_number(buf, b->abi), ", this allocbench speaks 1", NULL);
+    if (b->size < sizeof *b)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
+                       ab_worker_number(buf, b->size), " is smaller than the table of abi 1", NULL);
+    const char *missing = b->name == NULL    ? "name"
+                          : b->open == NULL  ? "open"
+                          : b->close == NULL ? "close"
+                          : b->alloc == NULL ? "alloc"
+                                             : NULL;
+    if (missing != NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ", missing,
+                       " is required and NULL", NULL);
+}
+
+/* The parent never loads a plug-in, so it cannot know its parameters: they keep their defaults. */
+static void set_defaults(struct ab_worker *w, const struct ab_backend *b)
+{
+    char buf[24];
+    if (b->n_params > AB_PARAMS_MAX)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ",
+                       ab_worker_number(buf, b->n_params), " params, 16 are allowed", NULL);
+    for (size_t i = 0; i < b->n_params; i++)
+        w->block->request.values[i] = b->params[i].def;
+}
+
+static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)heap;
+    (void)ref;
+    (void)size;
+}
+
+void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
+{
+    struct ab_run_request *request = &w->block->request;
+    const struct ab_backend *b = request->source == AB_SOURCE_PLUGIN
+                                     ? load_plugin(w)
+                                     : ab_builtin_find(request->builtin);
+    if (b == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "no built-in back end ", request->builtin, NULL);
+    check_table(w, b);
+    if (request->source == AB_SOURCE_PLUGIN)
+        set_defaults(w, b);
+    w->block->report.traits = b->traits;
+    struct ab_open_args args = {
+        .size = sizeof args, .facts = &w->image->facts, .values = request->values};
+    struct ab_heap *heap = NULL;
+    int error = b->open(&args, &heap);
+    if (error == 0 && b->thread_enter != NULL)
+        error = b->thread_enter(heap, 0, &heap);
+    if (error != 0)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
+    *face = (struct ab_heap_face){
+        .heap = heap,
+        .alloc = b->alloc,
+        .free = b->free != NULL ? b->free : keep,
+        .resize = b->resize,
+        .alloc_zeroed = b->alloc_zeroed,
+        .alloc_aligned = b->alloc_aligned,
+        .resolve = b->resolve,
+        .usable_size = b->usable_size,
+    };
+    w->block->report.hooks = 1u << AB_OP_ALLOC | (b->free != NULL) << AB_OP_FREE |
+                             (b->resize != NULL) << AB_OP_RESIZE |
+                             (b->alloc_zeroed != NULL) << AB_OP_ALLOC_ZEROED |
+                             (b->alloc_aligned != NULL) << AB_OP_ALLOC_ALIGNED |
+                             (b->reset != NULL) << AB_OP_RESET;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * allocbench-worker: one process, one run. Started by allocbench only, with the tape on
+ * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
+ */
+#include "allocators/null/null_malloc.h"
+#include "worker/verify.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct ab_worker worker = {.first_null_op = UINT32_MAX};
+
+static void set_state(enum ab_worker_state state)
+{
+    *(volatile uint32_t *)&worker.block->report.state = state;
+}
+
+/* Without a run block there is nobody to tell: exit status 2 is all the parent learns. */
+static void map_block(void)
+{
+    off_t bytes = lseek(AB_WORKER_FD_RUN, 0, SEEK_END);
+    if (bytes < (off_t)sizeof(struct ab_run_block))
+        _exit(2);
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                   AB_WORKER_FD_RUN, 0);
+    if (p == MAP_FAILED)
+        _exit(2);
+    worker.block = p;
+    if (worker.block->magic != AB_RUN_MAGIC || worker.block->size != sizeof(struct ab_run_block))
+        _exit(2);
+    const struct ab_run_request *request = &worker.block->request;
+    worker.positions = (const uint32_t *)((char *)p + request->positions_offset);
+    worker.ticks = (uint32_t *)((char *)p + request->ticks_offset);
+    memset(worker.ticks, 0, (size_t)request->n_samples * sizeof worker.ticks[0]);
+}
+
+static void map_tape(void)
+{
+    off_t bytes = lseek(AB_WORKER_FD_TAPE, 0, SEEK_END);
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, AB_WORKER_FD_TAPE, 0);
+    if (p == MAP_FAILED)
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
+    worker.image = p;
+    if (worker.image->magic != AB_TAPE_IMAGE_MAGIC ||
+        worker.image->size != sizeof(struct ab_tape_image))
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape is of another build", NULL);
+    worker.ops = (const uint64_t *)((char *)p + worker.image->ops_offset);
+    worker.wide = (const struct ab_wide *)((char *)p + worker.image->wide_offset);
+    worker.phases = (const struct ab_phase *)((char *)p + worker.image->phases_offset);
+}
+
+/* Shared, so that it counts as shared and never as the heap's footprint; written, so that no
+ * first touch of ours falls into a phase. */
+static void map_slots(void)
+{
+    size_t bytes = ((size_t)worker.image->n_slots + 1) * sizeof(struct ab_slot);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                   -1, 0);
+    if (p == MAP_FAILED)
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the slots", NULL);
+    memset(p, 0, bytes);
+    worker.slots = p;
+}
+
+static void pin(void)
+{
+    int cpu = worker.block->request.cpu;
+    cpu_set_t set;
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot run on the CPU asked for", NULL);
+}
+
+/* An allocator that closes descriptors it does not own (some do) must not hit ours: the mappings
+ * are all that is needed from here on. */
+static void drop_descriptors(void)
+{
+    close(AB_WORKER_FD_TAPE);
+    close(AB_WORKER_FD_RUN);
+}
+
+static void finish(void)
+{
+    char op[24], size[24];
+    if (worker.first_null_op != UINT32_MAX)
+        ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",
+                       ab_worker_number(size, worker.first_null_size),
+                       " bytes returned NULL (at or after op ",
+                       ab_worker_number(op, worker.first_null_op), ")", NULL);
+    set_state(AB_WORKER_DONE);
+    _exit(0); /* no destructors: the numbers are in, and a library may hang or print in its own */
+}
+
+static void run_malloc(struct ab_run_request *request)
+{
+    struct ab_malloc_face face = {null_malloc,        null_free,
+                                  null_realloc,       null_calloc,
+                                  null_aligned_alloc, null_malloc_usable_size};
+    if (request->source == AB_SOURCE_NULL) {
+        if (null_malloc_init(worker.image->facts.largest_bytes) != 0)
+            ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the null block", NULL);
+    } else {
+        ab_worker_identify_malloc(&worker, &face);
+    }
+    worker.block->report.hooks = ~0u;
+    set_state(AB_WORKER_IDENTIFIED);
+    map_slots();
+    drop_descriptors();
+    set_state(AB_WORKER_RUNNING);
+    if (request->pass == AB_PASS_VERIFY) {
+        struct ab_heap_face view;
+        ab_malloc_as_heap(&face, &view);
+        ab_pass_verify(&worker, &view);
+    } else {
+        ab_pass_malloc(&worker, &face);
+    }
+}
+
+static void run_heap(struct ab_run_request *request)
+{
+    struct ab_heap_face face;
+    map_slots();
+    ab_worker_open_heap(&worker, &face);
+    set_state(AB_WORKER_OPENED);
+    drop_descriptors();
+    set_state(AB_WORKER_RUNNING);
+    if (request->pass == AB_PASS_VERIFY)
+        ab_pass_verify(&worker, &face);
+    else
+        ab_pass_heap(&worker, &face);
+}
+
+int main(void)
+{
+    map_block();
+    set_state(AB_WORKER_STARTED);
+    map_tape();
+    pin();
+    struct ab_run_request *request = &worker.block->request;
+    if (request->boundary == AB_BOUNDARY_MALLOC)
+        run_malloc(request);
+    else
+        run_heap(request);
+    finish();
+}

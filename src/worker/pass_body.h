@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops, included once a call boundary (pass_malloc.c, pass_heap.c) with these macros set:
+ *   FACE                       struct of function pointers        FN(name)   name of an instance
+ *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
+ *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
+ *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
+ *   ADDRESS(f, ref)                                               where a block's bytes are
+ * A macro template, because a shared loop would have to call through one boundary to reach the
+ * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
+ */
+#include "core/bits.h"
+#include "core/clock.h"
+#include "worker/meter.h"
+#include "worker/touch.h"
+#include "worker/worker.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum timing { UNTIMED, FENCED, CHAINED };
+
+INLINE uint64_t FN(begin)(enum timing timing)
+{
+    return timing == FENCED ? ab_tick_begin() : 0;
+}
+
+INLINE void FN(end)(struct ab_worker *w, enum timing timing, uint64_t begun)
+{
+    if (timing == FENCED)
+        w->delta = ab_tick_end() - begun;
+    if (timing == CHAINED) {
+        uint64_t now = ab_tick_end();
+        w->delta = now - w->chain;
+        w->chain = now;
+    }
+}
+
+/* Stores what an allocation gave and touches it. */
+INLINE void FN(accept)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uintptr_t ref,
+                       size_t from, size_t size, unsigned touched)
+{
+    slot->ref = ref;
+    slot->size_seq = size;
+    if (AB_UNLIKELY(ref == 0)) {
+        ab_worker_note_null(w, size);
+        return;
+    }
+    if (touched != 0 && AB_LIKELY(from < size))
+        ab_touch_pages(ADDRESS(f, ref), from, size);
+}
+
+INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint64_t size,
+                       unsigned flags, enum timing timing)
+{
+    if (!HAS_RESIZE(f) || slot->ref == 0)
+        return;
+    size_t old_size = AB_SLOT_SIZE(slot);
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
+    FN(end)(w, timing, begun);
+    if (ref == 0 && (flags & AB_WIDE_MAY_FAIL) != 0)
+        return; /* as in the program: the old block lives on */
+    if (ref == 0) {
+        ab_worker_note_null(w, size);
+        return;
+    }
+    FN(accept)(w, f, slot, ref, old_size, size, flags & AB_CODE_TOUCHED);
+}
+
+INLINE void FN(allocate)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
+                         const struct ab_wide *wide, enum timing timing)
+{
+    size_t size = wide->size;
+    uintptr_t ref = 0;
+    uint64_t begun;
+    switch (wide->code & 7) {
+    case AB_CODE_ALLOC:
+        begun = FN(begin)(timing);
+        ref = CALL_ALLOC(f, size);
+        FN(end)(w, timing, begun);
+        break;
+    case AB_CODE_ALLOC_ZEROED:
+        if (!HAS_ZEROED(f)) {
+            slot->ref = 0;
+            return;
+        }
+        begun = FN(begin)(timing);
+        ref = CALL_ZEROED(f, size);
+        FN(end)(w, timing, begun);
+        break;
+    case AB_CODE_ALLOC_ALIGNED:
+        if (!HAS_ALIGNED(f)) {
+            slot->ref = 0;
+            return;
+        }
+        begun = FN(begin)(timing);
+        ref = CALL_ALIGNED(f, wide->align, size);
+        FN(end)(w, timing, begun);
+        break;
+    }
+    if ((wide->flags & AB_WIDE_MAY_FAIL) != 0) {
+        if (ref != 0) /* this one could; the program had no such block, so it goes at once */
+            CALL_FREE(f, ref, size);
+        return;
+    }
+    FN(accept)(w, f, slot, ref, 0, size, wide->code & AB_CODE_TOUCHED);
+}
+
+/* All that is neither free nor plain alloc. */
+INLINE void FN(rare)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slot,
+                     enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    uint32_t operand = AB_OP_SIZE(op);
+    struct ab_wide wide = {.size = operand, .code = (uint16_t)code};
+    if (code == AB_CODE_WIDE)
+        wide = w->wide[operand];
+    switch (wide.code) {
+    case AB_CODE_ALLOC_ALIGNED:
+    case AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED:
+        if (code != AB_CODE_WIDE) {
+            wide.size = AB_ALIGNED_SIZE(operand);
+            wide.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);
+        }
+        FN(allocate)(w, f, slot, &wide, timing);
+        break;
+    case AB_CODE_ALLOC:
+    case AB_CODE_ALLOC | AB_CODE_TOUCHED:
+    case AB_CODE_ALLOC_ZEROED:
+    case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
+        FN(allocate)(w, f, slot, &wide, timing);
+        break;
+    case AB_CODE_RESIZE:
+    case AB_CODE_RESIZE | AB_CODE_TOUCHED:
+        FN(resize)(w, f, slot, wide.size, wide.flags | (wide.code & AB_CODE_TOUCHED), timing);
+        break;
+    case AB_CODE_TOUCH:
+        if (slot->ref != 0 && AB_SLOT_SIZE(slot) > 0)
+            ab_touch_block(ADDRESS(f, slot->ref), AB_SLOT_SIZE(slot), operand);
+        break;
+    }
+}
+
+static __attribute__((noinline)) void FN(rare_untimed)(struct ab_worker *w, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(w, f, op, slot, UNTIMED);
+}
+
+static __attribute__((noinline)) void FN(rare_fenced)(struct ab_worker *w, FACE *f, uint64_t op,
+                                                      struct ab_slot *slot)
+{
+    FN(rare)(w, f, op, slot, FENCED);
+}
+
+static __attribute__((noinline)) void FN(rare_chained)(struct ab_worker *w, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(w, f, op, slot, CHAINED);
+}
+
+INLINE struct ab_slot *FN(slot)(struct ab_slot *slots, uint64_t op)
+{
+    return (struct ab_slot *)((char *)slots + ((uint32_t)op & ~15u));
+}
+
+INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slot,
+                       enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    if (code == AB_CODE_FREE) {
+        uintptr_t ref = slot->ref;
+        uint64_t begun = FN(begin)(timing);
+        CALL_FREE(f, ref, AB_SLOT_SIZE(slot));
+        FN(end)(w, timing, begun);
+    } else if (AB_LIKELY((code & 7) == AB_CODE_ALLOC)) {
+        size_t size = AB_OP_SIZE(op);
+        uint64_t begun = FN(begin)(timing);
+        uintptr_t ref = CALL_ALLOC(f, size);
+        FN(end)(w, timing, begun);
+        FN(accept)(w, f, slot, ref, 0, size, code & AB_CODE_TOUCHED);
+    } else if (timing == UNTIMED) {
+        FN(rare_untimed)(w, f, op, slot);
+    } else if (timing == FENCED) {
+        FN(rare_fenced)(w, f, op, slot);
+    } else {
+        FN(rare_chained)(w, f, op, slot);
+    }
+}
+
+#define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
+
+static __attribute__((noinline)) void FN(untimed)(struct ab_worker *w, FACE *f, const uint64_t *op,
+                                                  const uint64_t *end)
+{
+    struct ab_slot *slots = w->slots;
+    for (; op < end; op++) {
+        __builtin_prefetch(FN(slot)(slots, op[PREFETCH_DISTANCE]), 1);
+        FN(run_op)(w, f, *op, FN(slot)(slots, *op), UNTIMED);
+    }
+}
+
+/* In chunks, so that the parent knows about where a crash happened. */
+static void FN(untimed_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end)
+{
+    volatile uint32_t *progress = &w->block->report.op;
+    for (uint32_t i = begin; i < end;) {
+        uint32_t stop = end - i > AB_PROGRESS_OPS ? i + AB_PROGRESS_OPS : end;
+        *progress = i;
+        w->op = i;
+        FN(untimed)(w, f, w->ops + i, w->ops + stop);
+        i = stop;
+    }
+}
+
+static void FN(latency_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end,
+                              uint32_t *sample)
+{
+    volatile uint32_t *progress = &w->block->report.op;
+    uint32_t n = w->block->request.n_samples, i = begin;
+    for (; *sample < n && w->positions[*sample] < end; (*sample)++) {
+        uint32_t at = w->positions[*sample];
+        FN(untimed)(w, f, w->ops + i, w->ops + at);
+        *progress = at;
+        w->op = at;
+        w->delta = 0;
+        FN(run_op)(w, f, w->ops[at], FN(slot)(w->slots, w->ops[at]), FENCED);
+        w->ticks[*sample] = w->delta < AB_TICKS_OVERFLOW ? (uint32_t)w->delta : AB_TICKS_OVERFLOW;
+        i = at + 1;
+    }
+    FN(untimed)(w, f, w->ops + i, w->ops + end);
+}
+
+static void FN(tail_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end,
+                           struct ab_tail *tails)
+{
+    volatile uint32_t *progress = &w->block->report.op;
+    uint64_t slow = w->block->request.tail_ticks;
+    w->chain = ab_tick_end();
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t op = w->ops[i];
+        *progress = i;
+        w->op = i;
+        w->delta = 0;
+        FN(run_op)(w, f, op, FN(slot)(w->slots, op), CHAINED);
+        int kind = ab_worker_op_kind(w, op);
+        if (kind >= 0) {
+            tails[kind].n++;
+            if (AB_UNLIKELY(w->delta >= slow))
+                ab_worker_note_slow(w, &tails[kind]);
+        }
+        if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
+            w->chain = ab_tick_end(); /* touches are nobody's latency */
+    }
+}
+
+static void FN(phase)(struct ab_worker *w, FACE *f, uint32_t index, uint32_t *sample)
+{
+    const struct ab_phase *phase = &w->phases[index];
+    struct ab_phase_report *report = &w->block->report.phases[index];
+    unsigned pass = w->block->request.pass;
+    struct ab_phase_meter meter;
+    ab_phase_meter_begin(&meter);
+    if (pass == AB_PASS_TAIL && phase->is_measured)
+        FN(tail_range)(w, f, phase->begin, phase->end, report->tail);
+    else if (pass == AB_PASS_LATENCY && phase->is_measured)
+        FN(latency_range)(w, f, phase->begin, phase->end, sample);
+    else
+        FN(untimed_range)(w, f, phase->begin, phase->end);
+    ab_phase_meter_end(&meter, report);
+}
+
+void FN(ab_pass)(struct ab_worker *w, FACE *f)
+{
+    volatile uint32_t *current = &w->block->report.phase;
+    uint32_t sample = 0;
+    w->block->report.op_granularity =
+        w->block->request.pass == AB_PASS_TAIL ? 1 : AB_PROGRESS_OPS;
+    for (uint32_t i = 0; i < w->image->n_phases && w->first_null_op == UINT32_MAX; i++) {
+        *current = i;
+        FN(phase)(w, f, i, &sample);
+    }
+    w->block->report.n_samples_done = sample;
+}

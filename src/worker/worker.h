@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The worker: one process, one run. Its memory is mapped and pre-faulted before the heap opens;
+ * between start and report it calls no malloc, no stdio and no locale of its own, and the parent
+ * reads everything from the run block.
+ */
+#ifndef AB_WORKER_WORKER_H
+#define AB_WORKER_WORKER_H
+
+#include "measure/run.h"
+#include "worker/face.h"
+
+#include <stdbool.h>
+
+struct ab_worker {
+    const struct ab_tape_image *image;
+    const uint64_t *ops;
+    const struct ab_wide *wide;
+    const struct ab_phase *phases;
+    struct ab_slot *slots;
+    struct ab_run_block *block;
+    const uint32_t *positions;
+    uint32_t *ticks;
+    uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
+    uint64_t first_null_size;
+    uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */
+    uint32_t op;            /* index of the op running, for what is noted about it */
+};
+
+/* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */
+_Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
+    __attribute__((sentinel));
+/* Decimal text of n in buf[24]. */
+const char *ab_worker_number(char *buf, uint64_t n);
+
+/* identity.c: who serves malloc; fails the run when it is not the library asked for. */
+void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face);
+void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
+
+/* heap.c: finds, checks and opens the back end of a heap boundary. */
+void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
+
+/* pass_malloc.c, pass_heap.c: the same loops, instantiated for each boundary. */
+void ab_pass_malloc(struct ab_worker *w, struct ab_malloc_face *face);
+void ab_pass_heap(struct ab_worker *w, struct ab_heap_face *face);
+
+/* How many ops the untimed loop runs between two notes of where it is. */
+enum { AB_PROGRESS_OPS = 4096 };
+
+/* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
+int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
+
+/* What passes note, out of line. */
+void ab_worker_note_null(struct ab_worker *w, uint64_t size);
+void ab_worker_note_slow(struct ab_worker *w, struct ab_tail *tail);
+
+#endif
