@@ -7,6 +7,7 @@
 #include "workload/read.h"
 
 #include "core/bits.h"
+#include "workload/dist_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,29 +76,26 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     return true;
 }
 
-static bool check_param_kind(const struct ab_value *v)
-{
-    return v->kind != AB_VALUE_CALL;
-}
-
 static bool read_param_value(struct ab_reader *r, const struct ab_node *node, const char *raw,
                              const char *set, struct ab_param_value *p)
 {
     struct ab_field f = ab_field_of(r, node, "value", raw);
     struct ab_value_error error;
     char shown[200];
+    p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
     if (f.text == NULL)
         return ab_field_missing(r, node, "value", "a param");
     p->text = strdup(set != NULL ? set : f.text);
     if (p->text == NULL)
         return ab_field_fail(r, &f, 0, 1, "out of memory");
     bool ok = ab_value_parse(p->text, &r->w->params, AB_UNIT_COUNT, &p->value, &error);
-    if (ok && check_param_kind(&p->value))
+    if (ok && p->value.kind != AB_VALUE_CALL)
         return true;
     if (ok) {
         error = (struct ab_value_error){p->value.offset, p->value.n,
                                         "the value of a param is a number or a word"};
         ab_value_fini(&p->value);
+        p->value = (struct ab_value){.whole = 1, .number = 1};
     }
     if (set == NULL)
         return ab_field_fail(r, &f, error.offset, error.n, "'value': %s", error.text);
