@@ -100,7 +100,10 @@ static void fill_throughput(const struct report *r, uint32_t backend, const char
                             struct ab_table_row *row)
 {
     struct ab_spread ns = ab_session_ns_per_op(r->s, backend, phase);
-    ab_format_ns(row->cells[0], ns.median, NAN);
+    if (ns.median < 999.5)
+        ab_format_ratio(row->cells[0], ns.median); /* "4.00": a mean, not a reading of the clock */
+    else
+        ab_format_ns(row->cells[0], ns.median, NAN);
     format_half(row->cells[1], ab_spread_half(&ns));
     ab_format_ratio(row->cells[2], 1e3 / ns.median);
     if (r->base != UINT32_MAX)
@@ -189,7 +192,7 @@ static void print_clock(const struct report *r)
 {
     static const char *const boundaries[] = {"malloc", "heap"};
     struct ab_text note = {0};
-    char cell[32];
+    char cell[AB_CELL_BYTES];
     double floor_ns = r->s->timer.floor_ns;
     if (isfinite(floor_ns))
         ab_text_addf(&note, "floor %s: timing nothing reads this; less prints as <.",
@@ -200,11 +203,12 @@ static void print_clock(const struct report *r)
                  isfinite(r->s->timer.quantum_ns)
                      ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
                      : "unknown");
-    for (size_t i = 0; i < AB_ARRAY_LEN(boundaries); i++) {
+    for (size_t i = 0, n = 0; i < AB_ARRAY_LEN(boundaries); i++) {
         double ns = null_ns(r->s, boundaries[i]);
         if (isfinite(ns))
-            ab_text_addf(&note, " The harness itself takes %s an op (%s boundary, not subtracted).",
-                         ab_units_time(cell, sizeof cell, ns), boundaries[i]);
+            ab_text_addf(&note, "%s%s ns/op (%s)",
+                         n++ == 0 ? " Null (the harness alone, not subtracted): " : ", ",
+                         ab_format_ratio(cell, ns), boundaries[i]);
     }
     print_note(r, &note);
 }

@@ -153,8 +153,8 @@ static void add_comparison(struct ab_text *out, const struct ab_session *s)
     struct ab_spread speed = ab_session_speed(s, first, base, NULL);
     bool leads = ab_spread_is_clear(&lead);
     if (!leads) {
-        ab_text_addf(out, "no clear difference between %s and %s, the fastest two (",
-                     name_of(s, first), name_of(s, second));
+        ab_text_addf(out, "no clear difference between %s and %s%s (", name_of(s, first),
+                     name_of(s, second), count_participants(s) > 2 ? ", the fastest two" : "");
         add_phases(out, s);
         ab_text_add(out, ")");
     }
