@@ -127,14 +127,17 @@ static void select_file(const char *path, struct ab_selection *s)
 
 static enum ab_status select_name(const char *text, struct ab_selection *s, struct ab_err *err)
 {
-    char name[sizeof s->name];
+    char name[sizeof s->name], shown[64];
     if (strlen(text) >= sizeof s->name)
-        return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %.40s…",
-                       sizeof s->name - 1, text);
+        return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %s…",
+                       sizeof s->name - 1, ab_text_printable(shown, sizeof shown, text));
     strcpy(s->name, text);
     strcpy(name, text);
     char *colon = strchr(name, ':');
     const char *params = colon != NULL ? text + (colon - name) + 1 : "";
+    if (colon != NULL && *params == 0)
+        return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"",
+                       ab_text_printable(shown, sizeof shown, text));
     if (colon != NULL)
         *colon = 0;
     const struct ab_backend *builtin = ab_builtin_find(name);

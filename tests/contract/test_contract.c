@@ -5,13 +5,12 @@
  * allocators/ab_backend.h promises. A check whose hook is NULL does not apply; the nulls, which
  * lie by design, are held to the shape only.
  */
+#include "contract/malloc_boundary.h"
+#include "contract/subject.h"
+
 #include "backend/builtin.h"
-#include "backend/params.h"
-#include "core/bits.h"
 #include "core/rng.h"
 
-#include <errno.h>
-#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,158 +26,7 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-enum { MIB = 1 << 20, N_SLOTS = 300, N_CHURN = 6000 };
-
-static const struct ab_facts facts = {
-    .largest_bytes = MIB + 1,
-    .largest_align = MIB,
-    .live_peak_blocks = 4096,
-    .live_peak_bytes = 64 * MIB,
-    .total_bytes = UINT64_C(512) * MIB,
-    .total_blocks = 100000,
-    .lanes = 1,
-    .kinds = 0x3f,
-};
-
-/* ---- the malloc boundary: libc's functions called directly ---- */
-
-static int malloc_open(const struct ab_open_args *args, struct ab_heap **out)
-{
-    *out = (struct ab_heap *)(uintptr_t)args;
-    return 0;
-}
-
-static void malloc_close(struct ab_heap *heap)
-{
-    (void)heap;
-}
-
-static ab_ref malloc_alloc(struct ab_heap *heap, size_t size)
-{
-    (void)heap;
-    return (ab_ref)malloc(size);
-}
-
-static ab_ref malloc_aligned(struct ab_heap *heap, size_t align, size_t size)
-{
-    (void)heap;
-    void *p;
-    if (align < sizeof p)
-        return (ab_ref)malloc(size);
-    return posix_memalign(&p, align, size) == 0 ? (ab_ref)p : 0;
-}
-
-static ab_ref malloc_zeroed(struct ab_heap *heap, size_t size)
-{
-    (void)heap;
-    return (ab_ref)calloc(size, 1);
-}
-
-static void malloc_free(struct ab_heap *heap, ab_ref ref, size_t size)
-{
-    (void)heap;
-    (void)size;
-    free((void *)ref);
-}
-
-static ab_ref malloc_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
-{
-    (void)heap;
-    (void)old_size;
-    return (ab_ref)realloc((void *)ref, new_size);
-}
-
-static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
-{
-    (void)heap;
-    return malloc_usable_size((void *)ref);
-}
-
-static const struct ab_backend malloc_boundary = {
-    .abi = AB_BACKEND_ABI,
-    .size = sizeof(struct ab_backend),
-    .name = "malloc-boundary",
-    .summary = "the malloc of this process, called directly",
-    .open = malloc_open,
-    .close = malloc_close,
-    .alloc = malloc_alloc,
-    .alloc_aligned = malloc_aligned,
-    .alloc_zeroed = malloc_zeroed,
-    .free = malloc_free,
-    .resize = malloc_resize,
-    .usable_size = malloc_usable,
-};
-
-/* ---- a heap under test ---- */
-
-struct subject {
-    const struct ab_backend *b;
-    const char *params;
-};
-
-struct heap {
-    const struct ab_backend *b;
-    struct ab_heap *h;
-};
-
-static struct heap heap_open(const struct subject *s)
-{
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
-    assert_int_equal(ab_params_parse(s->b, s->params, values, NULL), AB_OK);
-    struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
-    struct heap heap = {.b = s->b};
-    assert_int_equal(s->b->open(&args, &heap.h), 0);
-    assert_non_null(heap.h);
-    return heap;
-}
-
-static void *address(const struct heap *x, ab_ref ref)
-{
-    return x->b->resolve != NULL ? x->b->resolve(x->h, ref) : (void *)ref;
-}
-
-static void drop(const struct heap *x, ab_ref ref, size_t size)
-{
-    if (x->b->free != NULL)
-        x->b->free(x->h, ref, size);
-}
-
-static void check_alignment(const void *p, size_t size)
-{
-    size_t natural = size >= 16 ? 16 : size == 0 ? 1 : (size_t)1 << ab_log2(size);
-    assert_int_equal((uintptr_t)p % natural, 0);
-}
-
-static ab_ref alloc(const struct heap *x, size_t size)
-{
-    ab_ref ref = x->b->alloc(x->h, size);
-    assert_true(ref != 0);
-    check_alignment(address(x, ref), size);
-    return ref;
-}
-
-static void fill(const struct heap *x, ab_ref ref, size_t size, unsigned key)
-{
-    unsigned char *p = address(x, ref);
-    for (size_t i = 0; i < size; i++)
-        p[i] = (unsigned char)(key * 31 + i * 7 + (i >> 8));
-}
-
-static void check_fill(const struct heap *x, ab_ref ref, size_t size, unsigned key)
-{
-    const unsigned char *p = address(x, ref);
-    for (size_t i = 0; i < size; i++)
-        if (p[i] != (unsigned char)(key * 31 + i * 7 + (i >> 8)))
-            fail_msg("%s: byte %zu of %zu changed", x->b->name, i, size);
-}
-
-static void check_zero(const struct heap *x, ab_ref ref, size_t size)
-{
-    const unsigned char *p = address(x, ref);
-    for (size_t i = 0; i < size; i++)
-        if (p[i] != 0)
-            fail_msg("%s: byte %zu of %zu is not zero", x->b->name, i, size);
-}
+enum { N_SLOTS = 300, N_CHURN = 6000 };
 
 static const size_t sizes[] = {1,   2,   3,    7,    8,    9,    15,    16,    17,    24,
                                31,  32,  33,   48,   63,   64,   65,    100,   127,   128,
