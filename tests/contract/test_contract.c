@@ -23,7 +23,7 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "allocator_may_return_null=1";
+    return "allocator_may_return_null=1:quarantine_size_mb=1";
 }
 
 enum { N_SLOTS = 300, N_CHURN = 6000 };
