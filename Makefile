@@ -121,6 +121,7 @@ $(B)/guests/%: tests/guests/%.c
 # ---- tests ----
 .PHONY: unit unit-bins
 unit-bins: $(UNIT_BIN)
+$(UNIT_BIN): | $(GUEST_LIB)
 unit: $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # one unit test by name: make test_measure_hdr

@@ -1,5 +1,106 @@
-/* SPDX-License-Identifier: MIT */
-int main(void)
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the command, runs it, prints the error, returns the exit code. The only file that prints
+ * errors, and the only one that decides how the process ends.
+ */
+#include "cli/commands.h"
+#include "cli/version.h"
+#include "core/text.h"
+#include "runner/supervise.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A closed 0, 1 or 2 would otherwise become the next file we open. */
+static void hold_standard_descriptors(void)
 {
-    return 0;
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+}
+
+static char *join_command_line(int argc, char **argv)
+{
+    struct ab_text t = {0};
+    for (int i = 0; i < argc; i++) {
+        bool is_plain = argv[i][0] != 0 && strpbrk(argv[i], " \t\n'\"\\$`*?<>|&;()#~") == NULL;
+        ab_text_addf(&t, is_plain ? "%s%s" : "%s'%s'", i == 0 ? "" : " ",
+                     i == 0 ? "allocbench" : argv[i]);
+    }
+    return t.s;
+}
+
+static int find_command(const char *name, struct ab_err *err)
+{
+    const char *names[AB_COMMAND_COUNT];
+    char shown[128];
+    for (int i = 0; i < AB_COMMAND_COUNT; i++)
+        if (strcmp(names[i] = ab_commands[i].name, name) == 0)
+            return i;
+    const char *near = ab_text_nearest(name, names, AB_COMMAND_COUNT);
+    ab_text_printable(shown, sizeof shown, name);
+    if (near != NULL)
+        ab_fail(err, AB_USAGE, "unknown command %s; did you mean %s?", shown, near);
+    else
+        ab_fail(err, AB_USAGE, "unknown command %s; see allocbench --help", shown);
+    return -1;
+}
+
+static enum ab_status run_command(int argc, char **argv, int *exit_code, struct ab_err *err)
+{
+    struct ab_options options;
+    int command = find_command(argv[1], err);
+    if (command < 0)
+        return err->status;
+    enum ab_status status =
+        ab_options_parse((enum ab_command_id)command, argc - 1, argv + 1, &options, err);
+    if (status != AB_OK)
+        return status;
+    if (options.wants_help)
+        ab_options_print_help(stdout, (enum ab_command_id)command);
+    else
+        status = ab_commands[command].run(&options, exit_code, err);
+    ab_options_fini(&options);
+    return status;
+}
+
+static int finish(enum ab_status status, int exit_code, const struct ab_err *err)
+{
+    if (status == AB_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        fprintf(stderr, "allocbench: standard output: %s\n", "write error");
+        return exit_code != 0 ? exit_code : ab_status_exit_code(AB_INPUT);
+    }
+    if (status == AB_OK)
+        return exit_code;
+    if (status == AB_INTERRUPTED)
+        return 128 + ab_supervise_signal();
+    if (err->text[0] != 0)
+        fprintf(stderr, "allocbench: %s\n", err->text);
+    return exit_code >= 125 ? exit_code : ab_status_exit_code(status);
+}
+
+int main(int argc, char **argv)
+{
+    struct ab_err err = {0};
+    int exit_code = 0;
+    hold_standard_descriptors();
+    ab_command_line = join_command_line(argc, argv);
+    if (argc < 2) {
+        ab_options_print_overview(stderr);
+        return ab_status_exit_code(AB_USAGE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        ab_options_print_overview(stdout);
+    else if (strcmp(argv[1], "--version") == 0)
+        ab_version_print(stdout);
+    else
+        return finish(run_command(argc, argv, &exit_code, &err), exit_code, &err);
+    return finish(AB_OK, 0, &err);
 }

@@ -71,7 +71,7 @@ enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, s
     copy_tape(tape, p);
     munmap(p, image.total_bytes);
     p = mmap(NULL, image.total_bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
+    if (p == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
         close(fd);
         return ab_fail_errno(err, AB_SYSTEM, "cannot seal the tape");
     }

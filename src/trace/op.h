@@ -8,8 +8,9 @@
  * hot loop decodes it with one instruction. A slot names a live block, never an address, and is
  * recycled (last in, first out) after its free.
  *
- * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched once a page behind
- * the op, outside the timed interval. That is the default touch, fused because a second dispatch
+ * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched behind the op,
+ * outside the timed interval: an allocation of at most a page in its first byte, a resize once a
+ * page from its old size on. That is the default touch (page), fused because a second dispatch
  * would cost the harness more than the store it does; every other touch is an op of its own.
  * What does not fit (sizes ≥ 4 GiB, more than 2^28 slots, large alignments, requests that the
  * recorded program saw fail) goes through AB_CODE_WIDE: its operand indexes the tape's side table.
@@ -30,7 +31,7 @@ enum ab_code {
     AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
     AB_CODE_ACCESS = 6,   /* 6, 7, 13, 14: reserved */
     AB_CODE_RESET = 7,
-    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a page-wise touch */
+    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
     AB_CODE_WAIT = 13,
     AB_CODE_PUBLISH = 14,
     AB_CODE_WIDE = 15,
@@ -58,6 +59,9 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
 #define AB_TOUCH_MODE(operand) ((enum ab_touch)((operand)&7u))
 #define AB_TOUCH_BYTES(operand) ((operand) >> 3)
 #define AB_TOUCH_MAKE(mode, n) ((uint32_t)(mode) | (uint32_t)(n) << 3)
+
+/* Largest allocation whose page-wise touch is its first byte. */
+#define AB_FUSED_TOUCH_MAX 4096
 
 #define AB_SLOT_MAX ((1u << 28) - 1)
 

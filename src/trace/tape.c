@@ -160,13 +160,18 @@ static uint64_t touched_pages(const struct ab_request *r)
     return (r->size - 1) / 4096 + 1;
 }
 
+/* Is the touch part of the op's own code? */
+static bool is_fused(unsigned code, const struct ab_request *r)
+{
+    return r->touch == AB_TOUCH_PAGE && r->size > 0 && !r->may_fail &&
+           (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
+}
+
 /* Pushes the op in its short form where it fits, else through the side table. */
 static enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                    const struct ab_request *r, struct ab_err *err)
 {
-    unsigned full = code;
-    if (r->touch == AB_TOUCH_PAGE && r->size > 0)
-        full |= AB_CODE_TOUCHED;
+    unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
     uint32_t operand = (uint32_t)r->size;
     if (code == AB_CODE_ALLOC_ALIGNED) {
@@ -178,12 +183,12 @@ static enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uin
     struct ab_wide wide = {.size = r->size,
                            .align = r->align,
                            .slot = slot,
-                           .code = (uint16_t)(r->may_fail ? code : full),
+                           .code = (uint16_t)full,
                            .flags = r->may_fail ? AB_WIDE_MAY_FAIL : 0};
     return push_wide(b, &wide, err);
 }
 
-static enum ab_status push_touch(struct ab_tape_builder *b, uint32_t slot,
+static enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                  const struct ab_request *r, struct ab_err *err)
 {
     if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE)
@@ -191,8 +196,8 @@ static enum ab_status push_touch(struct ab_tape_builder *b, uint32_t slot,
     struct ab_phase *phase = current_phase(b);
     phase->n_touches++;
     phase->touched_pages += touched_pages(r);
-    if (r->touch == AB_TOUCH_PAGE)
-        return AB_OK; /* fused with the op */
+    if (is_fused(code, r))
+        return AB_OK;
     return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
                    err);
 }
@@ -241,7 +246,7 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
                   : r->is_zeroed  ? AB_CODE_ALLOC_ZEROED
                                   : AB_CODE_ALLOC;
     if ((status = push_request(b, code, slot, r, err)) != AB_OK ||
-        (status = push_touch(b, slot, r, err)) != AB_OK)
+        (status = push_touch(b, code, slot, r, err)) != AB_OK)
         return status;
     note_request(b, (enum ab_op_kind)ab_op_code_kind(code), r);
     if (!r->may_fail) {
@@ -263,7 +268,7 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
     if (r->size == 0)
         return ab_fail(err, AB_CONFIG, "a resize to size 0; free the block instead");
     if ((status = push_request(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK ||
-        (status = push_touch(b, slot, r, err)) != AB_OK)
+        (status = push_touch(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK)
         return status;
     note_request(b, AB_OP_RESIZE, r);
     if (!r->may_fail) {

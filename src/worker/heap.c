@@ -88,9 +88,14 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         .resolve = b->resolve,
         .usable_size = b->usable_size,
     };
-    w->block->report.hooks = 1u << AB_OP_ALLOC | (b->free != NULL) << AB_OP_FREE |
-                             (b->resize != NULL) << AB_OP_RESIZE |
-                             (b->alloc_zeroed != NULL) << AB_OP_ALLOC_ZEROED |
-                             (b->alloc_aligned != NULL) << AB_OP_ALLOC_ALIGNED |
-                             (b->reset != NULL) << AB_OP_RESET;
+    const void *const hooks[AB_OP_KIND_COUNT] = {
+        [AB_OP_ALLOC] = b->alloc,
+        [AB_OP_ALLOC_ZEROED] = b->alloc_zeroed,
+        [AB_OP_ALLOC_ALIGNED] = b->alloc_aligned,
+        [AB_OP_RESIZE] = b->resize,
+        [AB_OP_FREE] = b->free,
+        [AB_OP_RESET] = b->reset,
+    };
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
 }

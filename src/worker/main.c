@@ -133,6 +133,8 @@ static void run_heap(struct ab_run_request *request)
     set_state(AB_WORKER_RUNNING);
     if (request->pass == AB_PASS_VERIFY)
         ab_pass_verify(&worker, &face);
+    else if (face.resolve != NULL)
+        ab_pass_handle(&worker, &face);
     else
         ab_pass_heap(&worker, &face);
 }

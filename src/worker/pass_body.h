@@ -6,6 +6,7 @@
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   ADDRESS(f, ref)                                               where a block's bytes are
+ * (handles are an instance of their own, so that addresses need not ask whether they are one)
  * A macro template, because a shared loop would have to call through one boundary to reach the
  * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
  */
@@ -35,18 +36,14 @@ INLINE void FN(end)(struct ab_worker *w, enum timing timing, uint64_t begun)
     }
 }
 
-/* Stores what an allocation gave and touches it. */
-INLINE void FN(accept)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uintptr_t ref,
-                       size_t from, size_t size, unsigned touched)
+/* Stores what an allocation gave. False when it gave nothing. */
+INLINE bool FN(accept)(struct ab_worker *w, struct ab_slot *slot, uintptr_t ref, size_t size)
 {
     slot->ref = ref;
-    slot->size_seq = size;
-    if (AB_UNLIKELY(ref == 0)) {
+    slot->size_seq = size; /* one lane: no sequence number */
+    if (AB_UNLIKELY(ref == 0))
         ab_worker_note_null(w, size);
-        return;
-    }
-    if (touched != 0 && AB_LIKELY(from < size))
-        ab_touch_pages(ADDRESS(f, ref), from, size);
+    return ref != 0;
 }
 
 INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint64_t size,
@@ -54,7 +51,7 @@ INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint6
 {
     if (!HAS_RESIZE(f) || slot->ref == 0)
         return;
-    size_t old_size = AB_SLOT_SIZE(slot);
+    size_t old_size = slot->size_seq;
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
     FN(end)(w, timing, begun);
@@ -64,7 +61,9 @@ INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint6
         ab_worker_note_null(w, size);
         return;
     }
-    FN(accept)(w, f, slot, ref, old_size, size, flags & AB_CODE_TOUCHED);
+    FN(accept)(w, slot, ref, size);
+    if ((flags & AB_CODE_TOUCHED) != 0 && old_size < size)
+        ab_touch_pages(ADDRESS(f, ref), old_size, size);
 }
 
 INLINE void FN(allocate)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
@@ -103,7 +102,8 @@ INLINE void FN(allocate)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
             CALL_FREE(f, ref, size);
         return;
     }
-    FN(accept)(w, f, slot, ref, 0, size, wide->code & AB_CODE_TOUCHED);
+    if (FN(accept)(w, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
+        ab_touch_first(ADDRESS(f, ref));
 }
 
 /* All that is neither free nor plain alloc. */
@@ -135,8 +135,8 @@ INLINE void FN(rare)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *
         FN(resize)(w, f, slot, wide.size, wide.flags | (wide.code & AB_CODE_TOUCHED), timing);
         break;
     case AB_CODE_TOUCH:
-        if (slot->ref != 0 && AB_SLOT_SIZE(slot) > 0)
-            ab_touch_block(ADDRESS(f, slot->ref), AB_SLOT_SIZE(slot), operand);
+        if (slot->ref != 0 && slot->size_seq > 0)
+            ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, operand);
         break;
     }
 }
@@ -159,32 +159,45 @@ static __attribute__((noinline)) void FN(rare_chained)(struct ab_worker *w, FACE
     FN(rare)(w, f, op, slot, CHAINED);
 }
 
-INLINE struct ab_slot *FN(slot)(struct ab_slot *slots, uint64_t op)
+/* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
+ * offset plus the code, so a constant displacement takes the place of a mask. */
+INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
 {
-    return (struct ab_slot *)((char *)slots + ((uint32_t)op & ~15u));
+    return (struct ab_slot *)(at - code);
 }
 
-INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slot,
+INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slots,
                        enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
+    char *at = (char *)slots + (uint32_t)op;
     if (code == AB_CODE_FREE) {
+        struct ab_slot *slot = FN(slot)(at, AB_CODE_FREE);
         uintptr_t ref = slot->ref;
         uint64_t begun = FN(begin)(timing);
-        CALL_FREE(f, ref, AB_SLOT_SIZE(slot));
+        CALL_FREE(f, ref, slot->size_seq);
         FN(end)(w, timing, begun);
-    } else if (AB_LIKELY((code & 7) == AB_CODE_ALLOC)) {
+    } else if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
+        struct ab_slot *slot = FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED);
         size_t size = AB_OP_SIZE(op);
         uint64_t begun = FN(begin)(timing);
         uintptr_t ref = CALL_ALLOC(f, size);
         FN(end)(w, timing, begun);
-        FN(accept)(w, f, slot, ref, 0, size, code & AB_CODE_TOUCHED);
+        if (AB_LIKELY(FN(accept)(w, slot, ref, size)))
+            ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
+    } else if (AB_LIKELY(code == AB_CODE_ALLOC)) {
+        struct ab_slot *slot = FN(slot)(at, AB_CODE_ALLOC);
+        size_t size = AB_OP_SIZE(op);
+        uint64_t begun = FN(begin)(timing);
+        uintptr_t ref = CALL_ALLOC(f, size);
+        FN(end)(w, timing, begun);
+        FN(accept)(w, slot, ref, size);
     } else if (timing == UNTIMED) {
-        FN(rare_untimed)(w, f, op, slot);
+        FN(rare_untimed)(w, f, op, FN(slot)(at, code));
     } else if (timing == FENCED) {
-        FN(rare_fenced)(w, f, op, slot);
+        FN(rare_fenced)(w, f, op, FN(slot)(at, code));
     } else {
-        FN(rare_chained)(w, f, op, slot);
+        FN(rare_chained)(w, f, op, FN(slot)(at, code));
     }
 }
 
@@ -195,8 +208,8 @@ static __attribute__((noinline)) void FN(untimed)(struct ab_worker *w, FACE *f, 
 {
     struct ab_slot *slots = w->slots;
     for (; op < end; op++) {
-        __builtin_prefetch(FN(slot)(slots, op[PREFETCH_DISTANCE]), 1);
-        FN(run_op)(w, f, *op, FN(slot)(slots, *op), UNTIMED);
+        __builtin_prefetch((char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1); /* same line */
+        FN(run_op)(w, f, *op, slots, UNTIMED);
     }
 }
 
@@ -224,7 +237,7 @@ static void FN(latency_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint
         *progress = at;
         w->op = at;
         w->delta = 0;
-        FN(run_op)(w, f, w->ops[at], FN(slot)(w->slots, w->ops[at]), FENCED);
+        FN(run_op)(w, f, w->ops[at], w->slots, FENCED);
         w->ticks[*sample] = w->delta < AB_TICKS_OVERFLOW ? (uint32_t)w->delta : AB_TICKS_OVERFLOW;
         i = at + 1;
     }
@@ -242,7 +255,7 @@ static void FN(tail_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_
         *progress = i;
         w->op = i;
         w->delta = 0;
-        FN(run_op)(w, f, op, FN(slot)(w->slots, op), CHAINED);
+        FN(run_op)(w, f, op, w->slots, CHAINED);
         int kind = ab_worker_op_kind(w, op);
         if (kind >= 0) {
             tails[kind].n++;

@@ -20,6 +20,11 @@ static inline void ab_touch_stride(volatile unsigned char *p, size_t from, size_
         p[i] = (unsigned char)i;
 }
 
+static inline void ab_touch_first(void *block)
+{
+    *(volatile unsigned char *)block = 1;
+}
+
 /* First byte, then one every 4096; from = 0 for a new block, the old size for a grown one. */
 static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,
                                                                  size_t size)

@@ -40,9 +40,10 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
 /* heap.c: finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 
-/* pass_malloc.c, pass_heap.c: the same loops, instantiated for each boundary. */
+/* pass_malloc.c, pass_heap.c, pass_handle.c: the same loops, instantiated for each boundary. */
 void ab_pass_malloc(struct ab_worker *w, struct ab_malloc_face *face);
 void ab_pass_heap(struct ab_worker *w, struct ab_heap_face *face);
+void ab_pass_handle(struct ab_worker *w, struct ab_heap_face *face);
 
 /* How many ops the untimed loop runs between two notes of where it is. */
 enum { AB_PROGRESS_OPS = 4096 };

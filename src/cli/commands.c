@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+char *ab_command_line;
+
+const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
+    [AB_COMMAND_RUN] = {"run", "[OPTIONS] WORKLOAD.yaml",
+                        "measure back ends on a workload",
+                        "  allocbench run configs/quickstart.yaml\n"
+                        "  allocbench run my.yaml -b glibc,jemalloc,./libmine.so --set n=1000\n"
+                        "  allocbench run my.yaml --json result.json --csv result.csv\n",
+                        ab_cmd_run},
+    [AB_COMMAND_REPLAY] = {"replay", "[OPTIONS] TRACE.abt",
+                           "measure back ends on a recorded trace",
+                           "  allocbench replay app.abt\n"
+                           "  allocbench replay app.abt -b glibc,arena --touch all\n",
+                           ab_cmd_replay},
+    [AB_COMMAND_RECORD] = {"record", "[-o TRACE.abt] -- COMMAND …",
+                           "record what a real program asks of malloc",
+                           "  allocbench record -o app.abt -- ./app --its-options\n",
+                           ab_cmd_record},
+    [AB_COMMAND_TRACE] = {"trace", "info TRACE.abt [--json FILE]",
+                          "tell what is in a trace",
+                          "  allocbench trace info app.abt\n"
+                          "  allocbench trace info app.abt --json -\n",
+                          ab_cmd_trace},
+    [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
+                          "validate a workload; print its plan and cost",
+                          "  allocbench check my.yaml\n"
+                          "  allocbench check my.yaml --set n=1000000\n",
+                          ab_cmd_check},
+    [AB_COMMAND_LIST] = {"list", "backends [-v]",
+                         "list what can be measured here",
+                         "  allocbench list backends\n",
+                         ab_cmd_list},
+};

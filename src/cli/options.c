@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include "core/bits.h"
+#include "core/text.h"
+#include "core/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+    OPT_BACKEND,
+    OPT_SET,
+    OPT_TOUCH,
+    OPT_REPS,
+    OPT_SEED,
+    OPT_CPUS,
+    OPT_MEM_LIMIT,
+    OPT_TIMEOUT,
+    OPT_OUTPUT,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_COLOR,
+    OPT_ASCII,
+    OPT_QUIET,
+    OPT_VERBOSE,
+    OPT_HELP,
+};
+
+#define RUN (1u << AB_COMMAND_RUN)
+#define REPLAY (1u << AB_COMMAND_REPLAY)
+#define RECORD (1u << AB_COMMAND_RECORD)
+#define TRACE (1u << AB_COMMAND_TRACE)
+#define CHECK (1u << AB_COMMAND_CHECK)
+#define LIST (1u << AB_COMMAND_LIST)
+
+static const struct ab_option_info table[] = {
+    [OPT_BACKEND] = {"backend", "LIST",
+                     "back ends, by name or path, comma-separated or repeated\n"
+                     "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
+                     "What runs", 'b', RUN | REPLAY},
+    [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
+                 0, RUN | CHECK},
+    [OPT_TOUCH] = {"touch", "HOW",
+                   "what is written to new memory: none, first(N), ends, page,\n"
+                   "line, all (default: page)",
+                   "What runs", 0, REPLAY},
+    [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 5)",
+                  "Measurement", 0, RUN | REPLAY},
+    [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
+                  RUN | REPLAY | CHECK},
+    [OPT_CPUS] = {"cpus", "LIST", "pin the lane to the first CPU of a list such as 1 or 0,2-3",
+                  "Measurement", 0, RUN | REPLAY},
+    [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
+                       "refuse or stop what needs more (default: 70 % of what is available)",
+                       "Measurement", 0, RUN | REPLAY},
+    [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
+                     "Measurement", 0, RUN | REPLAY},
+    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
+                    RECORD},
+    [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
+                  RUN | REPLAY | TRACE},
+    [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
+                 RUN | REPLAY},
+    [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
+                   "Output", 0, RUN | REPLAY},
+    [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0, RUN | REPLAY},
+    [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
+                   RUN | REPLAY | RECORD},
+    [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
+    [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
+};
+
+const struct ab_option_info *ab_options_info(size_t i)
+{
+    return i < AB_ARRAY_LEN(table) ? &table[i] : NULL;
+}
+
+static enum ab_status bad_value(const struct ab_option_info *info, const char *value,
+                                const char *why, struct ab_err *err)
+{
+    char shown[256];
+    return ab_fail(err, AB_USAGE, "--%s %s: %s", info->name,
+                   ab_text_printable(shown, sizeof shown, value), why);
+}
+
+static enum ab_status read_number(const struct ab_option_info *info, const char *value,
+                                  enum ab_unit_kind kind, uint64_t least, uint64_t *out,
+                                  struct ab_err *err)
+{
+    struct ab_number n;
+    const char *bad = ab_units_parse(value, strlen(value), kind, &n);
+    if (bad == NULL && n.whole < least)
+        bad = "must be at least 1";
+    if (bad != NULL)
+        return bad_value(info, value, bad, err);
+    *out = n.whole;
+    return AB_OK;
+}
+
+static enum ab_status read_word(const struct ab_option_info *info, const char *value,
+                                const char *const *words, size_t n_words, size_t *out,
+                                struct ab_err *err)
+{
+    struct ab_text list = {0};
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < n_words; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            *out = i;
+            goto out;
+        }
+        ab_text_addf(&list, "%s%s", i == 0 ? "one of " : ", ", words[i]);
+    }
+    const char *near = ab_text_nearest(value, words, n_words);
+    if (near != NULL)
+        ab_text_addf(&list, "; did you mean %s?", near);
+    status = bad_value(info, value, list.s, err);
+out:
+    ab_text_fini(&list);
+    return status;
+}
+
+static enum ab_status read_touch(const struct ab_option_info *info, const char *value,
+                                 struct ab_options *o, struct ab_err *err)
+{
+    static const char *const words[] = {"none", "first(N)", "ends", "page", "line", "all"};
+    size_t n = strlen(value), word = 0;
+    if (n > 7 && strncmp(value, "first(", 6) == 0 && value[n - 1] == ')') {
+        struct ab_number bytes;
+        const char *bad = ab_units_parse(value + 6, n - 7, AB_UNIT_BYTES, &bytes);
+        if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
+            bad = "between 1 and 512MiB bytes can be touched";
+        if (bad != NULL)
+            return bad_value(info, value, bad, err);
+        o->touch = AB_TOUCH_FIRST;
+        o->touch_bytes = (uint32_t)bytes.whole;
+        return AB_OK;
+    }
+    enum ab_status status = read_word(info, value, words, AB_ARRAY_LEN(words), &word, err);
+    if (status == AB_OK && word == AB_TOUCH_FIRST)
+        return bad_value(info, value, "say how many bytes, as in first(8)", err);
+    if (status == AB_OK)
+        o->touch = (enum ab_touch)word;
+    return status;
+}
+
+/* One CPU number or range at *s, moving behind it; false when it is none. */
+static bool read_cpus(const char **s, struct ab_options *o)
+{
+    char *end;
+    if (**s < '0' || **s > '9')
+        return false;
+    long first = strtol(*s, &end, 10), last = first;
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        last = strtol(end + 1, &end, 10);
+    *s = end;
+    for (long cpu = first; cpu <= last && last < 65536; cpu++) {
+        if (o->n_cpus == AB_CPUS_MAX)
+            return false;
+        o->cpus[o->n_cpus++] = (int)cpu;
+    }
+    return first <= last && last < 65536;
+}
+
+static enum ab_status read_cpu_list(const struct ab_option_info *info, const char *value,
+                                    struct ab_options *o, struct ab_err *err)
+{
+    const char *s = value;
+    o->n_cpus = 0;
+    while (read_cpus(&s, o)) {
+        if (*s == 0)
+            return AB_OK;
+        if (*s++ != ',')
+            break;
+    }
+    return bad_value(info, value, "a list of CPUs is like 1 or 0,2-3", err);
+}
+
+static bool add_text(const char ***list, size_t *n, const char *value)
+{
+    const char **grown = realloc(*list, (*n + 2) * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    *list = grown;
+    grown[(*n)++] = value;
+    grown[*n] = NULL;
+    return true;
+}
+
+static enum ab_status add_or_fail(const char ***list, size_t *n, const char *value,
+                                  struct ab_err *err)
+{
+    return add_text(list, n, value) ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
+}
+
+static enum ab_status apply(enum option_id id, const char *value, struct ab_options *o,
+                            struct ab_err *err)
+{
+    static const char *const when[] = {"auto", "always", "never"};
+    const struct ab_option_info *info = &table[id];
+    enum ab_status status = AB_OK;
+    uint64_t n = 0;
+    size_t word = 0;
+    switch (id) {
+    case OPT_BACKEND:
+        return add_or_fail(&o->backends, &o->n_backends, value, err);
+    case OPT_SET:
+        return add_or_fail(&o->sets, &o->n_sets, value, err);
+    case OPT_TOUCH:
+        return read_touch(info, value, o, err);
+    case OPT_REPS:
+        status = read_number(info, value, AB_UNIT_COUNT, 1, &n, err);
+        if (status == AB_OK && n > 1000)
+            return bad_value(info, value, "at most 1000", err);
+        if (status == AB_OK)
+            o->reps = (uint32_t)n;
+        return status;
+    case OPT_SEED:
+        o->has_seed = true;
+        return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
+    case OPT_CPUS:
+        return read_cpu_list(info, value, o, err);
+    case OPT_MEM_LIMIT:
+        return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
+    case OPT_TIMEOUT:
+        return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
+    case OPT_OUTPUT:
+        o->output = value;
+        return AB_OK;
+    case OPT_JSON:
+        o->json = value;
+        return AB_OK;
+    case OPT_CSV:
+        o->csv = value;
+        return AB_OK;
+    case OPT_COLOR:
+        if ((status = read_word(info, value, when, 3, &word, err)) == AB_OK)
+            o->color = (int)word;
+        return status;
+    case OPT_ASCII:
+        o->is_ascii = true;
+        return AB_OK;
+    case OPT_QUIET:
+        o->is_quiet = true;
+        return AB_OK;
+    case OPT_VERBOSE:
+        o->is_verbose = true;
+        return AB_OK;
+    case OPT_HELP:
+        o->wants_help = true;
+        return AB_OK;
+    }
+    return AB_OK;
+}
+
+static enum ab_status unknown_option(enum ab_command_id command, const char *given,
+                                     struct ab_err *err)
+{
+    const char *names[AB_ARRAY_LEN(table)];
+    char word[128], shown[160];
+    size_t n = 0;
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+        if ((table[i].commands >> command & 1) != 0)
+            names[n++] = table[i].name;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
+    const char *near = ab_text_nearest(word + strspn(word, "-"), names, n);
+    ab_text_printable(shown, sizeof shown, word);
+    return near != NULL
+               ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
+                         ab_commands[command].name, shown, near)
+               : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",
+                         ab_commands[command].name, shown, ab_commands[command].name);
+}
+
+/* Which option argv[i] is, and where its value begins within the same word (or NULL). */
+static int find_option(enum ab_command_id command, const char *word, const char **value)
+{
+    bool is_long = word[1] == '-';
+    size_t n = strcspn(word + 2, "=");
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
+        const struct ab_option_info *o = &table[i];
+        if ((o->commands >> command & 1) == 0)
+            continue;
+        if (is_long && strlen(o->name) == n && strncmp(o->name, word + 2, n) == 0) {
+            *value = word[2 + n] == '=' ? word + 3 + n : NULL;
+            return (int)i;
+        }
+        if (!is_long && o->letter != 0 && o->letter == word[1]) {
+            *value = word[2] == 0 ? NULL : word[2] == '=' ? word + 3 : word + 2;
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static enum ab_status parse_option(enum ab_command_id command, int argc, char **argv, int *i,
+                                   struct ab_options *o, struct ab_err *err)
+{
+    const char *value = NULL;
+    int id = find_option(command, argv[*i], &value);
+    if (id < 0)
+        return unknown_option(command, argv[*i], err);
+    if (table[id].arg == NULL && value != NULL)
+        return ab_fail(err, AB_USAGE, "--%s takes no value", table[id].name);
+    if (table[id].arg != NULL && value == NULL) {
+        if (*i + 1 >= argc)
+            return ab_fail(err, AB_USAGE, "--%s needs a value: --%s %s", table[id].name,
+                           table[id].name, table[id].arg);
+        value = argv[++*i];
+    }
+    return apply((enum option_id)id, value, o, err);
+}
+
+enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
+                                struct ab_options *out, struct ab_err *err)
+{
+    struct ab_options o = {.reps = 5, .touch = AB_TOUCH_PAGE};
+    enum ab_status status = AB_OK;
+    bool is_rest = false;
+    for (int i = 1; i < argc && status == AB_OK; i++) {
+        if (!is_rest && strcmp(argv[i], "--") == 0)
+            is_rest = true;
+        else if (!is_rest && argv[i][0] == '-' && argv[i][1] != 0)
+            status = parse_option(command, argc, argv, &i, &o, err);
+        else {
+            status = add_or_fail(&o.args, &o.n_args, argv[i], err);
+            is_rest = is_rest || command == AB_COMMAND_RECORD; /* the command's own options */
+        }
+    }
+    if (status == AB_OK)
+        *out = o;
+    else
+        ab_options_fini(&o);
+    return status;
+}
+
+void ab_options_fini(struct ab_options *o)
+{
+    free(o->backends);
+    free(o->sets);
+    free(o->args);
+}
+
+static void print_option(FILE *to, const struct ab_option_info *o)
+{
+    char left[64];
+    int n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                           : snprintf(left, sizeof left, "      --%s", o->name);
+    if (o->arg != NULL)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    fprintf(to, "%-26s ", left);
+    for (const char *s = o->help; *s != 0; s++) {
+        fputc(*s, to);
+        if (*s == '\n')
+            fprintf(to, "%-27s", "");
+    }
+    fputc('\n', to);
+}
+
+void ab_options_print_help(FILE *to, enum ab_command_id command)
+{
+    const struct ab_command *c = &ab_commands[command];
+    const char *group = NULL;
+    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
+            c->examples);
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
+        if ((table[i].commands >> command & 1) == 0)
+            continue;
+        if (group == NULL || strcmp(group, table[i].group) != 0)
+            fprintf(to, "\n%s:\n", group = table[i].group);
+        print_option(to, &table[i]);
+    }
+}
+
+void ab_options_print_overview(FILE *to)
+{
+    fputs("usage: allocbench COMMAND …\n\n"
+          "Which memory allocator, and which allocation strategy, is right for this program?\n\n"
+          "Examples:\n"
+          "  allocbench run configs/quickstart.yaml\n"
+          "  allocbench record -o app.abt -- ./app --its-options\n"
+          "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
+          "Commands:\n", to);
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s %-34s %s\n", ab_commands[i].name, ab_commands[i].synopsis,
+                ab_commands[i].summary);
+    fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
+          "this build is.\n\n"
+          "Exit codes:\n"
+          "  0  ok                        3  unreadable or corrupt input\n"
+          "  1  a gate failed             4  a back end asked for by name is missing, crashed,\n"
+          "  2  bad command line or          timed out or was wrong; or the system refused\n"
+          "     workload                130, 143  interrupted\n"
+          "record passes on the exit status of the command; its own failures are 125 to 127.\n",
+          to);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The options of all commands, described once: parser, --help and the tests that police the table
+ * all come from it. Parsing has no side effects; what it yields is validated and complete.
+ */
+#ifndef AB_CLI_OPTIONS_H
+#define AB_CLI_OPTIONS_H
+
+#include "core/status.h"
+#include "trace/op.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum ab_command_id {
+    AB_COMMAND_RUN,
+    AB_COMMAND_REPLAY,
+    AB_COMMAND_RECORD,
+    AB_COMMAND_TRACE,
+    AB_COMMAND_CHECK,
+    AB_COMMAND_LIST,
+    AB_COMMAND_COUNT
+};
+
+enum { AB_CPUS_MAX = 1024 };
+
+struct ab_options {
+    const char **backends; /* of -b, still unsplit */
+    size_t n_backends;
+    const char **sets;     /* of --set, ends with NULL */
+    size_t n_sets;
+    const char **args;     /* what is no option; for `record` the command and its arguments */
+    size_t n_args;
+    bool has_seed;
+    uint64_t seed;
+    uint32_t reps;
+    const char *json, *csv, *output; /* NULL = not asked for */
+    uint64_t mem_limit_bytes;        /* 0 = default */
+    uint64_t timeout_ns;             /* 0 = from the estimate */
+    int cpus[AB_CPUS_MAX];
+    size_t n_cpus;
+    enum ab_touch touch;             /* replay */
+    uint32_t touch_bytes;
+    bool is_quiet, is_verbose, is_ascii, wants_help;
+    enum { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER } color;
+};
+
+struct ab_command {
+    const char *name, *synopsis, *summary;
+    const char *examples; /* lines, indented */
+    enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
+};
+extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
+
+/* Reads argv[1..argc) of the command. Fails with AB_USAGE and the nearest right spelling. */
+enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
+                                struct ab_options *out, struct ab_err *err);
+void ab_options_fini(struct ab_options *o);
+
+void ab_options_print_help(FILE *to, enum ab_command_id command);
+/* The whole tool: commands, examples, exit codes. */
+void ab_options_print_overview(FILE *to);
+
+/* Walks the table, for tests and generated documents: NULL past the end. */
+struct ab_option_info {
+    const char *name, *arg, *help, *group;
+    char letter;
+    unsigned commands; /* bit 1 << enum ab_command_id */
+};
+const struct ab_option_info *ab_options_info(size_t i);
+
+#endif

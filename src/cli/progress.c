@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress.h"
+
+#include "core/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REDRAW_NS = 100000000 };
+
+void ab_progress_begin(struct ab_progress_line *line, bool is_quiet)
+{
+    const char *term = getenv("TERM");
+    line->is_on = !is_quiet && isatty(STDERR_FILENO) && !(term != NULL && strcmp(term, "dumb") == 0);
+    line->started_ns = ab_clock_now_ns();
+    line->drawn_ns = 0;
+}
+
+void ab_progress_show(void *user, const struct ab_progress *p)
+{
+    static const char *const passes[AB_PASS_COUNT] = {"pre-flight", "throughput", "latency", "tail"};
+    struct ab_progress_line *line = user;
+    uint64_t now = ab_clock_now_ns();
+    if (!line->is_on || now - line->drawn_ns < REDRAW_NS)
+        return;
+    line->drawn_ns = now;
+    fprintf(stderr, "\r\033[K");
+    if (p->n_blocks > 0)
+        fprintf(stderr, "block %u/%u  ", p->block + 1, p->n_blocks);
+    fprintf(stderr, "%.40s  %s", p->backend, passes[p->pass]);
+    if (p->done > 0 && p->total > p->done) {
+        double spent = (double)(now - line->started_ns) * 1e-9;
+        fprintf(stderr, "  %u %%  about %.0f s left", p->done * 100 / p->total,
+                spent * (p->total - p->done) / p->done + 0.5);
+    }
+    fflush(stderr);
+}
+
+void ab_progress_end(struct ab_progress_line *line)
+{
+    if (line->is_on && line->drawn_ns != 0)
+        fprintf(stderr, "\r\033[K");
+    line->is_on = false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One line on a terminal, redrawn between runs and never during one.
+ */
+#ifndef AB_CLI_PROGRESS_H
+#define AB_CLI_PROGRESS_H
+
+#include "runner/session.h"
+
+#include <stdbool.h>
+
+struct ab_progress_line {
+    bool is_on;
+    uint64_t started_ns, drawn_ns;
+};
+
+void ab_progress_begin(struct ab_progress_line *line, bool is_quiet);
+/* For ab_session_plan.progress; user is the line. */
+void ab_progress_show(void *user, const struct ab_progress *p);
+void ab_progress_end(struct ab_progress_line *line);
+
+#endif
