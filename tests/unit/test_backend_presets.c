@@ -112,6 +112,10 @@ static void what_is_no_library_is_passed_over_but_better_than_nothing(void **sta
     put_text(in(first, "libjemalloc.so.2"), "INPUT(-ljemalloc)\n");
     assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
     assert_string_equal(path, in(first, "libjemalloc.so.2"));
+    put_text(in(second, "libjemalloc.so"), "another text\n");
+    assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
+    assert_string_equal(path, in(first, "libjemalloc.so.2"));
+    unlink(in(second, "libjemalloc.so"));
     put_library(second, "libjemalloc.so");
     assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
     assert_string_equal(path, in(second, "libjemalloc.so"));
