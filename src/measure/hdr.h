@@ -5,7 +5,7 @@
  * Geometry, quantile rule and the V2 encoding are those of HdrHistogram for Java 2.1 (Gil Tene,
  * public domain), byte for byte; see hdr.c for each formula.
  *
- * Memory belongs to the caller: AB_HDR_BYTES of zeroes, e.g. pre-faulted shared memory.
+ * Memory belongs to the caller, e.g. pre-faulted shared memory; ab_hdr_init writes all of it.
  */
 #ifndef AB_MEASURE_HDR_H
 #define AB_MEASURE_HDR_H
@@ -48,8 +48,11 @@ static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
         return;
     }
     h->counts[ab_hdr_index(v)]++;
-    h->min = v < h->min ? v : h->min;
-    h->max = v > h->max ? v : h->max;
+    /* Branches, as both are rare: a conditional move would store each time. */
+    if (__builtin_expect(v < h->min, 0))
+        h->min = v;
+    if (__builtin_expect(v > h->max, 0))
+        h->max = v;
 }
 
 /* Lowest and highest value that share counter i. */
@@ -64,13 +67,17 @@ double ab_hdr_mean(const struct ab_hdr *h);    /* of bucket midpoints, as Java; 
 double ab_hdr_stddev(const struct ab_hdr *h);
 
 /* Java's rule: highest value of the first counter whose cumulative count reaches
- * max(1, ceil(q·n)); q in [0, 1]. 0 when empty: callers print "-". */
+ * max(1, ceil(q·n)); q in [0, 1], for 0 the lowest value of it. 0 when empty: callers print "-".
+ * The exact extremes are h->min and h->max. */
 uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q);
 
 /* V2, zlib-compressed at level 9, base64: a malloc'ed string that starts with "HISTFA". */
 enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err);
 
-/* Reads V2 (compressed or not) of our geometry from untrusted text; anything else is AB_INPUT. */
+/* Reads V2 (compressed or not) from untrusted text: 3 digits from 1 on, any highest value but none
+ * recorded above our last counter; anything else is AB_INPUT. V2 does not carry the extremes: min
+ * and max become the outer edges of the first and last counter in use (max may exceed 60 s by
+ * less than 1 in 1000), overflow becomes 0. */
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
 
 #endif
