@@ -25,7 +25,7 @@ const struct ab_preset *ab_preset_find(const char *name);
 bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, char *path,
                       size_t cap);
 
-/* Version of a library that was found: of LLVM's by its path (…/clang/14.0.6/…), else that of the
+/* Version of a library that was found: of LLVM by its path (…/clang/14.0.6/…), else that of the
  * preset's package; "" when neither is known. Always terminates; returns buf. */
 const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
                               size_t cap);
