@@ -144,11 +144,27 @@ const char *ab_package_version(const char *package, const char *status_file, cha
         } else if (is_it && (value = field(line, "Status: ")) != NULL) {
             is_installed = strstr(value, " installed") != NULL;
         } else if (is_installed && (value = field(line, "Version: ")) != NULL) {
-            snprintf(buf, cap, "%s", value);
+            const char *epoch = strchr(value, ':');
+            snprintf(buf, cap, "%s", epoch != NULL ? epoch + 1 : value);
             break;
         }
     }
     if (f != NULL)
         fclose(f);
     return buf;
+}
+
+const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
+                              size_t cap)
+{
+    const char *clang = strstr(path, "/clang/");
+    if (clang != NULL) {
+        clang += strlen("/clang/");
+        snprintf(buf, cap, "%.*s", (int)strcspn(clang, "/"), clang);
+        return buf;
+    }
+    buf[0] = 0;
+    if (strstr(path, "/local/") != NULL) /* no package put it there */
+        return buf;
+    return ab_package_version(preset->package, NULL, buf, cap);
 }

@@ -25,8 +25,13 @@ const struct ab_preset *ab_preset_find(const char *name);
 bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, char *path,
                       size_t cap);
 
-/* Version of an installed Debian package by dpkg's status file (NULL = the system's); "" when it
- * is not known. Always terminates; returns buf. */
+/* Version of a library that was found: of LLVM by its path (…/clang/14.0.6/…), else that of the
+ * preset's package; "" when neither is known. Always terminates; returns buf. */
+const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
+                              size_t cap);
+
+/* Version of an installed Debian package by dpkg's status file (NULL = the system's), without its
+ * epoch; "" when it is not known. Always terminates; returns buf. */
 const char *ab_package_version(const char *package, const char *status_file, char *buf,
                                size_t cap);
 

@@ -111,18 +111,19 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
         return AB_OK;
     }
     ab_library_classify(path, s);
-    if (strstr(path, "/local/") == NULL)
-        ab_package_version(p->package, NULL, s->version, sizeof s->version);
+    ab_preset_version(p, path, s->version, sizeof s->version);
     return AB_OK;
 }
 
 static void select_file(const char *path, struct ab_selection *s)
 {
+    char shown[512];
     ab_selection_stem(path, s->name, sizeof s->name);
     ab_library_classify(path, s);
-    if (s->state == AB_SELECTION_ABSENT && strstr(path, ".so:") != NULL)
-        snprintf(s->reason, sizeof s->reason,
-                 "does not exist (a library takes no parameters on the command line)");
+    if (s->state == AB_SELECTION_ABSENT)
+        snprintf(s->reason, sizeof s->reason, "does not exist: %s%s",
+                 ab_text_printable(shown, sizeof shown, path),
+                 strstr(path, ".so:") != NULL ? " (a library takes no parameters here)" : "");
 }
 
 static enum ab_status select_name(const char *text, struct ab_selection *s, struct ab_err *err)

@@ -38,15 +38,20 @@ struct heap {
     struct ab_heap *h;
 };
 
-static struct heap heap_open(const struct subject *s)
+static struct heap heap_open_for(const struct subject *s, const struct ab_facts *work)
 {
     uint64_t values[AB_BACKEND_PARAMS_MAX];
     assert_int_equal(ab_params_parse(s->b, s->params, values, NULL), AB_OK);
-    struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
+    struct ab_open_args args = {.size = sizeof args, .facts = work, .values = values};
     struct heap heap = {.b = s->b};
     assert_int_equal(s->b->open(&args, &heap.h), 0);
     assert_non_null(heap.h);
     return heap;
+}
+
+static struct heap heap_open(const struct subject *s)
+{
+    return heap_open_for(s, &facts);
 }
 
 static void *address(const struct heap *x, ab_ref ref)

@@ -369,6 +369,30 @@ static void free_of_nothing_does_nothing(const struct subject *s)
     s->b->close(x.h);
 }
 
+/* Asked for far more than the facts announced. Heaps over all of memory never get to the end. */
+static void an_exhausted_heap_says_so_and_keeps_its_blocks(const struct subject *s)
+{
+    struct heap x = heap_open_for(s, &(struct ab_facts){.total_bytes = 20 * MIB,
+                                                        .total_blocks = 100});
+    enum { N = 300 };
+    static ab_ref refs[N];
+    size_t n = 0;
+    for (; n < N; n++) {
+        size_t align = s->b->alloc_aligned != NULL ? (size_t)1 << (5 + n % 15) : 16;
+        refs[n] = align > 16 ? s->b->alloc_aligned(x.h, align, MIB - n) : s->b->alloc(x.h, MIB);
+        if (refs[n] == 0)
+            break;
+        unsigned char *p = address(&x, refs[n]);
+        p[0] = (unsigned char)n;
+        p[MIB - n - 1] = (unsigned char)~n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(*(unsigned char *)address(&x, refs[i]), (unsigned char)i);
+        drop(&x, refs[i], MIB - i);
+    }
+    s->b->close(x.h);
+}
+
 /* A back end without AB_TRAIT_NO_FREE must give memory back: 8 GiB through a small heap. */
 static void freed_memory_is_used_again(const struct subject *s)
 {
@@ -390,6 +414,20 @@ static void stats_are_filled_in(const struct subject *s)
     assert_true(stats.committed_bytes == AB_UNKNOWN ||
                 (stats.committed_bytes >= 1000 && stats.committed_bytes <= stats.reserved_bytes));
     assert_true(stats.live_bytes == AB_UNKNOWN || stats.live_bytes >= 1000);
+    s->b->close(x.h);
+}
+
+/* The harness would count what the C library keeps as the back end's. */
+static void no_malloc_is_called(const struct subject *s)
+{
+    if (s->b == &malloc_boundary || strcmp(s->b->name, "system") == 0)
+        return;
+    struct mallinfo2 before = mallinfo2();
+    struct heap x = heap_open(s);
+    for (unsigned i = 0; i < 1000; i++)
+        alloc(&x, 24 + i);
+    struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
     s->b->close(x.h);
 }
 
@@ -455,6 +493,8 @@ static const struct check checks[] = {
     {"absurd_facts_are_refused_or_served", absurd_facts_are_refused_or_served, 0, true},
     {"close_gives_everything_back", close_gives_everything_back, 0, true},
     {"freed_memory_is_used_again", freed_memory_is_used_again, 0, true},
+    CHECK(no_malloc_is_called),
+    CHECK(an_exhausted_heap_says_so_and_keeps_its_blocks),
     CHECK(blocks_are_aligned_and_keep_their_contents),
     CHECK(random_work_never_mixes_blocks),
     CHECK(size_zero_is_harmless),

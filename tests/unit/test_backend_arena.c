@@ -62,6 +62,26 @@ static void a_fixed_step_commits_page_by_page_and_stops_at_the_reservation(void 
     ab_arena_fini(&a);
 }
 
+static void a_last_step_that_is_too_large_is_clamped(void **state)
+{
+    (void)state;
+    struct ab_arena a = make(5 * (size_t)sysconf(_SC_PAGESIZE), 2 * 4096);
+    for (int i = 0; i < 5; i++)
+        memset(ab_arena_alloc(&a, page), 1, page);
+    assert_int_equal(ab_arena_committed(&a), 5 * page);
+    assert_ptr_equal(a.limit, a.end);
+    ab_arena_fini(&a);
+}
+
+static void size_zero_gives_a_block_of_its_own(void **state)
+{
+    (void)state;
+    struct ab_arena a = make(MIB, 0);
+    char *p = ab_arena_alloc(&a, 0), *q = ab_arena_alloc(&a, 0), *r = ab_arena_alloc(&a, 1);
+    assert_true(p != NULL && q > p && r > q);
+    ab_arena_fini(&a);
+}
+
 static void growing_steps_need_few_system_calls(void **state)
 {
     (void)state;
@@ -251,6 +271,8 @@ int main(void)
         cmocka_unit_test(reserving_commits_nothing),
         cmocka_unit_test(sizes_that_cannot_be_reserved_are_refused),
         cmocka_unit_test(a_fixed_step_commits_page_by_page_and_stops_at_the_reservation),
+        cmocka_unit_test(a_last_step_that_is_too_large_is_clamped),
+        cmocka_unit_test(size_zero_gives_a_block_of_its_own),
         cmocka_unit_test(growing_steps_need_few_system_calls),
         cmocka_unit_test(pages_beyond_what_was_committed_are_inaccessible),
         cmocka_unit_test(a_request_larger_than_the_reservation_fails_and_changes_nothing),

@@ -112,6 +112,10 @@ static void what_is_no_library_is_passed_over_but_better_than_nothing(void **sta
     put_text(in(first, "libjemalloc.so.2"), "INPUT(-ljemalloc)\n");
     assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
     assert_string_equal(path, in(first, "libjemalloc.so.2"));
+    put_text(in(second, "libjemalloc.so"), "another text\n");
+    assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
+    assert_string_equal(path, in(first, "libjemalloc.so.2"));
+    unlink(in(second, "libjemalloc.so"));
     put_library(second, "libjemalloc.so");
     assert_true(ab_preset_locate(ab_preset_find("jemalloc"), dirs, path, sizeof path));
     assert_string_equal(path, in(second, "libjemalloc.so"));
@@ -142,7 +146,7 @@ static void versions_are_those_of_installed_packages(void **state)
     clear();
     strcpy(status, in(first, "status"));
     put_text(status, "Package: libfoo2\nStatus: deinstall ok config-files\nVersion: 1.0-1\n\n"
-                     "Package: libfoo22\nStatus: install ok installed\nVersion: 9.9\n\n"
+                     "Package: libfoo22\nStatus: install ok installed\nVersion: 1:9.9\n\n"
                      "Package: libbar\nStatus: install ok installed\nPriority: optional\n"
                      "Version: 2.0.9+ds-2\nDescription: Version: 3\n");
     assert_string_equal(ab_package_version("libbar", status, version, sizeof version),
@@ -154,6 +158,17 @@ static void versions_are_those_of_installed_packages(void **state)
     assert_string_equal(ab_package_version("libbar", status, version, 4), "2.0");
 }
 
+static void the_path_tells_the_version_of_llvm(void **state)
+{
+    (void)state;
+    char version[64];
+    const struct ab_preset *scudo = ab_preset_find("scudo");
+    ab_preset_version(scudo, "/usr/lib/llvm-19/lib/clang/19.1/lib/linux/x.so", version, 64);
+    assert_string_equal(version, "19.1");
+    ab_preset_version(scudo, "/usr/local/lib/libscudo.so", version, 64);
+    assert_string_equal(version, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +177,7 @@ int main(void)
         cmocka_unit_test(the_better_file_wins_over_the_earlier_directory),
         cmocka_unit_test(what_is_no_library_is_passed_over_but_better_than_nothing),
         cmocka_unit_test(of_a_pattern_the_newest_match_wins),
+        cmocka_unit_test(the_path_tells_the_version_of_llvm),
         cmocka_unit_test(versions_are_those_of_installed_packages),
     };
     return cmocka_run_group_tests_name("presets", tests, make_dirs, remove_dirs);

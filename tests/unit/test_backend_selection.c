@@ -137,7 +137,7 @@ static void files_that_do_not_exist_are_absent(void **state)
     struct ab_selection s = select_path("libnothere.so.3");
     assert_int_equal(s.state, AB_SELECTION_ABSENT);
     assert_string_equal(s.name, "nothere");
-    assert_string_equal(s.reason, "does not exist");
+    assert_string_equal(s.reason, "does not exist: libnothere.so.3");
     assert_true(s.was_named);
     s = select_path("./libx.so:a=1");
     assert_non_null(strstr(s.reason, "takes no parameters"));
