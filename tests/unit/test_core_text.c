@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static void text_grows_and_stays_terminated(void **state)
+{
+    (void)state;
+    struct ab_text t = {0};
+    for (int i = 0; i < 1000; i++) {
+        ab_text_add(&t, "ab");
+        ab_text_addf(&t, "%d", i % 10);
+    }
+    assert_int_equal(t.n, 3000);
+    assert_int_equal(strlen(t.s), 3000);
+    assert_string_equal(t.s + 2994, "ab8ab9");
+    ab_text_fini(&t);
+    assert_null(t.s);
+}
+
+static void the_nearest_spelling_is_found_and_far_ones_are_not(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"alloc", "free", "replace", "resize", "fraction"};
+    assert_string_equal(ab_text_nearest("aloc", words, 5), "alloc");
+    assert_string_equal(ab_text_nearest("laloc", words, 5), "alloc"); /* one swap */
+    assert_string_equal(ab_text_nearest("fere", words, 5), "free");
+    assert_string_equal(ab_text_nearest("resise", words, 5), "resize");
+    assert_string_equal(ab_text_nearest("fracton", words, 5), "fraction");
+    assert_null(ab_text_nearest("zebra", words, 5));
+    assert_null(ab_text_nearest("", words, 5));
+    assert_null(ab_text_nearest("alloc", words, 0));
+    char longer[300];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    assert_null(ab_text_nearest(longer, words, 5));
+}
+
+static void hostile_text_becomes_printable(void **state)
+{
+    (void)state;
+    char buf[64], small[6];
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "a\x1b[31mb"), "a\\x1b[31mb");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "a\nb\t\x7f"), "a\\x0ab\\x09\\x7f");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc3\xa4 \xe2\x82\xac"),
+                        "\xc3\xa4 \xe2\x82\xac");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc2\x9b"), "\\xc2\\x9b"); /* CSI */
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc3"), "\\xc3");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xed\xa0\x80"), "\\xed\\xa0\\x80");
+    assert_string_equal(ab_text_printable(small, sizeof small, "abc\x01"), "abc");
+    assert_string_equal(ab_text_printable(small, sizeof small, "abcdefgh"), "abcde");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_grows_and_stays_terminated),
+        cmocka_unit_test(the_nearest_spelling_is_found_and_far_ones_are_not),
+        cmocka_unit_test(hostile_text_becomes_printable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The live set against a plain model: an array of ages.
+ */
+#include "workload/live_set.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+enum { N = 17, STEPS = 20000 };
+
+static uint64_t age[N]; /* 0 = empty */
+
+static void check_ages(const struct ab_live_set *s)
+{
+    uint32_t out[N], back[N], n = s->n_live;
+    ab_live_set_oldest(s, out, n, 1);
+    ab_live_set_youngest(s, back, n);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(age[out[i]] != 0);
+        assert_true(i == 0 || age[out[i - 1]] < age[out[i]]);
+        assert_int_equal(out[i], back[n - 1 - i]);
+    }
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(ab_live_set_has(s, i), age[i] != 0);
+}
+
+static void it_agrees_with_a_plain_model_through_random_steps(void **state)
+{
+    (void)state;
+    struct ab_live_set s;
+    struct ab_rng rng;
+    memset(age, 0, sizeof age);
+    ab_rng_init(&rng, 1, 1);
+    assert_true(ab_live_set_init(&s, N));
+    for (uint64_t i = 1; i <= STEPS; i++) {
+        uint32_t p = (uint32_t)ab_rng_below(&rng, N);
+        if (age[p] != 0)
+            ab_live_set_remove(&s, p);
+        else
+            ab_live_set_add(&s, p);
+        age[p] = age[p] != 0 ? 0 : i;
+        check_ages(&s);
+    }
+    ab_live_set_fini(&s);
+}
+
+static void a_shuffle_takes_each_live_position_once(void **state)
+{
+    (void)state;
+    struct ab_live_set s;
+    struct ab_rng rng;
+    uint32_t out[N], seen = 0, first[N] = {0};
+    ab_rng_init(&rng, 1, 1);
+    assert_true(ab_live_set_init(&s, N));
+    for (uint32_t i = 0; i < 8; i++)
+        ab_live_set_add(&s, i * 2);
+    for (int i = 0; i < 8000; i++) {
+        ab_live_set_shuffled(&s, out, 8, &rng);
+        first[out[0]]++;
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        seen |= 1u << out[i];
+        assert_in_range(first[i * 2], 850, 1150); /* 1000 expected */
+    }
+    assert_int_equal(seen, 0x5555);
+    ab_live_set_fini(&s);
+}
+
+static void the_position_vacated_last_is_the_first_empty_one(void **state)
+{
+    (void)state;
+    struct ab_live_set s;
+    assert_true(ab_live_set_init(&s, N));
+    for (uint32_t i = 0; i < N; i++)
+        ab_live_set_add(&s, s.members[s.n_live]);
+    ab_live_set_remove(&s, 3);
+    ab_live_set_remove(&s, 9);
+    assert_int_equal(s.members[s.n_live], 9);
+    ab_live_set_add(&s, 9);
+    assert_int_equal(s.members[s.n_live], 3);
+    ab_live_set_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_agrees_with_a_plain_model_through_random_steps),
+        cmocka_unit_test(a_shuffle_takes_each_live_position_once),
+        cmocka_unit_test(the_position_vacated_last_is_the_first_empty_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
