@@ -14,10 +14,14 @@
 
 /* A file being written under a temporary name beside `path` (O_EXCL, O_NOFOLLOW), or stdout for
  * "-". `output_commit` flushes, syncs and renames; `output_abandon` removes. An existing regular
- * file is replaced by the commit only; anything else at `path` is refused at open. */
+ * file is replaced by the commit only, and keeps its permission bits; anything else at `path` is
+ * refused at open: directories, symbolic links (what they lead to is somebody else's), FIFOs,
+ * sockets, devices, files without write permission. Commit and abandon both end the output, and
+ * do nothing to one that is zero or ended. */
 struct ab_output {
     FILE *to;
-    char *path, *temporary; /* NULL for stdout */
+    char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory` */
+    int directory;          /* of path; kept open, so that a moved folder is still the right one */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
@@ -28,8 +32,9 @@ struct ab_table_style { /* how the terminal table may look */
     bool color, utf8;
 };
 
-/* Each writes the whole session. Errors of the stream are found by commit. */
-void ab_sink_json(FILE *to, const struct ab_session *session);
+/* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are
+ * found by commit. JSON is built before it is written: false = out of memory, abandon the output. */
+bool ab_sink_json(FILE *to, const struct ab_session *session);
 void ab_sink_csv(FILE *to, const struct ab_session *session);
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frozen names of results and the rule which percentiles may be told.
+ */
+#include "measure/result.h"
+
+#include "core/bits.h"
+#include "trace/op.h"
+
+#include <math.h>
+
+static const char *const status_names[] = {
+    [AB_BACKEND_OK] = "ok",
+    [AB_BACKEND_PARTIAL] = "partial",
+    [AB_BACKEND_CRASHED] = "crashed",
+    [AB_BACKEND_TIMEOUT] = "timeout",
+    [AB_BACKEND_OOM] = "oom",
+    [AB_BACKEND_WRONG_LIBRARY] = "wrong_library",
+    [AB_BACKEND_FAILED_CHECK] = "failed_check",
+    [AB_BACKEND_ABSENT] = "absent",
+};
+
+const char *const ab_quantile_names[AB_QUANTILE_COUNT] = {
+#define X(name, q) name,
+    AB_QUANTILES(X)
+#undef X
+};
+
+const double ab_quantile_values[AB_QUANTILE_COUNT] = {
+#define X(name, q) q,
+    AB_QUANTILES(X)
+#undef X
+};
+
+const char *ab_backend_status_name(enum ab_backend_status status)
+{
+    return (unsigned)status < AB_ARRAY_LEN(status_names) ? status_names[status] : "unknown";
+}
+
+bool ab_backend_status_has_numbers(enum ab_backend_status status)
+{
+    return status == AB_BACKEND_OK || status == AB_BACKEND_PARTIAL;
+}
+
+const char *ab_result_op_name(unsigned op)
+{
+    return op < AB_OP_KIND_COUNT ? ab_op_kind_name((enum ab_op_kind)op) : "all";
+}
+
+double ab_result_quantile(const struct ab_hdr *hdr, double q)
+{
+    /* 1 − 0.9999 is a little less than 0.0001 in binary: 100,000 samples must still do. */
+    const double rounding = 1e-6;
+    uint64_t recorded = ab_hdr_total(hdr);
+    double n = (double)recorded + (double)hdr->overflow;
+    if (recorded == 0 || n * (1 - q) < AB_QUANTILE_MIN_SAMPLES_BEHIND - rounding)
+        return NAN;
+    if (hdr->overflow == 0)
+        return (double)ab_hdr_quantile(hdr, q);
+    /* What overflowed was slower than all that is in the counters, so it moves every rank. */
+    double rank = fmax(1, ceil(q * n - rounding));
+    if (rank > (double)recorded)
+        return NAN; /* beyond what the histogram holds: known to be slow, not how slow */
+    return (double)ab_hdr_quantile(hdr, (rank - 0.5) / (double)recorded);
+}

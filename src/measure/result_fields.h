@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result_fields.def as a table, for whoever walks over all numbers of a result.
+ */
+#ifndef AB_MEASURE_RESULT_FIELDS_H
+#define AB_MEASURE_RESULT_FIELDS_H
+
+#include "measure/result.h"
+
+#include <stddef.h>
+
+enum ab_field_group { AB_FIELD_EACH, AB_FIELD_QUANTILE, AB_FIELD_ALL, AB_FIELD_TAIL };
+enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
+enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
+
+struct ab_field {
+    const char *name; /* CSV metric, gate statistic */
+    const char *json_key; /* name without its group's prefix */
+    const char *unit, *doc;
+    enum ab_field_group group;
+    enum ab_field_type type;
+    enum ab_field_better better;
+    size_t offset; /* in struct ab_result */
+};
+extern const struct ab_field ab_fields[];
+extern const size_t ab_field_count;
+
+/* Does this result have the number at all? Not: throughput of one kind of op, the tail where no
+ * tail pass ran, an F64 that is NaN, latencies of nothing. */
+bool ab_field_exists(const struct ab_field *field, const struct ab_result *result);
+
+/* Its value; U64 fields are exact through ab_field_u64 only. */
+double ab_field_f64(const struct ab_field *field, const struct ab_result *result);
+uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result);
+
+#endif

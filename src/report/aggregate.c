@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ab_spread no_spread = {0, NAN, NAN, NAN};
+
+double ab_spread_half(const struct ab_spread *s)
+{
+    return s->n < 2 ? NAN : (s->high - s->low) / 2 / s->median;
+}
+
+bool ab_spread_is_clear(const struct ab_spread *ratio)
+{
+    double away = ratio->n >= AB_SPREAD_KNOWN_BLOCKS ? 0.01 : 0.10;
+    return ratio->n > 0 && fabs(ratio->median - 1) >= away && (ratio->low > 1 || ratio->high < 1);
+}
+
+bool ab_backend_is_null(const struct ab_backend_info *b)
+{
+    return strncmp(b->name, "null", 4) == 0 && strchr(":{", b->name[4]) != NULL;
+}
+
+bool ab_backend_is_comparable(const struct ab_backend_info *b)
+{
+    return b->status == AB_BACKEND_OK && !ab_backend_is_null(b);
+}
+
+uint32_t ab_session_base(const struct ab_session *s)
+{
+    uint32_t base = UINT32_MAX;
+    for (uint32_t i = s->n_backends; i-- > 0;)
+        if (ab_backend_is_comparable(&s->backends[i]))
+            base = i;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (ab_backend_is_comparable(&s->backends[i]) && strcmp(s->backends[i].name, "glibc") == 0)
+            return i;
+    return base;
+}
+
+static bool has_numbers(const struct ab_session *s, uint32_t backend)
+{
+    return backend < s->n_backends && ab_backend_status_has_numbers(s->backends[backend].status);
+}
+
+const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
+                                        const char *phase, unsigned op, uint32_t block)
+{
+    if (!has_numbers(s, backend))
+        return NULL;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->backend == backend && r->op == op && r->block == block &&
+            strcmp(r->phase, phase) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op == op && has_numbers(s, s->results[i].backend) &&
+            strcmp(s->results[i].phase, phase) == 0)
+            return true;
+    return false;
+}
+
+struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
+                                  const char *phase, unsigned op, struct ab_hdr *hdr)
+{
+    struct ab_merged m = {.max = NAN};
+    ab_hdr_init(hdr);
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->backend != backend || r->op != op || !has_numbers(s, backend) ||
+            strcmp(r->phase, phase) != 0)
+            continue;
+        ab_hdr_merge(hdr, r->hdr);
+        m.max = fmax(m.max, r->max); /* fmax passes over NaN */
+        m.n_blocks++;
+    }
+    m.n = ab_hdr_total(hdr) + hdr->overflow;
+    return m;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of x[0..n), which it sorts. */
+static struct ab_spread spread_of(double *x, uint32_t n)
+{
+    if (n == 0)
+        return no_spread;
+    qsort(x, n, sizeof x[0], by_value);
+    double median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+    return (struct ab_spread){n, median, x[0], x[n - 1]};
+}
+
+/* One number of a block, NaN = none; `of` is what to look at. */
+struct aspect {
+    uint32_t a, b;
+    const char *phase;
+    unsigned op;
+};
+typedef double block_number(const struct ab_session *s, const struct aspect *of, uint32_t block);
+
+static struct ab_spread over_blocks(const struct ab_session *s, const struct aspect *of,
+                                    block_number *number)
+{
+    double *x = calloc((size_t)s->n_blocks + 1, sizeof x[0]);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
+        double value = number(s, of, s->blocks[i].index);
+        if (isfinite(value))
+            x[n++] = value;
+    }
+    struct ab_spread spread = spread_of(x, n);
+    free(x);
+    return spread;
+}
+
+static double ns_per_op(const struct ab_session *s, uint32_t backend, const char *phase,
+                        uint32_t block)
+{
+    const struct ab_result *r = ab_session_find(s, backend, phase, AB_OP_ALL, block);
+    return r != NULL && r->ns_per_op > 0 ? r->ns_per_op : NAN;
+}
+
+static double block_ns_per_op(const struct ab_session *s, const struct aspect *of, uint32_t block)
+{
+    return ns_per_op(s, of->a, of->phase, block);
+}
+
+static double block_speed(const struct ab_session *s, const struct aspect *of, uint32_t block)
+{
+    double log_sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_phases; i++) {
+        if (of->phase != NULL && strcmp(of->phase, s->phases[i]) != 0)
+            continue;
+        log_sum += log(ns_per_op(s, of->b, s->phases[i], block)) -
+                   log(ns_per_op(s, of->a, s->phases[i], block));
+        n++;
+    }
+    return n == 0 ? NAN : exp(log_sum / n);
+}
+
+static double block_p999_ratio(const struct ab_session *s, const struct aspect *of, uint32_t block)
+{
+    double value[2];
+    for (int i = 0; i < 2; i++) {
+        const struct ab_result *r =
+            ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op, block);
+        value[i] = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
+        if (value[i] < s->timer.floor_ns)
+            value[i] = s->timer.floor_ns;
+    }
+    return value[1] > 0 ? value[0] / value[1] : NAN;
+}
+
+struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
+                                      const char *phase)
+{
+    struct aspect of = {.a = backend, .phase = phase};
+    return over_blocks(s, &of, block_ns_per_op);
+}
+
+struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                  const char *phase)
+{
+    struct aspect of = {.a = a, .b = b, .phase = phase};
+    return over_blocks(s, &of, block_speed);
+}
+
+struct ab_spread ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase, unsigned op)
+{
+    struct aspect of = {.a = a, .b = b, .phase = phase, .op = op};
+    return over_blocks(s, &of, block_p999_ratio);
+}

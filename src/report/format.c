@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/format.h"
+
+#include "core/text.h"
+#include "core/units.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+void ab_format_begin(struct ab_format_guard *guard)
+{
+    guard->ours = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    if (guard->ours == (locale_t)0)
+        guard->ours = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    guard->before = guard->ours != (locale_t)0 ? uselocale(guard->ours) : (locale_t)0;
+}
+
+void ab_format_end(struct ab_format_guard *guard)
+{
+    if (guard->ours == (locale_t)0)
+        return;
+    uselocale(guard->before);
+    freelocale(guard->ours);
+}
+
+/* Takes the blank out of "1.31 us"; cells have no room for it. */
+static char *join(char *s)
+{
+    char *to = s;
+    for (const char *from = s; *from != 0; from++)
+        if (*from != ' ')
+            *to++ = *from;
+    *to = 0;
+    return s;
+}
+
+static void print_ns(char *buf, size_t cap, double ns)
+{
+    ab_units_time(buf, cap, ns);
+    join(buf);
+    size_t n = strlen(buf);
+    if (n > 2 && strcmp(buf + n - 2, "ns") == 0) /* the unit of the table */
+        buf[n - 2] = 0;
+}
+
+const char *ab_format_ns(char buf[AB_CELL_BYTES], double ns, double floor_ns)
+{
+    if (!isfinite(ns)) {
+        snprintf(buf, AB_CELL_BYTES, "-");
+    } else if (ns < floor_ns) {
+        buf[0] = '<';
+        print_ns(buf + 1, AB_CELL_BYTES - 1, floor_ns);
+    } else {
+        print_ns(buf, AB_CELL_BYTES, ns);
+    }
+    return buf;
+}
+
+const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio)
+{
+    if (!isfinite(ratio))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else
+        snprintf(buf, AB_CELL_BYTES, "%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0,
+                 fmin(ratio, 1e12));
+    return buf;
+}
+
+const char *ab_format_count(char buf[AB_CELL_BYTES], double n)
+{
+    if (!isfinite(n))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else
+        join((char *)ab_units_count(buf, AB_CELL_BYTES, n));
+    return buf;
+}
+
+/* Bytes of the character at s and its columns; columns 0 for what must not be shown. */
+static size_t next_character(const char *s, unsigned *columns)
+{
+    wchar_t c;
+    mbstate_t state = {0};
+    size_t n = mbrtowc(&c, s, strlen(s), &state);
+    if (n == 0 || n > strlen(s)) {
+        *columns = 0;
+        return 1;
+    }
+    int width = wcwidth(c);
+    *columns = width > 0 ? (unsigned)width : 0;
+    return n;
+}
+
+unsigned ab_format_width(const char *s)
+{
+    unsigned total = 0, columns;
+    for (; *s != 0; s += next_character(s, &columns), total += columns) {
+    }
+    return total;
+}
+
+/* Copies what fits into `width`; *used and *columns grow. false = something was left over. */
+static bool copy_label(char *dst, size_t cap, const char *s, unsigned width, bool utf8)
+{
+    size_t used = 0;
+    unsigned total = 0;
+    while (*s != 0) {
+        unsigned columns;
+        size_t n = next_character(s, &columns);
+        bool as_is = columns > 0 && (utf8 || (*s > 0x1f && *s < 0x7f));
+        columns = as_is ? columns : 1;
+        size_t bytes = as_is ? n : 1;
+        if (total + columns > width || used + bytes + 1 > cap)
+            break;
+        memcpy(dst + used, as_is ? s : "?", bytes);
+        used += bytes;
+        total += columns;
+        s += n;
+    }
+    dst[used] = 0;
+    return *s == 0;
+}
+
+const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width, bool utf8)
+{
+    char printable[2048];
+    const char *dots = utf8 ? "\u2026" : "..";
+    unsigned n_dots = utf8 ? 1 : 2;
+    ab_text_printable(printable, sizeof printable, s);
+    if (copy_label(dst, cap, printable, width, utf8) || width <= n_dots ||
+        cap <= strlen(dots) + 1)
+        return dst;
+    copy_label(dst, cap - strlen(dots), printable, width - n_dots, utf8);
+    strcat(dst, dots);
+    return dst;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How sinks spell numbers and names. Short texts go to a caller's buffer of AB_CELL_BYTES.
+ */
+#ifndef AB_REPORT_FORMAT_H
+#define AB_REPORT_FORMAT_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { AB_CELL_BYTES = 32 };
+
+/* From begin to end this thread prints numbers with '.' and knows the width of UTF-8 characters,
+ * whatever locale the program runs in. */
+struct ab_format_guard {
+    locale_t before, ours;
+};
+void ab_format_begin(struct ab_format_guard *guard);
+void ab_format_end(struct ab_format_guard *guard);
+
+/* "42", "42.1", "1.31us", "1.92ms", "<20" when under the floor (NaN = none), "-" for NaN. */
+const char *ab_format_ns(char buf[AB_CELL_BYTES], double ns, double floor_ns);
+/* "0.09", "1.40", "12.3", "355"; "-" for NaN. */
+const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio);
+/* "950", "12.4k", "2M"; "-" for NaN. */
+const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
+
+/* Columns of a terminal that printable text takes. */
+unsigned ab_format_width(const char *s);
+
+/* A name that may come from anywhere, for a terminal: no control characters, nothing without
+ * width (marks that reorder or hide text), ASCII only unless utf8; cut to `width` columns. */
+const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width, bool utf8);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The JSON document, schema allocbench/1: results/allocbench-1.schema.json says what is in it,
+ * results/README.md what it means. Built whole, then written: key order is the order of the code
+ * below. What is not known is null, never 0, never missing.
+ */
+#include "report/sink.h"
+
+#include "core/bits.h"
+#include "core/text.h"
+#include "measure/result_fields.h"
+#include "report/format.h"
+#include "trace/op.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef AB_FLAGS
+#define AB_FLAGS "" /* the Makefile may say how it compiled */
+#endif
+#if defined(__clang__)
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* A document under construction. Jansson says by return values that memory ran out; it is noted
+ * here once and asked for at the end, and an incomplete document is never written. */
+struct writer {
+    bool is_short_of_memory;
+};
+
+static void put(struct writer *w, json_t *object, const char *key, json_t *value)
+{
+    if (value == NULL || json_object_set_new(object, key, value) != 0)
+        w->is_short_of_memory = true;
+}
+
+static void append(struct writer *w, json_t *array, json_t *value)
+{
+    if (value == NULL || json_array_append_new(array, value) != 0)
+        w->is_short_of_memory = true;
+}
+
+/* Strings from outside need not be UTF-8; JSON has to be. */
+static json_t *text(const char *s)
+{
+    if (s == NULL || *s == 0)
+        return json_null();
+    json_t *value = json_string(s);
+    if (value != NULL)
+        return value;
+    size_t cap = 4 * strlen(s) + 1;
+    char *printable = malloc(cap);
+    if (printable == NULL)
+        return NULL;
+    value = json_string(ab_text_printable(printable, cap, s));
+    free(printable);
+    return value;
+}
+
+/* Integers stay integers: exact, and without ".0". Values jansson cannot hold are unknown
+ * (AB_UNKNOWN is one of them). */
+static json_t *whole(uint64_t n)
+{
+    return n <= INT64_MAX ? json_integer((json_int_t)n) : json_null();
+}
+
+static json_t *number(double x)
+{
+    if (!isfinite(x))
+        return json_null();
+    if (fabs(x) < 0x1p53 && x == nearbyint(x))
+        return json_integer((json_int_t)x);
+    return json_real(x);
+}
+
+static json_t *tool(struct writer *w)
+{
+    json_t *o = json_object();
+    put(w, o, "version", text(AB_VERSION));
+    put(w, o, "compiler", text(COMPILER));
+    put(w, o, "flags", text(AB_FLAGS));
+    return o;
+}
+
+static json_t *tape_facts(struct writer *w, const struct ab_session *s)
+{
+    json_t *o = json_object(), *kinds = json_array();
+    put(w, o, "n_ops", whole(s->n_tape_ops));
+    put(w, o, "n_slots", whole(s->n_slots));
+    put(w, o, "lanes", whole(s->facts.lanes));
+    put(w, o, "largest_bytes", whole(s->facts.largest_bytes));
+    put(w, o, "largest_align", whole(s->facts.largest_align));
+    put(w, o, "live_peak_blocks", whole(s->facts.live_peak_blocks));
+    put(w, o, "live_peak_bytes", whole(s->facts.live_peak_bytes));
+    put(w, o, "total_blocks", whole(s->facts.total_blocks));
+    put(w, o, "total_bytes", whole(s->facts.total_bytes));
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if ((s->facts.kinds >> k & 1) != 0)
+            append(w, kinds, text(ab_op_kind_name((enum ab_op_kind)k)));
+    put(w, o, "kinds", kinds);
+    return o;
+}
+
+static json_t *config(struct writer *w, const struct ab_session *s)
+{
+    json_t *o = json_object(), *settings = json_array(), *phases = json_array();
+    put(w, o, "kind", text(s->kind));
+    put(w, o, "name", text(s->name));
+    put(w, o, "about", text(s->about));
+    put(w, o, "path", text(s->config_path));
+    put(w, o, "sha256", text(s->config_sha256));
+    put(w, o, "text", text(s->config_text));
+    put(w, o, "tape_sha256", text(s->tape_sha256));
+    put(w, o, "tape", tape_facts(w, s));
+    for (uint32_t i = 0; i < s->n_phases; i++)
+        append(w, phases, text(s->phases[i]));
+    put(w, o, "phases", phases);
+    for (size_t i = 0; s->settings != NULL && s->settings[i] != NULL; i++)
+        append(w, settings, text(s->settings[i]));
+    put(w, o, "settings", settings);
+    put(w, o, "command_line", text(s->command_line));
+    put(w, o, "blocks_planned", whole(s->n_blocks_planned));
+    put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
+    return o;
+}
+
+static json_t *known(uint64_t n)
+{
+    return n == 0 ? json_null() : whole(n);
+}
+
+static json_t *host(struct writer *w, const struct ab_host *h)
+{
+    json_t *o = json_object();
+    put(w, o, "fingerprint", text(h->fingerprint));
+    put(w, o, "cpu", text(h->cpu));
+    put(w, o, "cpus_online", known(h->cpus_online));
+    put(w, o, "cpus_allowed", known(h->cpus_allowed));
+    put(w, o, "kernel", text(h->kernel));
+    put(w, o, "libc", text(h->libc));
+    put(w, o, "os", text(h->os));
+    put(w, o, "governor", text(h->governor));
+    put(w, o, "virt", text(h->virt));
+    put(w, o, "thp", text(h->thp));
+    put(w, o, "aslr", text(h->aslr));
+    put(w, o, "memory_bytes", known(h->memory_bytes));
+    put(w, o, "page_bytes", known(h->page_bytes));
+    put(w, o, "load_1min", number(h->load_1min));
+    return o;
+}
+
+static json_t *null_cost(struct writer *w, const struct ab_null_cost *n)
+{
+    json_t *o = json_object();
+    put(w, o, "phase", text(n->phase));
+    put(w, o, "boundary", text(n->boundary));
+    put(w, o, "block", whole(n->block));
+    put(w, o, "n_ops", whole(n->n_ops));
+    put(w, o, "ns_per_op", number(n->ns_per_op));
+    put(w, o, "latency_pass_ns_per_op", number(n->latency_pass_ns_per_op));
+    put(w, o, "floor_ns", number(n->floor_ns));
+    return o;
+}
+
+static json_t *timer(struct writer *w, const struct ab_session *s)
+{
+    json_t *o = json_object(), *nulls = json_array();
+    put(w, o, "source", text(s->timer.source));
+    put(w, o, "ns_per_tick", number(s->timer.ns_per_tick));
+    put(w, o, "floor_ns", number(s->timer.floor_ns));
+    put(w, o, "quantum_ns", number(s->timer.quantum_ns));
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        append(w, nulls, null_cost(w, &s->nulls[i]));
+    put(w, o, "null", nulls);
+    return o;
+}
+
+static json_t *backend(struct writer *w, const struct ab_backend_info *b)
+{
+    json_t *o = json_object();
+    put(w, o, "name", text(b->name));
+    put(w, o, "version", text(b->version));
+    put(w, o, "path", text(b->path));
+    put(w, o, "build_id", text(b->build_id));
+    put(w, o, "status", text(ab_backend_status_name(b->status)));
+    put(w, o, "reason", text(b->reason));
+    put(w, o, "boundary", text(b->boundary));
+    put(w, o, "never_frees", json_boolean(b->never_frees));
+    put(w, o, "was_named", json_boolean(b->was_named));
+    put(w, o, "package", text(b->package));
+    return o;
+}
+
+static json_t *block(struct writer *w, const struct ab_session *s, const struct ab_block *b)
+{
+    json_t *o = json_object(), *order = json_array();
+    put(w, o, "index", whole(b->index));
+    for (uint32_t i = 0; i < b->n_order; i++)
+        if (b->order[i] < s->n_backends)
+            append(w, order, text(s->backends[b->order[i]].name));
+    put(w, o, "order", order);
+    return o;
+}
+
+/* The numbers of one group, in the order of result_fields.def. */
+static void put_fields(struct writer *w, json_t *o, const struct ab_result *r,
+                       enum ab_field_group group)
+{
+    for (size_t i = 0; i < ab_field_count; i++) {
+        const struct ab_field *f = &ab_fields[i];
+        if (f->group == group)
+            put(w, o, f->json_key,
+                f->type == AB_FIELD_U64 ? whole(ab_field_u64(f, r)) : number(ab_field_f64(f, r)));
+    }
+}
+
+static json_t *tail(struct writer *w, const struct ab_result *r)
+{
+    if (r->tail_n == 0)
+        return json_null();
+    json_t *o = json_object(), *worst = json_array();
+    put_fields(w, o, r, AB_FIELD_TAIL);
+    for (uint32_t i = 0; i < r->n_worst && i < AB_RESULT_WORST_MAX; i++) {
+        json_t *op = json_object();
+        put(w, op, "position", whole(r->worst[i].position));
+        put(w, op, "size", whole(r->worst[i].size));
+        put(w, op, "ns", number(r->worst[i].ns));
+        append(w, worst, op);
+    }
+    put(w, o, "worst", worst);
+    return o;
+}
+
+static json_t *histogram(const struct ab_hdr *h)
+{
+    char *encoded = NULL;
+    struct ab_err err;
+    if (ab_hdr_encode(h, &encoded, &err) != AB_OK)
+        return NULL;
+    json_t *value = json_string(encoded);
+    free(encoded);
+    return value;
+}
+
+static json_t *result(struct writer *w, const struct ab_session *s, const struct ab_result *r)
+{
+    json_t *o = json_object(), *quantiles = json_object();
+    put(w, o, "backend", text(s->backends[r->backend].name));
+    put(w, o, "phase", text(r->phase));
+    put(w, o, "op", text(ab_result_op_name(r->op)));
+    put(w, o, "block", whole(r->block));
+    put_fields(w, o, r, AB_FIELD_EACH);
+    put_fields(w, quantiles, r, AB_FIELD_QUANTILE);
+    put(w, o, "quantiles", quantiles);
+    put(w, o, "hdr_v2", histogram(r->hdr));
+    if (r->op == AB_OP_ALL)
+        put_fields(w, o, r, AB_FIELD_ALL);
+    put(w, o, "tail", tail(w, r));
+    return o;
+}
+
+/* A back end that failed has no numbers, even where some were measured before it did. */
+static bool has_numbers(const struct ab_session *s, const struct ab_result *r)
+{
+    return r->backend < s->n_backends &&
+           ab_backend_status_has_numbers(s->backends[r->backend].status);
+}
+
+static json_t *document(struct writer *w, const struct ab_session *s)
+{
+    json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
+    json_t *results = json_array();
+    put(w, o, "schema", text("allocbench/1"));
+    put(w, o, "tool", tool(w));
+    put(w, o, "complete", json_boolean(s->is_complete));
+    put(w, o, "config", config(w, s));
+    put(w, o, "seed", whole(s->seed));
+    put(w, o, "host", host(w, &s->host));
+    put(w, o, "timer", timer(w, s));
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        append(w, backends, backend(w, &s->backends[i]));
+    put(w, o, "backends", backends);
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        append(w, blocks, block(w, s, &s->blocks[i]));
+    put(w, o, "blocks", blocks);
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (has_numbers(s, &s->results[i]))
+            append(w, results, result(w, s, &s->results[i]));
+    put(w, o, "results", results);
+    put(w, o, "memory", json_array());
+    put(w, o, "gates", json_array());
+    return o;
+}
+
+bool ab_sink_json(FILE *to, const struct ab_session *session)
+{
+    struct writer w = {false};
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    json_t *o = document(&w, session);
+    if (!w.is_short_of_memory &&
+        json_dumpf(o, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(to))
+        w.is_short_of_memory = true;
+    fputc('\n', to);
+    json_decref(o);
+    ab_format_end(&guard);
+    return !w.is_short_of_memory;
+}

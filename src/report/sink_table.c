@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report for the terminal: a block a measured phase (latencies by op, then throughput), what
+ * is needed to read it, who is missing and why, one closing sentence. Numbers of all blocks:
+ * histograms merged, throughput as median. The exact ones are in the JSON.
+ */
+#include "report/sink.h"
+
+#include "core/bits.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "report/aggregate.h"
+#include "report/format.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct report {
+    FILE *to;
+    const struct ab_session *s;
+    struct ab_table_style style;
+    struct ab_hdr *hdr; /* scratch for merging */
+    uint32_t base;
+};
+
+enum { N_SHOWN_QUANTILES = 4 };
+static const double shown_quantiles[N_SHOWN_QUANTILES] = {0.50, 0.90, 0.99, 0.999};
+static const struct ab_table_column latency_columns[] = {
+    {"p50", 0}, {"p90", 5}, {"p99", 1}, {"p99.9", 4}, {"max", 2}, {"n", 3},
+};
+
+static bool is_shown(const struct report *r, uint32_t backend)
+{
+    return ab_backend_status_has_numbers(r->s->backends[backend].status);
+}
+
+static struct ab_table_row *add_backend(const struct report *r, struct ab_table *t,
+                                        uint32_t backend)
+{
+    const struct ab_backend_info *b = &r->s->backends[backend];
+    char label[sizeof b->name + 16];
+    snprintf(label, sizeof label, "%s%s", b->name,
+             b->status == AB_BACKEND_PARTIAL ? " (partial)" : "");
+    return ab_table_add(t, label, false);
+}
+
+static void fill_latency(const struct report *r, uint32_t backend, const char *phase, unsigned op,
+                         struct ab_table_row *row)
+{
+    struct ab_merged m = ab_session_merge(r->s, backend, phase, op, r->hdr);
+    double floor_ns = r->s->timer.floor_ns;
+    for (unsigned q = 0; q < N_SHOWN_QUANTILES; q++)
+        ab_format_ns(row->cells[q], ab_result_quantile(r->hdr, shown_quantiles[q]), floor_ns);
+    ab_format_ns(row->cells[N_SHOWN_QUANTILES], m.max, floor_ns);
+    ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_blocks == 0 ? NAN : (double)m.n);
+}
+
+static void print_latencies(const struct report *r, const char *phase)
+{
+    struct ab_table t;
+    ab_table_init(&t, latency_columns, AB_ARRAY_LEN(latency_columns));
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
+        if (!ab_session_has_op(r->s, phase, op))
+            continue;
+        ab_table_add(&t, ab_result_op_name(op), true);
+        for (uint32_t b = 0; b < r->s->n_backends; b++) {
+            struct ab_table_row *row = is_shown(r, b) ? add_backend(r, &t, b) : NULL;
+            if (row != NULL)
+                fill_latency(r, b, phase, op, row);
+        }
+    }
+    ab_table_print(r->to, &t, r->style);
+    ab_table_fini(&t);
+}
+
+static void format_half(char cell[AB_CELL_BYTES], double half)
+{
+    if (isfinite(half))
+        snprintf(cell, AB_CELL_BYTES, half < 0.00995 ? "%.1f%%" : "%.0f%%", fmin(half, 9999) * 100);
+    else
+        snprintf(cell, AB_CELL_BYTES, "-");
+}
+
+static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint32_t backend,
+                         const char *phase)
+{
+    struct ab_spread speed = ab_session_speed(r->s, backend, r->base, phase);
+    char ratio[AB_CELL_BYTES];
+    if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) || speed.n == 0)
+        snprintf(cell, AB_CELL_BYTES, "%s", backend == r->base ? "base" : "-");
+    else
+        snprintf(cell, AB_CELL_BYTES, "%s%.20sx", ab_spread_is_clear(&speed) ? "" : "~",
+                 ab_format_ratio(ratio, speed.median));
+}
+
+static void fill_throughput(const struct report *r, uint32_t backend, const char *phase,
+                            struct ab_table_row *row)
+{
+    struct ab_spread ns = ab_session_ns_per_op(r->s, backend, phase);
+    if (ns.median < 999.5)
+        ab_format_ratio(row->cells[0], ns.median); /* "4.00": a mean, not a reading of the clock */
+    else
+        ab_format_ns(row->cells[0], ns.median, NAN);
+    format_half(row->cells[1], ab_spread_half(&ns));
+    ab_format_ratio(row->cells[2], 1e3 / ns.median);
+    if (r->base != UINT32_MAX)
+        format_speed(r, row->cells[3], backend, phase);
+}
+
+static void print_throughput(const struct report *r, const char *phase)
+{
+    char versus[AB_CELL_BYTES * 4] = "", base[AB_CELL_BYTES * 4 - 4];
+    if (r->base != UINT32_MAX)
+        snprintf(versus, sizeof versus, "vs %s",
+                 ab_format_label(base, sizeof base, r->s->backends[r->base].name, 10,
+                                 r->style.utf8));
+    const struct ab_table_column columns[] = {
+        {"ns/op", 0}, {r->style.utf8 ? "\u00b1" : "+-", 3}, {"Mops/s", 2}, {versus, 1},
+    };
+    struct ab_table t;
+    ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
+    ab_table_add(&t, "all ops", true);
+    for (uint32_t b = 0; b < r->s->n_backends; b++) {
+        struct ab_table_row *row = is_shown(r, b) ? add_backend(r, &t, b) : NULL;
+        if (row != NULL)
+            fill_throughput(r, b, phase, row);
+    }
+    ab_table_print(r->to, &t, r->style);
+    ab_table_fini(&t);
+}
+
+/* Ops that the phase asks for in one block, as any complete back end tells. */
+static uint64_t ops_of_phase(const struct ab_session *s, const char *phase)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && r->n_ops + r->n_unsupported > n)
+            n = r->n_ops + r->n_unsupported;
+    }
+    return n;
+}
+
+static void print_phase(const struct report *r, const char *phase)
+{
+    struct ab_text title = {0};
+    char count[AB_CELL_BYTES];
+    ab_text_addf(&title, "%s / %s: %s ops a block, %u block%s, in ns",
+                 r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
+                 r->s->n_blocks, r->s->n_blocks == 1 ? "" : "s");
+    if (title.s != NULL)
+        ab_table_line(r->to, r->style, AB_STRONG, title.s);
+    ab_text_fini(&title);
+    print_latencies(r, phase);
+    print_throughput(r, phase);
+    fputc('\n', r->to);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median over blocks and phases of what an op costs with nobody serving it. */
+static double null_ns(const struct ab_session *s, const char *boundary)
+{
+    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]), median = NAN;
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
+        if (strcmp(s->nulls[i].boundary, boundary) == 0 && isfinite(s->nulls[i].ns_per_op))
+            x[n++] = s->nulls[i].ns_per_op;
+    if (n > 0) {
+        qsort(x, n, sizeof x[0], by_value);
+        median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+    }
+    free(x);
+    return median;
+}
+
+static void print_note(const struct report *r, struct ab_text *note)
+{
+    if (note->s != NULL)
+        ab_table_prose(r->to, r->style, AB_FAINT, note->s);
+    ab_text_fini(note);
+}
+
+static void print_clock(const struct report *r)
+{
+    static const char *const boundaries[] = {"malloc", "heap"};
+    struct ab_text note = {0};
+    char cell[AB_CELL_BYTES];
+    double floor_ns = r->s->timer.floor_ns;
+    if (isfinite(floor_ns))
+        ab_text_addf(&note, "floor %s: timing nothing reads this; less prints as <.",
+                     ab_units_time(cell, sizeof cell, floor_ns));
+    else
+        ab_text_add(&note, "floor unknown.");
+    ab_text_addf(&note, " Clock quantum %s.",
+                 isfinite(r->s->timer.quantum_ns)
+                     ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
+                     : "unknown");
+    for (size_t i = 0, n = 0; i < AB_ARRAY_LEN(boundaries); i++) {
+        double ns = null_ns(r->s, boundaries[i]);
+        if (isfinite(ns))
+            ab_text_addf(&note, "%s%s ns/op (%s)",
+                         n++ == 0 ? " Null (the harness alone, not subtracted): " : ", ",
+                         ab_format_ratio(cell, ns), boundaries[i]);
+    }
+    print_note(r, &note);
+}
+
+static void print_meanings(const struct report *r)
+{
+    struct ab_text note = {0};
+    ab_text_add(&note, "n: ops timed in all blocks, a random sample; percentiles need 10 of them "
+                       "behind, else -. max: of all ops.");
+    if (r->base != UINT32_MAX)
+        ab_text_add(&note, " Ratios: of throughput, higher is faster; ~ no clear difference.");
+    print_note(r, &note);
+}
+
+static const char *setting(const struct ab_session *s, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; s->settings != NULL && s->settings[i] != NULL; i++)
+        if (strncmp(s->settings[i], name, n) == 0 && s->settings[i][n] == '=')
+            return s->settings[i] + n + 1;
+    return NULL;
+}
+
+static void print_conditions(const struct report *r)
+{
+    const struct ab_session *s = r->s;
+    const char *touch = setting(s, "touch");
+    struct ab_text note = {0};
+    ab_text_addf(&note, "touch %s", touch != NULL ? touch : "as in the tape");
+    if (s->cpu >= 0)
+        ab_text_addf(&note, ", cpu %d", (int)s->cpu);
+    else
+        ab_text_add(&note, ", not pinned");
+    ab_text_addf(&note, ", %u of %u blocks, seed %llu, tape %.12s, THP %s", s->n_blocks,
+                 s->n_blocks_planned, (unsigned long long)s->seed,
+                 s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
+                 s->host.thp[0] != 0 ? s->host.thp : "unknown");
+    print_note(r, &note);
+}
+
+/* One line a back end that is not ok: what became of it, why, what would help. */
+static void print_missing(const struct report *r)
+{
+    for (uint32_t i = 0; i < r->s->n_backends; i++) {
+        const struct ab_backend_info *b = &r->s->backends[i];
+        struct ab_text line = {0};
+        char name[sizeof b->name * 4];
+        if (b->status == AB_BACKEND_OK)
+            continue;
+        ab_text_addf(&line, "%s: %s%s%s",
+                     ab_format_label(name, sizeof name, b->name, 60, r->style.utf8),
+                     ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "", b->reason);
+        if (b->status == AB_BACKEND_PARTIAL)
+            ab_text_add(&line, "; different work, so not compared");
+        if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0)
+            ab_text_addf(&line, " (package %s)", b->package);
+        if (line.s != NULL)
+            ab_table_prose(r->to, r->style, AB_STRONG, line.s);
+        ab_text_fini(&line);
+    }
+}
+
+static bool has_any_result(const struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].backend < s->n_backends &&
+            ab_backend_status_has_numbers(s->backends[s->results[i].backend].status))
+            return true;
+    return false;
+}
+
+static void print_report(const struct report *r)
+{
+    bool has_results = has_any_result(r->s);
+    struct ab_text summary = {0};
+    for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
+        print_phase(r, r->s->phases[i]);
+    if (has_results) {
+        print_clock(r);
+        print_meanings(r);
+    }
+    print_conditions(r);
+    print_missing(r);
+    ab_summary_add(&summary, r->s);
+    fputc('\n', r->to);
+    if (summary.s != NULL)
+        ab_table_prose(r->to, r->style, AB_PLAIN, summary.s);
+    ab_text_fini(&summary);
+}
+
+void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style)
+{
+    struct ab_format_guard guard;
+    struct report r = {.to = to, .s = session, .style = style, .base = ab_session_base(session)};
+    ab_format_begin(&guard);
+    r.hdr = malloc(sizeof *r.hdr);
+    if (r.hdr != NULL)
+        print_report(&r);
+    else
+        fputs("out of memory for the report\n", to);
+    free(r.hdr);
+    ab_format_end(&guard);
+}

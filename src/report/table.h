@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layout for terminals: tables that fit the width by dropping columns, and wrapped prose. Rows
+ * are collected first, because a column is as wide as its widest cell. Never wraps a row.
+ */
+#ifndef AB_REPORT_TABLE_H
+#define AB_REPORT_TABLE_H
+
+#include "report/format.h"
+#include "report/sink.h"
+
+enum { AB_TABLE_COLUMNS_MAX = 8, AB_TABLE_LABEL_BYTES = 512 };
+
+struct ab_table_column {
+    const char *title;
+    unsigned drop; /* 0 = always shown; where width is short, the highest goes first */
+};
+
+struct ab_table_row {
+    bool is_heading; /* of the rows behind it; the first one carries the titles */
+    char label[AB_TABLE_LABEL_BYTES];
+    char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
+};
+
+struct ab_table {
+    const struct ab_table_column *columns;
+    unsigned n_columns;
+    struct ab_table_row *rows;
+    size_t n_rows, cap_rows;
+    bool is_short_of_memory; /* rows are missing; print says so */
+};
+
+void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);
+void ab_table_fini(struct ab_table *t);
+
+/* A new row with empty cells; `label` may be hostile. NULL when out of memory. */
+struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
+void ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
+
+enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT };
+
+/* One line, cut to the width. */
+void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   const char *text);
+/* Words wrapped to the width; lines behind the first are indented by two. */
+void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                    const char *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A session written by hand for the tests of sinks: two phases, three blocks, and one back end of
+ * each fate. Every number in it is made up and deterministic.
+ */
+#ifndef AB_TESTS_REPORT_SESSION_H
+#define AB_TESTS_REPORT_SESSION_H
+
+#include "measure/result.h"
+
+#include <stdio.h>
+
+enum fake_backend {
+    FAKE_GLIBC,
+    FAKE_JEMALLOC, /* a little faster than glibc, its tail is worse */
+    FAKE_ARENA,    /* much faster, never frees, p50 under the floor */
+    FAKE_POOL,     /* partial: no resize, looks fastest of all */
+    FAKE_BROKEN,   /* crashed, but numbers of it are still in the session */
+    FAKE_SCUDO,    /* absent */
+    FAKE_COUNT
+};
+
+struct fake_session {
+    struct ab_session s;
+    struct ab_backend_info backends[FAKE_COUNT];
+    struct ab_block blocks[3];
+    struct ab_result results[128];
+    struct ab_null_cost nulls[16];
+};
+
+struct fake_session *fake_session_new(void);
+void fake_session_free(struct fake_session *f);
+
+/* Keeps the numbers and sets back ends [first, FAKE_COUNT) to absent. */
+void fake_session_keep(struct fake_session *f, unsigned first);
+/* Sets ns_per_op of a back end in every phase: `ns` in block 0, 1 and 2. */
+void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3]);
+
+/* What `write` puts into a stream, as a malloc'ed string. */
+char *fake_capture(void (*write)(FILE *to, const struct ab_session *s, void *user),
+                   const struct ab_session *s, void *user);
+/* Fails the test unless `text` is what tests/golden/report/NAME holds; with AB_UPDATE_GOLDEN in
+ * the environment it writes the file instead. */
+void fake_assert_golden(const char *name, const char *text);
+
+#endif

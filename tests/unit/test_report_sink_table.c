@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sink.h"
+
+#include "core/bits.h"
+#include "report/format.h"
+#include "support/report_session.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void write_table(FILE *to, const struct ab_session *s, void *style)
+{
+    ab_sink_table(to, s, *(struct ab_table_style *)style);
+}
+
+static char *table(const struct fake_session *f, unsigned width, bool utf8)
+{
+    struct ab_table_style style = {.width = width, .utf8 = utf8};
+    return fake_capture(write_table, &f->s, &style);
+}
+
+static void assert_fits(const char *text, unsigned width)
+{
+    struct ab_format_guard guard;
+    char *copy = strdup(text), *rest = NULL;
+    ab_format_begin(&guard);
+    for (char *line = strtok_r(copy, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        if (ab_format_width(line) > width)
+            fail_msg("%u columns in a terminal of %u: %s", ab_format_width(line), width, line);
+        assert_true(line[strlen(line) - 1] != ' ');
+    }
+    ab_format_end(&guard);
+    free(copy);
+}
+
+static void looks_as_it_should(void **state)
+{
+    static const struct {
+        unsigned width;
+        bool utf8;
+        const char *golden;
+    } cases[] = {
+        {60, true, "table-60.txt"},
+        {80, true, "table-80.txt"},
+        {120, true, "table-120.txt"},
+        {80, false, "table-80-ascii.txt"},
+    };
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        char *text = table(f, cases[i].width, cases[i].utf8);
+        assert_fits(text, cases[i].width);
+        fake_assert_golden(cases[i].golden, text);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
+static void never_wraps_whatever_the_width(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    memset(f->backends[0].name, 'x', 120);
+    for (unsigned width = 20; width <= 140; width++) {
+        char *text = table(f, width, width % 2 == 0);
+        assert_fits(text, width);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
+static void columns_go_in_the_order_of_their_worth(void **state)
+{
+    static const struct {
+        unsigned width;
+        const char *titles;
+    } cases[] = {
+        {54, "alloc             p50  p90  p99   p99.9     max      n\n"},
+        {53, "alloc             p50  p99   p99.9     max      n\n"},
+        {48, "alloc             p50  p99     max      n\n"},
+        {38, "alloc             p50  p99     max\n"},
+        {32, "alloc             p50  p99\n"},
+        {24, "alloc             p50\n"},
+    };
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        char *text = table(f, cases[i].width, true);
+        if (strstr(text, cases[i].titles) == NULL)
+            fail_msg("%u columns: %.200s", cases[i].width, text);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
+static void ascii_is_ascii_even_for_hostile_names(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    strcpy(f->backends[1].name, "\033[2Jj\xc3\xa9\xe2\x80\xae\xff\n\"q\"");
+    strcpy(f->backends[4].reason, "\033]0;title\a and \xe2\x80\xae");
+    char *text = table(f, 80, false);
+    for (const char *c = text; *c != 0; c++)
+        assert_true(*c == '\n' || (*c >= 0x20 && *c < 0x7f));
+    assert_non_null(strstr(text, "\\x1b[2Jj"));
+    free(text);
+    text = table(f, 80, true);
+    assert_null(strchr(text, '\033'));
+    assert_null(strstr(text, "\xe2\x80\xae")); /* right-to-left override */
+    assert_non_null(strstr(text, "j\xc3\xa9"));
+    free(text);
+    fake_session_free(f);
+}
+
+static void failed_back_ends_are_named_and_have_no_numbers(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = table(f, 120, true);
+    assert_null(strstr(text, "\n  broken"));
+    assert_non_null(strstr(text, "\nbroken: crashed, SIGSEGV"));
+    assert_non_null(strstr(text, "\nscudo: absent, not installed (package libscudo-14-dev)"));
+    free(text);
+    fake_session_free(f);
+}
+
+static void a_session_without_numbers_still_says_why(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (unsigned b = 0; b < FAKE_COUNT; b++)
+        f->backends[b].status = AB_BACKEND_TIMEOUT;
+    char *text = table(f, 80, true);
+    assert_null(strstr(text, "p50"));
+    assert_non_null(strstr(text, "glibc: timeout"));
+    assert_non_null(strstr(text, "No back end has numbers"));
+    free(text);
+    f->s.n_backends = f->s.n_results = f->s.n_blocks = f->s.n_nulls = f->s.n_phases = 0;
+    free(table(f, 80, true));
+    fake_session_free(f);
+}
+
+static void colour_only_emphasises(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_table_style style = {.width = 80, .color = true, .utf8 = true};
+    char *plain = table(f, 80, true);
+    char *colored = fake_capture(write_table, &f->s, &style), *to = colored;
+    assert_non_null(strstr(colored, "\033[1m"));
+    for (const char *from = colored; *from != 0;) {
+        if (*from == '\033')
+            from = strchr(from, 'm') + 1;
+        else
+            *to++ = *from++;
+    }
+    *to = 0;
+    assert_string_equal(colored, plain);
+    free(colored);
+    free(plain);
+    fake_session_free(f);
+}
+
+static void numbers_that_do_not_exist_print_as_a_dash(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    double none[3] = {NAN, NAN, NAN};
+    fake_session_set_ns(f, FAKE_GLIBC, none);
+    f->s.timer.floor_ns = f->s.timer.quantum_ns = NAN;
+    f->s.n_nulls = 0;
+    char *text = table(f, 80, true);
+    assert_null(strstr(text, "nan"));
+    assert_non_null(strstr(text, "floor unknown"));
+    free(text);
+    fake_session_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_as_it_should),
+        cmocka_unit_test(never_wraps_whatever_the_width),
+        cmocka_unit_test(columns_go_in_the_order_of_their_worth),
+        cmocka_unit_test(ascii_is_ascii_even_for_hostile_names),
+        cmocka_unit_test(failed_back_ends_are_named_and_have_no_numbers),
+        cmocka_unit_test(a_session_without_numbers_still_says_why),
+        cmocka_unit_test(colour_only_emphasises),
+        cmocka_unit_test(numbers_that_do_not_exist_print_as_a_dash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
