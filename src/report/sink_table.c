@@ -148,7 +148,7 @@ static void print_phase(const struct report *r, const char *phase)
 {
     struct ab_text title = {0};
     char count[AB_CELL_BYTES];
-    ab_text_addf(&title, "%s / %s: %s ops a block, %u block%s, times in ns unless marked",
+    ab_text_addf(&title, "%s / %s: %s ops a block, %u block%s, in ns",
                  r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
                  r->s->n_blocks, r->s->n_blocks == 1 ? "" : "s");
     if (title.s != NULL)

@@ -74,6 +74,30 @@ static void never_wraps_whatever_the_width(void **state)
     fake_session_free(f);
 }
 
+static void columns_go_in_the_order_of_their_worth(void **state)
+{
+    static const struct {
+        unsigned width;
+        const char *titles;
+    } cases[] = {
+        {54, "alloc             p50  p90  p99   p99.9     max      n\n"},
+        {53, "alloc             p50  p99   p99.9     max      n\n"},
+        {48, "alloc             p50  p99     max      n\n"},
+        {38, "alloc             p50  p99     max\n"},
+        {32, "alloc             p50  p99\n"},
+        {24, "alloc             p50\n"},
+    };
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        char *text = table(f, cases[i].width, true);
+        if (strstr(text, cases[i].titles) == NULL)
+            fail_msg("%u columns: %.200s", cases[i].width, text);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
 static void ascii_is_ascii_even_for_hostile_names(void **state)
 {
     (void)state;
@@ -162,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(never_wraps_whatever_the_width),
+        cmocka_unit_test(columns_go_in_the_order_of_their_worth),
         cmocka_unit_test(ascii_is_ascii_even_for_hostile_names),
         cmocka_unit_test(failed_back_ends_are_named_and_have_no_numbers),
         cmocka_unit_test(a_session_without_numbers_still_says_why),

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The document against the published schema: by a small walk of our own that wants every key to
+ * be described, and by python3-jsonschema and jq where they are installed.
+ */
+#include "report/sink.h"
+
+#include "measure/result_fields.h"
+#include "support/report_locale.h"
+#include "support/report_session.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SCHEMA "results/allocbench-1.schema.json"
+
+static void write_json(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    assert_true(ab_sink_json(to, s));
+}
+
+static char *json(const struct fake_session *f)
+{
+    return fake_capture(write_json, &f->s, NULL);
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (o == NULL)
+        fail_msg("line %d: %s", error.line, error.text);
+    return o;
+}
+
+/* What differs from build to build is not for a golden file. */
+static char *normalised(const char *text)
+{
+    json_t *o = parse(text), *results = json_object_get(o, "results");
+    json_t *tool = json_object_get(o, "tool");
+    json_object_set_new(tool, "version", json_string("VERSION"));
+    json_object_set_new(tool, "compiler", json_string("COMPILER"));
+    json_object_set_new(tool, "flags", json_string("FLAGS"));
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        json_t *r = json_array_get(results, i);
+        const char *encoded = json_string_value(json_object_get(r, "hdr_v2"));
+        assert_int_equal(strncmp(encoded, "HISTFA", 6), 0);
+        json_object_set_new(r, "hdr_v2", json_string("HISTFA"));
+    }
+    char *dumped = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    json_decref(o);
+    char *with_newline = malloc(strlen(dumped) + 2);
+    strcat(strcpy(with_newline, dumped), "\n");
+    free(dumped);
+    return with_newline;
+}
+
+static void looks_as_it_should(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = json(f), *golden = normalised(text);
+    fake_assert_golden("session.json", golden);
+    free(golden);
+    free(text);
+    fake_session_free(f);
+}
+
+static const json_t *resolve(const json_t *root, const json_t *schema)
+{
+    const char *ref = json_string_value(json_object_get(schema, "$ref"));
+    const json_t *any = json_object_get(schema, "anyOf");
+    if (ref != NULL)
+        return json_object_get(json_object_get(root, "$defs"), ref + strlen("#/$defs/"));
+    return any != NULL ? resolve(root, json_array_get(any, 1)) : schema;
+}
+
+/* Every key of `value` is described and every required one is there, all the way down. */
+static void assert_described(const json_t *root, const json_t *schema, const json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    schema = resolve(root, schema);
+    assert_non_null(schema);
+    if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, member) {
+            const json_t *of = json_object_get(json_object_get(schema, "properties"), key);
+            if (of == NULL)
+                fail_msg("%s is not in " SCHEMA, key);
+            assert_described(root, of, member);
+        }
+        json_array_foreach(json_object_get(schema, "required"), i, member) {
+            if (json_object_get(value, json_string_value(member)) == NULL)
+                fail_msg("%s is missing", json_string_value(member));
+        }
+    } else if (json_is_array(value) && json_array_size(value) > 0) {
+        assert_non_null(json_object_get(schema, "items"));
+        json_array_foreach((json_t *)value, i, member) {
+            assert_described(root, json_object_get(schema, "items"), member);
+        }
+    }
+}
+
+static void every_key_is_in_the_schema(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = json(f);
+    json_error_t error;
+    json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
+    if (schema == NULL)
+        fail_msg(SCHEMA ":%d: %s", error.line, error.text);
+    assert_described(schema, schema, o);
+    json_decref(schema);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void the_schema_has_every_field(void **state)
+{
+    (void)state;
+    json_t *schema = json_load_file(SCHEMA, 0, NULL), *defs = json_object_get(schema, "$defs");
+    json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
+    json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
+    json_t *quantiles =
+        json_object_get(json_object_get(result, "quantiles"), "properties");
+    for (size_t i = 0; i < ab_field_count; i++) {
+        const struct ab_field *f = &ab_fields[i];
+        json_t *where = f->group == AB_FIELD_TAIL       ? tail
+                        : f->group == AB_FIELD_QUANTILE ? quantiles
+                                                        : result;
+        if (json_object_get(where, f->json_key) == NULL)
+            fail_msg("%s is not in " SCHEMA, f->name);
+    }
+    json_decref(schema);
+}
+
+/* `command` finds the document in $AB_TEST_FILE. */
+static void run_validator(const char *text, const char *command)
+{
+    char path[] = "/tmp/allocbench-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    setenv("AB_TEST_FILE", path, 1);
+    int status = system(command);
+    unlink(path);
+    assert_int_equal(status, 0);
+}
+
+static void validates_with_python_jsonschema(void **state)
+{
+    (void)state;
+    if (system("python3 -c 'import jsonschema; jsonschema.Draft202012Validator' >/dev/null 2>&1"))
+        skip();
+    struct fake_session *f = fake_session_new();
+    strcpy(f->backends[0].name, "=cmd()\"\033\xff");
+    char *text = json(f);
+    run_validator(text, "python3 -c 'import json, os, sys, jsonschema\n"
+                        "s = json.load(open(\"" SCHEMA "\"))\n"
+                        "v = jsonschema.Draft202012Validator\n"
+                        "v.check_schema(s)\n"
+                        "e = list(v(s).iter_errors(json.load(open(os.environ[\"AB_TEST_FILE\"]))))\n"
+                        "print(*[x.message[:200] for x in e], sep=chr(10))\n"
+                        "sys.exit(len(e) > 0)'");
+    free(text);
+    fake_session_free(f);
+}
+
+static void is_one_document_for_jq(void **state)
+{
+    (void)state;
+    if (system("jq --version >/dev/null 2>&1"))
+        skip();
+    struct fake_session *f = fake_session_new();
+    char *text = json(f);
+    run_validator(text, "test \"$(jq -s length $AB_TEST_FILE)\" = 1");
+    run_validator(text, "jq -e '[.backends[] | select(.status == \"ok\").name] as $ok | "
+                        "[.results[].backend] | unique - $ok == [\"pool\"]' $AB_TEST_FILE >/dev/null");
+    free(text);
+    fake_session_free(f);
+}
+
+static const json_t *result_of(const json_t *o, const char *backend, const char *phase,
+                               const char *op)
+{
+    size_t i;
+    json_t *r;
+    json_array_foreach(json_object_get(o, "results"), i, r) {
+        if (strcmp(json_string_value(json_object_get(r, "backend")), backend) == 0 &&
+            strcmp(json_string_value(json_object_get(r, "phase")), phase) == 0 &&
+            strcmp(json_string_value(json_object_get(r, "op")), op) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+static void failed_back_ends_have_a_reason_and_no_results(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = json(f);
+    json_t *o = parse(text);
+    json_t *broken = json_array_get(json_object_get(o, "backends"), FAKE_BROKEN);
+    assert_string_equal(json_string_value(json_object_get(broken, "status")), "crashed");
+    assert_non_null(strstr(json_string_value(json_object_get(broken, "reason")), "SIGSEGV"));
+    assert_null(result_of(o, "broken", "steady", "all"));
+    assert_null(result_of(o, "broken", "drain", "free"));
+    assert_non_null(result_of(o, "pool", "drain", "free"));
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void unknown_is_null_and_integers_are_exact(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    double none[3] = {NAN, INFINITY, -INFINITY};
+    fake_session_set_ns(f, FAKE_GLIBC, none);
+    f->s.facts.total_bytes = UINT64_MAX;
+    char *text = json(f);
+    assert_non_null(strstr(text, "\"seed\": 9007199254740993,"));
+    assert_non_null(strstr(text, "\"governor\": null,"));
+    assert_non_null(strstr(text, "\"load_1min\": null"));
+    assert_non_null(strstr(text, "\"total_bytes\": null,"));
+    json_t *o = parse(text);
+    const json_t *all = result_of(o, "glibc", "steady", "all");
+    assert_true(json_is_null(json_object_get(all, "ns_per_op")));
+    const json_t *drain = result_of(o, "glibc", "drain", "free");
+    assert_true(json_is_null(json_object_get(json_object_get(drain, "quantiles"), "p99.9")));
+    assert_true(json_is_null(json_object_get(drain, "tail")));
+    assert_null(json_object_get(drain, "ns_per_op"));
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void histograms_come_back_as_they_were(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = json(f);
+    json_t *o = parse(text);
+    struct ab_hdr *back = calloc(1, sizeof *back);
+    struct ab_err err;
+    const json_t *r = json_array_get(json_object_get(o, "results"), 0);
+    const char *encoded = json_string_value(json_object_get(r, "hdr_v2"));
+    assert_int_equal(ab_hdr_decode(encoded, back, &err), AB_OK);
+    assert_memory_equal(back->counts, f->results[0].hdr->counts, sizeof back->counts);
+    free(back);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void hostile_strings_stay_strings(void **state)
+{
+    static const struct {
+        const char *name, *read_back;
+    } cases[] = {
+        {"=cmd()", "=cmd()"},
+        {"\"},{\"x\":\"", "\"},{\"x\":\""},
+        {"\033[2J\n\\", "\033[2J\n\\"},
+        {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {"\xff\xfe", "\\xff\\xfe"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fake_session *f = fake_session_new();
+        strcpy(f->backends[0].name, cases[i].name);
+        char *text = json(f);
+        for (const char *c = text; *c != 0; c++)
+            assert_true(*c == '\n' || (unsigned char)*c >= 0x20);
+        json_t *o = parse(text);
+        assert_non_null(result_of(o, cases[i].read_back, "steady", "all"));
+        json_decref(o);
+        free(text);
+        fake_session_free(f);
+    }
+}
+
+static void is_the_same_in_every_locale(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *before = json(f);
+    if (!fake_german_locale()) {
+        print_message("no German locale and no localedef: not tested\n");
+        skip();
+    }
+    char *after = json(f);
+    setlocale(LC_ALL, "C");
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    fake_session_free(f);
+}
+
+static void an_empty_session_is_a_document_too(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_session empty = {.cpu = -1};
+    f->s = empty;
+    char *text = json(f);
+    json_t *o = parse(text);
+    assert_int_equal(json_array_size(json_object_get(o, "results")), 0);
+    assert_true(json_is_false(json_object_get(o, "complete")));
+    json_decref(o);
+    free(text);
+    free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_as_it_should),
+        cmocka_unit_test(every_key_is_in_the_schema),
+        cmocka_unit_test(the_schema_has_every_field),
+        cmocka_unit_test(validates_with_python_jsonschema),
+        cmocka_unit_test(is_one_document_for_jq),
+        cmocka_unit_test(failed_back_ends_have_a_reason_and_no_results),
+        cmocka_unit_test(unknown_is_null_and_integers_are_exact),
+        cmocka_unit_test(histograms_come_back_as_they_were),
+        cmocka_unit_test(hostile_strings_stay_strings),
+        cmocka_unit_test(is_the_same_in_every_locale),
+        cmocka_unit_test(an_empty_session_is_a_document_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
