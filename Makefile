@@ -95,6 +95,8 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) -MMD -MP -c -o $@ $<
 
+$(B)/obj/tests/%.o: CPPFLAGS += -Itests
+
 $(B)/plain/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -118,17 +120,55 @@ $(B)/guests/%: tests/guests/%.c
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-# ---- tests ----
-.PHONY: unit unit-bins
+# ---- running it ----
+.PHONY: quickstart test check unit unit-bins guests bench interop deps install clean help
+quickstart: all
+	$(Q)$(B)/allocbench run configs/quickstart.yaml
+	@echo
+	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
+
 unit-bins: $(UNIT_BIN)
-unit: $(UNIT_BIN)
+guests: $(GUEST_LIB) $(GUEST_PROG)
+unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # one unit test by name: make test_measure_hdr
-test_%: $(B)/tests/unit/test_%
+test_%: $(B)/tests/unit/test_% all guests
 	$(Q)$<
+
+# Builds in parallel, then runs everything one by one: what is timed should be alone.
+test check:
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all unit-bins guests
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests
+	$(Q)./tests/run-all build/release build/asan
+
+bench: all
+	$(Q)./scripts/bench $(B)
+interop: all
+	$(Q)./scripts/interop-hdr
+deps:
+	$(Q)./scripts/deps build
+
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/allocbench
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
+	install $(B)/allocbench-worker $(LIBEXEC)
+	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
+	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install -d $(DESTDIR)$(PREFIX)/include/allocbench
+	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
+
+clean:
+	rm -rf build
 
 help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
 	@echo '  all          allocbench, allocbench-worker, liballocbench-record.so (default)'
-	@echo '  unit         unit and contract tests'
-	@echo '  test_NAME    one unit test, e.g. make test_measure_hdr'
+	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
+	@echo '  test         everything: unit, contract, sanitizers, command line'
+	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
+	@echo '  bench        what the harness itself costs, as ratios within one run'
+	@echo '  interop      histograms against the readers of Java and JavaScript'
+	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
+	@echo '  deps         the Debian packages that a build needs'
+	@echo '  clean        remove build/'

@@ -88,14 +88,17 @@ double ab_hdr_stddev(const struct ab_hdr *h)
     return isnan(mean) ? mean : sqrt(squares / (double)ab_hdr_total(h));
 }
 
-/* Java is asked for percentiles, "99.9", and we for 0.999, whose product with 100 may miss the
- * double nearest to 99.9 by an ulp: enough to select the next counter. So a q that is a decimal
- * fraction becomes exactly the percentile that the same decimals would have been read as. */
-static double percentile_of(double q)
+/* The rank is ceil(q·n), but the double nearest to q may lie above it, and the product be rounded
+ * up: an exact rank would slip into the next counter. Java goes one ulp down before it multiplies;
+ * it is asked for percentiles and we for fractions, which costs one rounding more, hence two ulps.
+ * Both give the exact rank: compared for all percentiles with two decimals and n up to 2 million,
+ * and, ours, for all q = k/n with n < 4000. */
+static uint64_t rank_of(double q, uint64_t total)
 {
-    double percentile = q * 100;
-    double decimal = round(q * 1e12) / 1e10;
-    return fabs(decimal - percentile) <= 4e-16 * percentile ? decimal : percentile;
+    double rank = ceil(q * (double)total * (1 - 0x1p-51));
+    if (!(rank > 1)) /* also a q that is no number */
+        return 1;
+    return rank >= (double)total ? total : (uint64_t)rank;
 }
 
 uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
@@ -103,13 +106,9 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
     uint64_t total = ab_hdr_total(h);
     if (total == 0)
         return 0;
-    /* One ulp down, as in Java: rounding must not carry an exact rank into the next counter. */
-    double below = nextafter(percentile_of(q), -INFINITY);
-    double wanted = below > 0 ? ceil(fmin(below, 100) / 100 * (double)total) : 1;
-    uint64_t rank = wanted >= (double)total ? total : (uint64_t)wanted;
-    rank = rank < 1 ? 1 : rank;
+    uint64_t rank = rank_of(q, total), seen = h->counts[0];
     uint32_t i = 0;
-    for (uint64_t seen = h->counts[0]; seen < rank && i + 1 < AB_HDR_COUNTS;)
+    while (seen < rank && i + 1 < AB_HDR_COUNTS)
         seen += h->counts[++i];
     return q > 0 ? ab_hdr_high(i) : ab_hdr_low(i);
 }

@@ -9,6 +9,8 @@
 #include "core/status.h"
 #include "trace/tape.h"
 
+#include <stdio.h>
+
 struct ab_workload; /* opaque; workload/config.h has the records */
 
 struct ab_workload_options {
@@ -25,6 +27,8 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
                                 struct ab_workload **out, char **messages, struct ab_err *err);
 void ab_workload_free(struct ab_workload *w);
 
+/* AB_CONFIG with `file:line:col: …`, the source line and a caret in err->text when a verb cannot be
+ * carried out (alloc at an occupied position, a loop that never ends, too many ops). */
 enum ab_status ab_workload_compile(const struct ab_workload *w, struct ab_tape *out,
                                    struct ab_err *err);
 
@@ -36,5 +40,9 @@ uint64_t ab_workload_seed(const struct ab_workload *w);
 const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n);
 /* Params with their final values as "name=value", ends with NULL. */
 const char *const *ab_workload_params(const struct ab_workload *w);
+
+/* What `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
+ * peak, size and digest of the tape. */
+void ab_workload_print_plan(FILE *f, const struct ab_workload *w, const struct ab_tape *tape);
 
 #endif

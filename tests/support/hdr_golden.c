@@ -47,18 +47,10 @@ void hdr_golden_fill(struct ab_hdr *h, const char *words)
 
 static bool read_figure(struct hdr_golden *g, const char *line)
 {
-    const struct {
-        const char *format;
-        uint64_t *to;
-    } figures[] = {
-        {"overflow %" SCNu64, &g->overflow},
-        {"total %" SCNu64, &g->total},
-        {"min %" SCNu64, &g->min},
-        {"max %" SCNu64, &g->max},
-    };
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-        if (sscanf(line, figures[i].format, figures[i].to) == 1)
-            return true;
+    if (sscanf(line, "overflow %" SCNu64, &g->overflow) == 1 ||
+        sscanf(line, "total %" SCNu64, &g->total) == 1 ||
+        sscanf(line, "min %" SCNu64, &g->min) == 1 || sscanf(line, "max %" SCNu64, &g->max) == 1)
+        return true;
     int n = g->n_percentiles;
     if (n < HDR_GOLDEN_PERCENTILES &&
         sscanf(line, "percentile %lf %" SCNu64, &g->percentiles[n].percentile,

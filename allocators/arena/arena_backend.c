@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The arena as a back end. The reservation is sized from the facts: all that will ever be asked
+ * for, since nothing is given back before a reset; addresses cost nothing.
+ */
+#include "allocators/ab_backend.h"
+#include "allocators/arena/arena.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+struct ab_heap {
+    struct ab_arena arena;
+};
+
+enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_COUNT };
+
+#define LARGEST_RESERVE ((uint64_t)1 << 46) /* half of what a process can address on x86-64 */
+#define SLACK_BYTES ((uint64_t)1 << 20)
+
+static const struct ab_param params[PARAM_COUNT] = {
+    [PARAM_RESERVE] = {.name = "reserve",
+                       .help = "addresses to reserve; 0 = all that the work asks for in total",
+                       .type = AB_PARAM_BYTES,
+                       .max = LARGEST_RESERVE},
+    [PARAM_COMMIT] = {.name = "commit",
+                      .help = "commit in steps of this size; 0 = growing steps from 64 KiB",
+                      .type = AB_PARAM_BYTES,
+                      .max = (uint64_t)1 << 40},
+};
+
+/* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
+static uint64_t reserve_for(const struct ab_facts *f)
+{
+    uint64_t each = AB_ARENA_ALIGN, bytes;
+    if (f->largest_align > AB_ARENA_ALIGN)
+        each += f->largest_align;
+    if (__builtin_mul_overflow(f->total_blocks, each, &bytes) ||
+        __builtin_add_overflow(bytes, f->total_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, SLACK_BYTES, &bytes) || bytes > LARGEST_RESERVE)
+        return LARGEST_RESERVE;
+    return bytes;
+}
+
+static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    uint64_t reserve = args->values[PARAM_RESERVE];
+    if (reserve == 0)
+        reserve = reserve_for(args->facts);
+    struct ab_heap *heap = mmap(NULL, sizeof *heap, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (heap == MAP_FAILED)
+        return errno;
+    int error = ab_arena_init(&heap->arena, reserve, args->values[PARAM_COMMIT]);
+    if (error != 0) {
+        munmap(heap, sizeof *heap);
+        return error;
+    }
+    *out = heap;
+    return 0;
+}
+
+static void arena_close(struct ab_heap *heap)
+{
+    ab_arena_fini(&heap->arena);
+    munmap(heap, sizeof *heap);
+}
+
+static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)ab_arena_alloc(&heap->arena, size);
+}
+
+static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, align, size);
+}
+
+static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)ab_arena_alloc_zeroed(&heap->arena, size);
+}
+
+static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)heap;
+    (void)ref;
+    (void)size;
+}
+
+static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    return (ab_ref)ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
+}
+
+static void arena_reset(struct ab_heap *heap)
+{
+    ab_arena_reset(&heap->arena);
+}
+
+static uint64_t arena_mark(struct ab_heap *heap)
+{
+    return ab_arena_save(&heap->arena);
+}
+
+static void arena_release(struct ab_heap *heap, uint64_t mark)
+{
+    ab_arena_restore(&heap->arena, mark);
+}
+
+static void arena_purge(struct ab_heap *heap)
+{
+    ab_arena_purge(&heap->arena);
+}
+
+/* What is live is unknown: the arena is never told anything by a free. */
+static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    const struct ab_arena *a = &heap->arena;
+    *out = (struct ab_heap_stats){
+        .reserved_bytes = (uint64_t)(a->end - a->base),
+        .committed_bytes = ab_arena_committed(a),
+        .live_bytes = AB_UNKNOWN,
+        .metadata_bytes = sizeof *heap,
+        .os_calls = a->n_os_calls,
+    };
+    return 0;
+}
+
+extern const struct ab_backend ab_arena_backend;
+
+const struct ab_backend ab_arena_backend = {
+    .abi = AB_BACKEND_ABI,
+    .size = sizeof(struct ab_backend),
+    .name = "arena",
+    .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op",
+    .traits = AB_TRAIT_NO_FREE,
+    .params = params,
+    .n_params = PARAM_COUNT,
+    .open = arena_open,
+    .close = arena_close,
+    .alloc = arena_alloc,
+    .alloc_aligned = arena_alloc_aligned,
+    .alloc_zeroed = arena_alloc_zeroed,
+    .free = arena_free,
+    .resize = arena_resize,
+    .reset = arena_reset,
+    .mark = arena_mark,
+    .release = arena_release,
+    .purge = arena_purge,
+    .stats = arena_stats,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The null of the malloc boundary: functions shaped like malloc's that do nothing, the price of
+ * the harness where it calls malloc. One block for every request; not an allocator.
+ */
+#ifndef AB_ALLOCATORS_NULL_MALLOC_H
+#define AB_ALLOCATORS_NULL_MALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Before all else; largest_bytes of any request to come. 0, or an errno. */
+int null_malloc_init(uint64_t largest_bytes);
+
+void *null_malloc(size_t size);
+void null_free(void *block);
+void *null_calloc(size_t n, size_t size); /* not zeroed */
+void *null_realloc(void *block, size_t size);
+void *null_aligned_alloc(size_t align, size_t size); /* aligned to 4096 at most */
+size_t null_malloc_usable_size(void *block);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "allocators/null/null_region.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+int ab_null_region_map(size_t bytes, size_t align, struct ab_null_region *out)
+{
+    size_t total;
+    if (align < AB_NULL_HEADER_BYTES)
+        align = AB_NULL_HEADER_BYTES;
+    if (__builtin_add_overflow(bytes, align, &total) ||
+        __builtin_add_overflow(total, (size_t)AB_NULL_HEADER_BYTES, &total))
+        return ENOMEM;
+    char *p = mmap(NULL, total, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return errno;
+    uintptr_t first = (uintptr_t)p + AB_NULL_HEADER_BYTES;
+    *out = (struct ab_null_region){p, total, (char *)((first + align - 1) & ~(align - 1))};
+    return 0;
+}

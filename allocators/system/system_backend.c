@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whatever malloc this process runs on, as a back end. An example of wrapping existing functions
+ * and a subject of the contract suite. For comparisons name the library itself (`-b glibc`): it is
+ * then called without this shim, which would cost it a good part of a fast malloc.
+ */
+#include "allocators/ab_backend.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+struct ab_heap {
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    size_t (*usable_size)(void *);
+};
+
+/* By name at run time: a symbol linked here could be another one than the preloaded. */
+static int find_functions(struct ab_heap *heap)
+{
+    *(void **)&heap->malloc = dlsym(RTLD_DEFAULT, "malloc");
+    *(void **)&heap->free = dlsym(RTLD_DEFAULT, "free");
+    *(void **)&heap->calloc = dlsym(RTLD_DEFAULT, "calloc");
+    *(void **)&heap->realloc = dlsym(RTLD_DEFAULT, "realloc");
+    *(void **)&heap->memalign = dlsym(RTLD_DEFAULT, "memalign");
+    *(void **)&heap->usable_size = dlsym(RTLD_DEFAULT, "malloc_usable_size");
+    return heap->malloc != NULL && heap->free != NULL && heap->calloc != NULL &&
+                   heap->realloc != NULL && heap->memalign != NULL && heap->usable_size != NULL
+               ? 0
+               : ENOSYS;
+}
+
+static int system_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    (void)args;
+    struct ab_heap *heap = mmap(NULL, sizeof *heap, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (heap == MAP_FAILED)
+        return errno;
+    int error = find_functions(heap);
+    if (error != 0) {
+        munmap(heap, sizeof *heap);
+        return error;
+    }
+    *out = heap;
+    return 0;
+}
+
+/* The process has one malloc: blocks still live stay with it. */
+static void system_close(struct ab_heap *heap)
+{
+    munmap(heap, sizeof *heap);
+}
+
+static ab_ref system_alloc(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)heap->malloc(size);
+}
+
+/* memalign, because aligned_alloc may refuse a size that is no multiple of the alignment. */
+static ab_ref system_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    return (ab_ref)heap->memalign(align, size);
+}
+
+static ab_ref system_alloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)heap->calloc(1, size);
+}
+
+static void system_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)size;
+    heap->free((void *)ref);
+}
+
+static ab_ref system_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    return (ab_ref)heap->realloc((void *)ref, new_size);
+}
+
+static size_t system_usable_size(struct ab_heap *heap, ab_ref ref)
+{
+    return heap->usable_size((void *)ref);
+}
+
+extern const struct ab_backend ab_system_backend;
+
+const struct ab_backend ab_system_backend = {
+    .abi = AB_BACKEND_ABI,
+    .size = sizeof(struct ab_backend),
+    .name = "system",
+    .summary = "the malloc of the process behind a shim; an example, not for comparisons",
+    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+    .open = system_open,
+    .close = system_close,
+    .alloc = system_alloc,
+    .alloc_aligned = system_alloc_aligned,
+    .alloc_zeroed = system_alloc_zeroed,
+    .free = system_free,
+    .resize = system_resize,
+    .usable_size = system_usable_size,
+};

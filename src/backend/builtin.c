@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One line a back end: the name of its table. The skeleton is here as it stands, under the name
+ * that a shared object exports.
+ */
+#include "backend/builtin.h"
+
+#include <string.h>
+
+#define BUILTINS(X) \
+    X(ab_arena_backend) \
+    X(ab_system_backend) \
+    X(ab_null_backend) \
+    X(ab_backend_v1)
+
+#define X(table) extern const struct ab_backend table;
+BUILTINS(X)
+#undef X
+
+static const struct ab_backend *const builtins[] = {
+#define X(table) &table,
+    BUILTINS(X)
+#undef X
+};
+
+enum { N_BUILTINS = sizeof builtins / sizeof builtins[0] };
+
+const struct ab_backend *ab_builtin_find(const char *name)
+{
+    for (size_t i = 0; i < N_BUILTINS; i++)
+        if (strcmp(builtins[i]->name, name) == 0)
+            return builtins[i];
+    return NULL;
+}
+
+size_t ab_builtin_count(void)
+{
+    return N_BUILTINS;
+}
+
+const struct ab_backend *ab_builtin_at(size_t index)
+{
+    return builtins[index];
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The back ends that are linked in. Part of the worker: no malloc, no stdio, no locale.
+ */
+#ifndef AB_BACKEND_BUILTIN_H
+#define AB_BACKEND_BUILTIN_H
+
+#include "allocators/ab_backend.h"
+
+#include <stddef.h>
+
+/* NULL when there is none of this name. */
+const struct ab_backend *ab_builtin_find(const char *name);
+size_t ab_builtin_count(void);
+const struct ab_backend *ab_builtin_at(size_t index);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an ELF file says of itself, read without loading it: the parent must know what a library
+ * is before a worker runs its constructors. Any file may be hostile: every offset is checked
+ * against the file's size, every walk has an end, nothing is mapped.
+ */
+#ifndef AB_BACKEND_ELF_H
+#define AB_BACKEND_ELF_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_elf {
+    uint64_t dev, ino;
+    bool is_dynamic;    /* has a dynamic section */
+    bool is_executable; /* ET_EXEC or PIE; else a shared object */
+    char interp[256];   /* PT_INTERP, "" = none: a library or a static program */
+    char soname[256];   /* "" = none */
+    char build_id[41];  /* hex, "" = none */
+    uint64_t defined;   /* bit 1 << i: names[i] is a defined, visible dynamic symbol */
+};
+
+enum { AB_ELF_NAMES_MAX = 64 };
+
+/* Looks names up as the dynamic loader would (through the hash table); n ≤ AB_ELF_NAMES_MAX.
+ * Fails with AB_INPUT and what is wrong, as the end of a sentence that begins with the path:
+ * absent, not a regular file, not ELF, of another class or machine, truncated, inconsistent. */
+enum ab_status ab_elf_read(const char *path, const char *const *names, size_t n_names,
+                           struct ab_elf *out, struct ab_err *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Typed by the back end's own table: units for bytes, names for choices, ranges for all.
+ */
+#include "backend/params.h"
+
+#include "core/bits.h"
+#include "core/text.h"
+#include "core/units.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+struct setting { /* one NAME=VALUE */
+    const struct ab_backend *backend;
+    const struct ab_param *param;
+    const char *value;
+};
+
+static void add_list(struct ab_text *t, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ab_text_addf(t, "%s%s", i == 0 ? "" : ", ", words[i]);
+}
+
+static enum ab_status fail_unknown(const struct ab_backend *b, const char *name,
+                                   struct ab_err *err)
+{
+    const char *names[AB_BACKEND_PARAMS_MAX];
+    char shown[128];
+    for (size_t i = 0; i < b->n_params; i++)
+        names[i] = b->params[i].name;
+    const char *nearest = ab_text_nearest(name, names, b->n_params);
+    struct ab_text list = {0};
+    add_list(&list, names, b->n_params);
+    ab_text_printable(shown, sizeof shown, name);
+    enum ab_status status =
+        b->n_params == 0
+            ? ab_fail(err, AB_USAGE, "%s takes no parameters, but got \"%s\"", b->name, shown)
+            : ab_fail(err, AB_USAGE, "%s has no parameter \"%s\"%s%s%s; it has: %s", b->name,
+                      shown, nearest != NULL ? "; did you mean \"" : "",
+                      nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "",
+                      list.s != NULL ? list.s : "");
+    ab_text_fini(&list);
+    return status;
+}
+
+static enum ab_status fail_value(const struct setting *s, const char *why, struct ab_err *err)
+{
+    char shown[128];
+    return ab_fail(err, AB_USAGE, "%s:%s: \"%s\": %s", s->backend->name, s->param->name,
+                   ab_text_printable(shown, sizeof shown, s->value), why);
+}
+
+static enum ab_status parse_number(const struct setting *s, enum ab_unit_kind kind, uint64_t *out,
+                                   struct ab_err *err)
+{
+    struct ab_number number;
+    char why[128], least[32], most[32];
+    const char *message = ab_units_parse(s->value, strlen(s->value), kind, &number);
+    if (message != NULL)
+        return fail_value(s, message, err);
+    if (number.whole >= s->param->min && number.whole <= s->param->max) {
+        *out = number.whole;
+        return AB_OK;
+    }
+    const char *(*show)(char *, size_t, double) =
+        kind == AB_UNIT_BYTES ? ab_units_bytes : ab_units_count;
+    struct ab_err range;
+    ab_fail(&range, AB_USAGE, "must be from %s to %s",
+            show(least, sizeof least, (double)s->param->min),
+            show(most, sizeof most, (double)s->param->max));
+    memcpy(why, range.text, sizeof why);
+    why[sizeof why - 1] = 0;
+    return fail_value(s, why, err);
+}
+
+static enum ab_status parse_bool(const struct setting *s, uint64_t *out, struct ab_err *err)
+{
+    static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        if (strcmp(s->value, words[i]) == 0) {
+            *out = i & 1;
+            return AB_OK;
+        }
+    return fail_value(s, "must be on or off", err);
+}
+
+static enum ab_status parse_choice(const struct setting *s, uint64_t *out, struct ab_err *err)
+{
+    size_t n = 0;
+    for (; s->param->choices[n] != NULL; n++)
+        if (strcmp(s->value, s->param->choices[n]) == 0) {
+            *out = n;
+            return AB_OK;
+        }
+    const char *nearest = ab_text_nearest(s->value, s->param->choices, n);
+    struct ab_text why = {0};
+    if (nearest != NULL)
+        ab_text_addf(&why, "did you mean \"%s\"? ", nearest);
+    ab_text_add(&why, "allowed: ");
+    add_list(&why, s->param->choices, n);
+    enum ab_status status = fail_value(s, why.s != NULL ? why.s : "not a choice", err);
+    ab_text_fini(&why);
+    return status;
+}
+
+static enum ab_status parse_value(const struct setting *s, uint64_t *out, struct ab_err *err)
+{
+    switch (s->param->type) {
+    case AB_PARAM_BYTES:
+        return parse_number(s, AB_UNIT_BYTES, out, err);
+    case AB_PARAM_COUNT:
+        return parse_number(s, AB_UNIT_COUNT, out, err);
+    case AB_PARAM_BOOL:
+        return parse_bool(s, out, err);
+    case AB_PARAM_CHOICE:
+        return parse_choice(s, out, err);
+    }
+    return fail_value(s, "has a type this allocbench does not know", err);
+}
+
+/* One NAME=VALUE, which is cut in two here. */
+static enum ab_status parse_setting(const struct ab_backend *b, char *text, uint64_t *values,
+                                    bool *is_set, struct ab_err *err)
+{
+    char *equals = strchr(text, '='), shown[128];
+    if (equals == NULL || equals == text)
+        return ab_fail(err, AB_USAGE, "%s: \"%s\" is not of the form NAME=VALUE", b->name,
+                       ab_text_printable(shown, sizeof shown, text));
+    *equals = 0;
+    for (size_t i = 0; i < b->n_params; i++) {
+        if (strcmp(b->params[i].name, text) != 0)
+            continue;
+        if (is_set[i])
+            return ab_fail(err, AB_USAGE, "%s: %s is given twice", b->name, text);
+        is_set[i] = true;
+        struct setting s = {b, &b->params[i], equals + 1};
+        return parse_value(&s, &values[i], err);
+    }
+    return fail_unknown(b, text, err);
+}
+
+enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
+                               uint64_t values[AB_BACKEND_PARAMS_MAX], struct ab_err *err)
+{
+    uint64_t made[AB_BACKEND_PARAMS_MAX] = {0};
+    bool is_set[AB_BACKEND_PARAMS_MAX] = {false};
+    char copy[1024];
+    if (backend->n_params > AB_BACKEND_PARAMS_MAX)
+        return ab_fail(err, AB_USAGE, "%s has %zu parameters, %d are allowed", backend->name,
+                       backend->n_params, AB_BACKEND_PARAMS_MAX);
+    if (strlen(text) >= sizeof copy)
+        return ab_fail(err, AB_USAGE, "%s: parameters longer than %zu characters", backend->name,
+                       sizeof copy - 1);
+    strcpy(copy, text);
+    for (size_t i = 0; i < backend->n_params; i++)
+        made[i] = backend->params[i].def;
+    for (char *at = copy, *next = NULL; *text != 0 && at != NULL; at = next) {
+        next = strchr(at, ':');
+        if (next != NULL)
+            *next++ = 0;
+        enum ab_status status = parse_setting(backend, at, made, is_set, err);
+        if (status != AB_OK)
+            return status;
+    }
+    memcpy(values, made, sizeof made);
+    return AB_OK;
+}

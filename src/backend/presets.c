@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Searches the directories that Debian's loader is configured with instead of reading its cache,
+ * whose format is private to glibc.
+ */
+#include "backend/presets.h"
+
+#include "backend/elf.h"
+#include "core/bits.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCH "x86_64"
+#elif defined(__aarch64__)
+#define ARCH "aarch64"
+#endif
+
+static const char *const standard_dirs[] = {
+    "/usr/local/lib/" ARCH "-linux-gnu",
+    "/usr/local/lib",
+    "/lib/" ARCH "-linux-gnu",
+    "/usr/lib/" ARCH "-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+    NULL,
+};
+
+#define AB_PRESET(name, package, summary, ...) \
+    static const char *const name##_files[] = {__VA_ARGS__, NULL};
+#include "backend/presets.def"
+#undef AB_PRESET
+
+static const struct ab_preset presets[] = {
+#define AB_PRESET(name, package, summary, ...) {#name, package, summary, name##_files},
+#include "backend/presets.def"
+#undef AB_PRESET
+};
+
+size_t ab_preset_count(void)
+{
+    return AB_ARRAY_LEN(presets);
+}
+
+const struct ab_preset *ab_preset_at(size_t index)
+{
+    return &presets[index];
+}
+
+const struct ab_preset *ab_preset_find(const char *name)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(presets); i++)
+        if (strcmp(presets[i].name, name) == 0)
+            return &presets[i];
+    return NULL;
+}
+
+struct search {
+    char *path; /* the best so far */
+    size_t cap;
+    bool found;    /* anything */
+    bool is_right; /* a library for this machine */
+};
+
+static void consider(struct search *s, const char *candidate)
+{
+    struct ab_elf elf;
+    if (s->is_right || access(candidate, F_OK) != 0 || strlen(candidate) >= s->cap)
+        return;
+    s->is_right = ab_elf_read(candidate, NULL, 0, &elf, NULL) == AB_OK;
+    if (s->is_right || !s->found)
+        strcpy(s->path, candidate);
+    s->found = true;
+}
+
+/* Newest first by version order: llvm-14 after llvm-9. */
+static void consider_pattern(struct search *s, const char *pattern)
+{
+    char text[PATH_MAX];
+    const char *arch = strstr(pattern, "ARCH");
+    glob_t matches;
+    if (arch != NULL)
+        snprintf(text, sizeof text, "%.*s" ARCH "%s", (int)(arch - pattern), pattern, arch + 4);
+    else
+        snprintf(text, sizeof text, "%s", pattern);
+    if (glob(text, GLOB_NOSORT, NULL, &matches) != 0)
+        return;
+    for (size_t round = 0; round < matches.gl_pathc && !s->is_right; round++) {
+        char **newest = &matches.gl_pathv[0];
+        for (size_t i = 1; i < matches.gl_pathc; i++)
+            if (strverscmp(matches.gl_pathv[i], *newest) > 0)
+                newest = &matches.gl_pathv[i];
+        consider(s, *newest);
+        **newest = 0;
+    }
+    globfree(&matches);
+}
+
+bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, char *path,
+                      size_t cap)
+{
+    struct search s = {.path = path, .cap = cap};
+    char candidate[PATH_MAX];
+    for (const char *const *file = preset->files; *file != NULL; file++) {
+        if (**file == '/') {
+            consider_pattern(&s, *file);
+            continue;
+        }
+        for (const char *const *dir = dirs != NULL ? dirs : standard_dirs; *dir != NULL; dir++)
+            if ((size_t)snprintf(candidate, sizeof candidate, "%s/%s", *dir, *file) <
+                sizeof candidate)
+                consider(&s, candidate);
+    }
+    return s.found;
+}
+
+/* What follows `key` on the line, without its newline; NULL when the line is another field. */
+static const char *field(char *line, const char *key)
+{
+    size_t n = strlen(key);
+    if (strncmp(line, key, n) != 0)
+        return NULL;
+    line[strcspn(line, "\n")] = 0;
+    return line + n;
+}
+
+const char *ab_package_version(const char *package, const char *status_file, char *buf, size_t cap)
+{
+    char line[1024];
+    bool is_it = false, is_installed = false;
+    FILE *f = fopen(status_file != NULL ? status_file : "/var/lib/dpkg/status", "re");
+    buf[0] = 0;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        const char *value;
+        if ((value = field(line, "Package: ")) != NULL) {
+            is_it = strcmp(value, package) == 0;
+            is_installed = false;
+        } else if (is_it && (value = field(line, "Status: ")) != NULL) {
+            is_installed = strstr(value, " installed") != NULL;
+        } else if (is_installed && (value = field(line, "Version: ")) != NULL) {
+            const char *epoch = strchr(value, ':');
+            snprintf(buf, cap, "%s", epoch != NULL ? epoch + 1 : value);
+            break;
+        }
+    }
+    if (f != NULL)
+        fclose(f);
+    return buf;
+}
+
+const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
+                              size_t cap)
+{
+    const char *clang = strstr(path, "/clang/");
+    if (clang != NULL) {
+        clang += strlen("/clang/");
+        snprintf(buf, cap, "%.*s", (int)strcspn(clang, "/"), clang);
+        return buf;
+    }
+    buf[0] = 0;
+    if (strstr(path, "/local/") != NULL) /* no package put it there */
+        return buf;
+    return ab_package_version(preset->package, NULL, buf, cap);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From what -b says to what can be run: each name or path is found, read and classified, and
+ * nothing is loaded. A back end that is absent or the wrong kind of library is not an error here:
+ * it stays in the list with its reason, and the others run.
+ */
+#ifndef AB_BACKEND_SELECTION_H
+#define AB_BACKEND_SELECTION_H
+
+#include "allocators/ab_backend.h"
+#include "backend/params.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ab_selection_source {
+    AB_SELECTION_LIBC,    /* malloc boundary: the C library's own */
+    AB_SELECTION_PRELOAD, /* malloc boundary: a library to preload, `path` */
+    AB_SELECTION_BUILTIN, /* heap boundary: `builtin` with `values` */
+    AB_SELECTION_PLUGIN,  /* heap boundary: a library with ab_backend_v1, `path` */
+};
+
+enum ab_selection_state {
+    AB_SELECTION_OK,
+    AB_SELECTION_ABSENT,        /* no such file, or not installed; see package */
+    AB_SELECTION_WRONG_LIBRARY, /* a file, but none that can be measured */
+};
+
+struct ab_selection {
+    char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", a file's stem */
+    enum ab_selection_source source; /* absent or wrong: what it would have been, as far as known */
+    enum ab_selection_state state;
+    char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
+    bool was_named;    /* asked for by name, not by the default list */
+    bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
+    char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
+    uint64_t dev, ino; /* of path */
+    char build_id[41], version[64]; /* "" = unknown */
+    char package[64];               /* Debian package of a preset; "" = none */
+    const struct ab_backend *builtin;
+    uint64_t values[AB_BACKEND_PARAMS_MAX];
+};
+
+struct ab_selection_list {
+    struct ab_selection *items; /* malloc'ed */
+    size_t n;
+};
+
+enum { AB_SELECTION_MAX = 64 };
+
+/* Each argument is a comma-separated list of names, NAME:PARAM=VALUE… or paths (anything with a
+ * '/' or ending in ".so" or ".so.N"); an argument that is a file as a whole is one path, commas
+ * and all. No arguments: the default list, with was_named false. Fails with AB_USAGE on an
+ * unknown name or parameter and when two would be shown under one name. */
+enum ab_status ab_selection_parse(const char *const *args, size_t n_args,
+                                  struct ab_selection_list *out, struct ab_err *err);
+void ab_selection_list_fini(struct ab_selection_list *list);
+
+/* "malloc" or "heap". */
+const char *ab_selection_boundary(const struct ab_selection *selection);
+/* "libjemalloc.so.2" → "jemalloc": the file name without lib and .so…, other characters than
+ * [A-Za-z0-9._-] as '_'. Always terminates; returns buf. */
+const char *ab_selection_stem(const char *path, char *buf, size_t cap);
+
+#endif

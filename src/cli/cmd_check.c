@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "core/units.h"
+#include "runner/estimate.h"
+
+#include <stdio.h>
+
+static void print_cost(const struct ab_tape_map *tape)
+{
+    char a[32], b[32], c[32], d[32];
+    const struct ab_facts *facts = &tape->image->facts;
+    printf("\nestimated cost, a back end and pass\n");
+    printf("  time       about %s\n", ab_units_time(a, sizeof a, ab_estimate_pass_ns(tape)));
+    printf("  heap       about %s; %s where nothing is given back (arena)\n",
+           ab_units_bytes(b, sizeof b, (double)ab_estimate_heap_bytes(facts, false)),
+           ab_units_bytes(c, sizeof c, (double)ab_estimate_heap_bytes(facts, true)));
+    printf("  allocbench %s of its own, outside the heap\n",
+           ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
+}
+
+enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const char *path;
+    struct ab_workload *workload = NULL;
+    struct ab_tape tape = {0};
+    struct ab_tape_map map = {0};
+    enum ab_status status = ab_one_file(o, "a workload", "check", &path, err);
+    (void)exit_code;
+    if (status != AB_OK || (status = ab_load_workload(o, path, &workload, err)) != AB_OK)
+        return status;
+    if ((status = ab_workload_compile(workload, &tape, err)) == AB_OK) {
+        ab_workload_print_plan(stdout, workload, &tape);
+        status = ab_tape_map_open(&tape, &map, err);
+    }
+    if (status == AB_OK)
+        print_cost(&map);
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+    ab_workload_free(workload);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/measure.h"
+#include "cli/one_file.h"
+#include "trace/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
+{
+    static const char *const names[] = {"none", "first", "ends", "page", "line", "all"};
+    if (o->touch == AB_TOUCH_FIRST)
+        snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
+    else
+        snprintf(buf, cap, "touch=%s", names[o->touch]);
+    return buf;
+}
+
+enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const char *path;
+    struct ab_tape tape = {0};
+    struct ab_trace_info info;
+    struct ab_trace_tape_options options = {.touch = o->touch, .touch_bytes = o->touch_bytes};
+    enum ab_status status = ab_one_file(o, "a trace", "replay", &path, err);
+    if (status != AB_OK || (status = ab_trace_to_tape(path, &options, &tape, &info, err)) != AB_OK)
+        return status;
+    char touch[64], program[300];
+    snprintf(program, sizeof program, "program=%s", info.program);
+    const char *settings[] = {touch_text(o, touch, sizeof touch), program, NULL};
+    const char *slash = strrchr(path, '/');
+    struct ab_subject subject = {
+        .kind = "trace",
+        .name = slash != NULL ? slash + 1 : path,
+        .about = "",
+        .path = path,
+        .text = "",
+        .settings = settings,
+        .seed = o->has_seed ? o->seed : 1,
+        .tape = &tape,
+    };
+    status = ab_measure(o, &subject, exit_code, err);
+    ab_tape_fini(&tape);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/measure.h"
+#include "cli/one_file.h"
+#include "core/text.h"
+#include "workload/workload.h"
+
+#include <stdlib.h>
+
+enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const char *path;
+    struct ab_workload *workload = NULL;
+    struct ab_tape tape = {0};
+    enum ab_status status = ab_one_file(o, "a workload", "run", &path, err);
+    if (status != AB_OK || (status = ab_load_workload(o, path, &workload, err)) != AB_OK)
+        return status;
+    status = ab_workload_compile(workload, &tape, err);
+    if (status == AB_OK) {
+        struct ab_subject subject = {
+            .kind = "workload",
+            .name = ab_workload_name(workload),
+            .about = ab_workload_about(workload),
+            .path = path,
+            .text = ab_workload_text(workload),
+            .settings = ab_workload_params(workload),
+            .seed = ab_workload_seed(workload),
+            .tape = &tape,
+        };
+        subject.backends = ab_workload_backends(workload, &subject.n_backends);
+        status = ab_measure(o, &subject, exit_code, err);
+    }
+    ab_tape_fini(&tape);
+    ab_workload_free(workload);
+    return status;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/measure.h"
+
+#include "backend/selection.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "measure/environment.h"
+#include "report/sink.h"
+#include "runner/case.h"
+#include "runner/estimate.h"
+#include "runner/session.h"
+#include "runner/spawn.h"
+#include "runner/supervise.h"
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct measurement {
+    const struct ab_options *options;
+    const struct ab_subject *subject;
+    struct ab_selection_list selection;
+    struct ab_case *cases;
+    struct ab_tape_map tape;
+    struct ab_output json, csv;
+    struct ab_session session;
+    const char **phases;
+    char config_sha256[SHA256_DIGEST_STRING_LENGTH];
+    char worker_path[PATH_MAX];
+};
+
+static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
+{
+    const struct ab_options *o = m->options;
+    if (o->json != NULL && o->csv != NULL && strcmp(o->json, "-") == 0 && strcmp(o->csv, "-") == 0)
+        return ab_fail(err, AB_USAGE, "--json - and --csv - would mix on standard output");
+    enum ab_status status = AB_OK;
+    if (o->json != NULL)
+        status = ab_output_open(o->json, &m->json, err);
+    if (status == AB_OK && o->csv != NULL)
+        status = ab_output_open(o->csv, &m->csv, err);
+    return status;
+}
+
+static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
+{
+    const struct ab_options *o = m->options;
+    const struct ab_subject *s = m->subject;
+    const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
+    size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
+    return ab_selection_parse(names, n, &m->selection, err);
+}
+
+static void copy(char *dst, size_t cap, const char *src)
+{
+    snprintf(dst, cap, "%s", src);
+}
+
+static void describe_backend(const struct ab_selection *s, struct ab_backend_info *b)
+{
+    copy(b->name, sizeof b->name, s->name);
+    b->boundary = ab_selection_boundary(s);
+    copy(b->version, sizeof b->version, s->version);
+    copy(b->path, sizeof b->path, s->path);
+    copy(b->build_id, sizeof b->build_id, s->build_id);
+    copy(b->package, sizeof b->package, s->package);
+    copy(b->reason, sizeof b->reason, s->reason);
+    b->was_named = s->was_named;
+    b->never_frees = s->never_frees;
+    b->status = s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
+                : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
+                                                  : AB_BACKEND_WRONG_LIBRARY;
+}
+
+static void make_case(const struct ab_selection *s, struct ab_case *c)
+{
+    static const struct {
+        enum ab_source source;
+        enum ab_boundary boundary;
+    } kinds[] = {
+        [AB_SELECTION_LIBC] = {AB_SOURCE_LIBC, AB_BOUNDARY_MALLOC},
+        [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
+        [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
+        [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
+    };
+    _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
+    c->source = kinds[s->source].source;
+    c->boundary = kinds[s->source].boundary;
+    c->path = s->path[0] != 0 ? s->path : NULL;
+    c->dev = s->dev;
+    c->ino = s->ino;
+    c->builtin = s->builtin != NULL ? s->builtin->name : NULL;
+    memcpy(c->values, s->values, sizeof c->values);
+}
+
+static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
+{
+    struct ab_session *session = &m->session;
+    size_t n = m->selection.n;
+    m->cases = calloc(n + 1, sizeof m->cases[0]);
+    session->backends = calloc(n + 1, sizeof session->backends[0]);
+    if (m->cases == NULL || session->backends == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    session->n_backends = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        describe_backend(&m->selection.items[i], &session->backends[i]);
+        make_case(&m->selection.items[i], &m->cases[i]);
+    }
+    return AB_OK;
+}
+
+static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
+{
+    m->phases = calloc(m->tape.image->n_phases + 1, sizeof m->phases[0]);
+    if (m->phases == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < m->tape.image->n_phases; i++)
+        if (m->tape.phases[i].is_measured)
+            m->phases[m->session.n_phases++] = m->tape.phases[i].name;
+    m->session.phases = m->phases;
+    return AB_OK;
+}
+
+static void describe_session(struct measurement *m)
+{
+    const struct ab_subject *s = m->subject;
+    struct ab_session *session = &m->session;
+    session->kind = s->kind;
+    session->name = s->name;
+    session->about = s->about;
+    session->config_path = s->path;
+    session->config_text = s->text;
+    if (strcmp(s->kind, "workload") == 0)
+        SHA256Data((const uint8_t *)s->text, strlen(s->text), m->config_sha256);
+    else if (SHA256File(s->path, m->config_sha256) == NULL)
+        m->config_sha256[0] = 0; /* a pipe is gone once it is read */
+    session->config_sha256 = m->config_sha256;
+    session->tape_sha256 = s->tape->sha256;
+    session->settings = s->settings;
+    session->seed = s->seed;
+    session->n_blocks_planned = m->options->reps;
+    session->facts = s->tape->facts;
+    session->n_slots = s->tape->n_slots;
+    session->n_tape_ops = s->tape->n_ops;
+    session->command_line = ab_command_line;
+    session->timer.window_ns = NAN;
+    session->timer.floor_ns = NAN;
+#if defined(__x86_64__)
+    session->timer.source = "rdtsc/rdtscp";
+#else
+    session->timer.source = "cntvct_el0";
+#endif
+    ab_environment_read(&session->host);
+}
+
+static enum ab_status choose_cpu(const struct ab_options *o, int32_t *cpu, struct ab_err *err)
+{
+    cpu_set_t allowed;
+    *cpu = -1;
+    if (o->n_cpus == 0)
+        return AB_OK;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (o->cpus[0] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[0], &allowed))
+        return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not among those this process may use",
+                       o->cpus[0]);
+    *cpu = o->cpus[0];
+    return AB_OK;
+}
+
+static enum ab_status run_session(struct measurement *m, struct ab_err *err)
+{
+    const struct ab_options *o = m->options;
+    struct ab_progress_line line;
+    struct ab_session_plan plan = {
+        .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
+    plan.context.tape = &m->tape;
+    plan.context.worker_path = m->worker_path;
+    plan.context.timeout_ns = o->timeout_ns;
+    plan.context.memory_limit_bytes =
+        o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
+    enum ab_status status = choose_cpu(o, &plan.context.cpu, err);
+    if (status != AB_OK)
+        return status;
+    m->session.cpu = plan.context.cpu;
+    ab_clock_calibrate(&plan.context.clock);
+    m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
+    m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
+    ab_supervise_begin();
+    ab_progress_begin(&line, o->is_quiet);
+    status = ab_session_run(&plan, &m->session, err);
+    ab_progress_end(&line);
+    return status;
+}
+
+static bool is_stdout_taken(const struct ab_options *o)
+{
+    return (o->json != NULL && strcmp(o->json, "-") == 0) ||
+           (o->csv != NULL && strcmp(o->csv, "-") == 0);
+}
+
+static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (!is_stdout_taken(m->options))
+        ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    if (m->json.to != NULL && !ab_sink_json(m->json.to, &m->session))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
+    if (m->csv.to != NULL)
+        ab_sink_csv(m->csv.to, &m->session);
+    if (m->json.to != NULL)
+        status = ab_output_commit(&m->json, err);
+    if (status == AB_OK && m->csv.to != NULL)
+        status = ab_output_commit(&m->csv, err);
+    return status;
+}
+
+/* Back ends asked for by name must have worked; what a default list lacks is only a warning. */
+static int judge(const struct measurement *m)
+{
+    int exit_code = 0;
+    for (uint32_t i = 0; i < m->session.n_backends; i++) {
+        const struct ab_backend_info *b = &m->session.backends[i];
+        if (ab_backend_status_has_numbers(b->status))
+            continue;
+        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
+        char name[300], reason[1400];
+        if (is_error)
+            exit_code = ab_status_exit_code(AB_BACKEND);
+        if (is_error || !m->options->is_quiet)
+            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
+                    ab_text_printable(name, sizeof name, b->name),
+                    ab_backend_status_name(b->status),
+                    ab_text_printable(reason, sizeof reason, b->reason));
+    }
+    return exit_code;
+}
+
+static void release(struct measurement *m)
+{
+    ab_output_abandon(&m->json);
+    ab_output_abandon(&m->csv);
+    ab_session_fini(&m->session);
+    ab_tape_map_close(&m->tape);
+    ab_selection_list_fini(&m->selection);
+    free(m->session.backends);
+    free(m->cases);
+    free(m->phases);
+}
+
+enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
+                          int *exit_code, struct ab_err *err)
+{
+    struct measurement m = {.options = o, .subject = subject};
+    enum ab_status status = ab_worker_path(m.worker_path, sizeof m.worker_path, err);
+    if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
+        (status = open_outputs(&m, err)) != AB_OK ||
+        (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||
+        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK)
+        goto out;
+    describe_session(&m);
+    status = run_session(&m, err);
+    if (status != AB_OK && !(status == AB_INTERRUPTED && m.session.n_blocks > 0))
+        goto out;
+    enum ab_status written = write_outputs(&m, err);
+    if (written != AB_OK)
+        status = written;
+    *exit_code = judge(&m);
+out:
+    release(&m);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `run` and `replay` share: a tape, back ends, blocks, outputs. The only place that sees both
+ * the producers of tapes and the sinks.
+ */
+#ifndef AB_CLI_MEASURE_H
+#define AB_CLI_MEASURE_H
+
+#include "cli/options.h"
+#include "trace/tape.h"
+
+struct ab_subject { /* what is to be measured; strings are borrowed */
+    const char *kind; /* "workload" or "trace" */
+    const char *name, *about, *path, *text;
+    const char *const *settings; /* ends with NULL */
+    const char *const *backends; /* of the workload, n_backends */
+    size_t n_backends;
+    uint64_t seed;
+    struct ab_tape *tape; /* emptied */
+};
+
+enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
+                          int *exit_code, struct ab_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/one_file.h"
+
+#include "core/text.h"
+
+#include <stdlib.h>
+
+enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
+                           const char **out, struct ab_err *err)
+{
+    char shown[256];
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "%s needs %s; see allocbench %s --help", command, what,
+                       command);
+    if (o->n_args > 1)
+        return ab_fail(err, AB_USAGE, "%s takes one file; what is '%s'?", command,
+                       ab_text_printable(shown, sizeof shown, o->args[1]));
+    *out = o->args[0];
+    return AB_OK;
+}
+
+enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
+                                struct ab_workload **out, struct ab_err *err)
+{
+    struct ab_workload_options options = {
+        .sets = o->sets, .has_seed = o->has_seed, .seed = o->seed};
+    char *messages = NULL;
+    enum ab_status status = ab_workload_load(path, &options, out, &messages, err);
+    if (messages != NULL)
+        fputs(messages, stderr); /* every error with its place, complete as it is */
+    free(messages);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What several commands do with their argument.
+ */
+#ifndef AB_CLI_ONE_FILE_H
+#define AB_CLI_ONE_FILE_H
+
+#include "cli/options.h"
+#include "workload/workload.h"
+
+/* The command's one argument; else AB_USAGE that says what is missing or too much. */
+enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
+                           const char **out, struct ab_err *err);
+
+/* Loads a workload with --set and --seed; prints its errors to stderr. */
+enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
+                                struct ab_workload **out, struct ab_err *err);
+
+#endif

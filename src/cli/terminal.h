@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What standard output can show: width, colour, characters.
+ */
+#ifndef AB_CLI_TERMINAL_H
+#define AB_CLI_TERMINAL_H
+
+#include "cli/options.h"
+#include "report/sink.h"
+
+struct ab_table_style ab_terminal_style(const struct ab_options *o);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes a trace file. The caller gives events in order, with allocations numbered by the writer
+ * itself (the first successful allocation or move is 0) and frees and resizes naming the number of
+ * the block's last allocation: addresses never reach the file.
+ */
+#ifndef AB_TRACE_WRITER_H
+#define AB_TRACE_WRITER_H
+
+#include "core/status.h"
+#include "trace/reader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct ab_trace_writer;
+
+/* `to` stays the caller's; program is the base name of the recorded command ("" = unknown). */
+enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_trace_writer **out,
+                                    struct ab_err *err);
+
+struct ab_trace_record { /* one call, in recorded order */
+    uint8_t kind;    /* enum ab_event_kind */
+    bool failed;     /* as in struct ab_event */
+    bool released;
+    uint32_t thread;
+    uint64_t size, align;
+    uint64_t block;  /* FREE and RESIZE: number of the block's allocation */
+};
+
+/* *number is the new block's number where the call made one (alloc kinds, and a resize keeps the
+ * number of its block); untouched else. Fails with AB_INPUT when `block` is not live. */
+enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
+                              uint64_t *number, struct ab_err *err);
+
+/* Writes the rest and the end mark; frees the writer, also on failure. */
+enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,
+                                     struct ab_err *err);
+void ab_trace_writer_abandon(struct ab_trace_writer *w);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A workload as plain records: every value read, every default filled in, every name resolved to
+ * an index. What is in here is valid; the compiler (generate.c) checks nothing of it again.
+ */
+#ifndef AB_WORKLOAD_CONFIG_H
+#define AB_WORKLOAD_CONFIG_H
+
+#include "trace/op.h"
+#include "workload/diag.h"
+#include "workload/dist.h"
+#include "workload/values.h"
+#include "workload/workload.h"
+
+#define AB_NAME_MAX 64
+#define AB_MAX_ENTRIES 1000 /* of params, sizes, sets, phases, back ends */
+#define AB_MAX_POSITIONS ((uint64_t)AB_SLOT_MAX + 1)
+
+struct ab_set_def {
+    char name[AB_NAME_MAX + 1];
+    uint32_t count; /* positions */
+    uint32_t base;  /* slot of position 0 */
+};
+
+struct ab_size_def {
+    char name[AB_NAME_MAX + 1];
+    size_t dist;
+};
+
+enum ab_verb_kind { AB_VERB_ALLOC, AB_VERB_FREE, AB_VERB_REPLACE, AB_VERB_RESIZE, AB_VERB_REPEAT };
+
+/* Which positions of the set a verb takes, one after the other. */
+enum ab_pick {
+    AB_PICK_FREE,  /* alloc's default: the empty position that was vacated last */
+    AB_PICK_NEXT,  /* the set's cursor, around and around */
+    AB_PICK_RANDOM,
+    AB_PICK_EMPTY, /* a random one of the empty ones */
+    AB_PICK_OCCUPIED,
+    AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
+    AB_PICK_STRIDE,
+    AB_PICK_BINS,
+    AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
+    AB_PICK_LIFO,
+    AB_PICK_SHUFFLED,
+    AB_PICK_EVERY,
+};
+
+enum ab_amount { AB_AMOUNT_COUNT, AB_AMOUNT_ALL, AB_AMOUNT_FRACTION };
+
+struct ab_bin {
+    double share;        /* probabilities so far, the last one 1 */
+    uint32_t begin, end; /* positions */
+};
+
+struct ab_verb {
+    enum ab_verb_kind kind;
+    struct ab_place place;
+    uint32_t set;
+    enum ab_pick pick;
+    uint64_t step; /* of STRIDE and EVERY */
+    struct ab_bin *bins;
+    size_t n_bins;
+    enum ab_amount amount;
+    uint64_t count;
+    double fraction;
+    size_t dist; /* sizes: alloc, replace, resize */
+    uint64_t align;
+    enum ab_touch touch;
+    uint32_t touch_bytes;
+    uint32_t cursor; /* index of the verb's own cursor */
+    struct ab_verb *body; /* of REPEAT; count says how often */
+    size_t n_body;
+};
+
+enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE };
+
+struct ab_phase_def {
+    char name[AB_NAME_MAX + 1];
+    struct ab_place place; /* of `until`, or of the phase */
+    bool is_measured;
+    uint64_t repeat;
+    enum ab_until until;
+    uint64_t limit;
+    struct ab_verb *body;
+    size_t n_body;
+};
+
+struct ab_workload {
+    char *file, *text; /* as named and as read, without byte order mark */
+    size_t n_text;
+    char name[AB_NAME_MAX + 1];
+    char *about; /* never NULL */
+    uint64_t seed;
+    struct ab_params params;
+    char **param_texts; /* "name=value", ends with NULL */
+    struct ab_dists dists;
+    struct ab_size_def *sizes;
+    size_t n_sizes;
+    struct ab_set_def *sets;
+    size_t n_sets;
+    struct ab_phase_def *phases;
+    size_t n_phases;
+    char **backends;
+    size_t n_backends;
+    uint32_t n_cursors;
+};
+
+#endif

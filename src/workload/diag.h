@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The errors of one workload file, collected so that the user sees all of them at once: sorted by
+ * place, each as `file:line:col: error: …` with its source line and a caret below it.
+ * Everything that came out of the file is escaped: a hostile name cannot move the cursor.
+ */
+#ifndef AB_WORKLOAD_DIAG_H
+#define AB_WORKLOAD_DIAG_H
+
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AB_DIAG_SHOWN 20 /* that many are printed … */
+#define AB_DIAG_KEPT 400 /* … out of that many that are kept for sorting */
+
+/* A stretch of the source: 1-based, columns in characters. line 0 = no place in the file. */
+struct ab_place {
+    uint32_t line, col, len;
+};
+
+struct ab_source {
+    const char *file; /* as the user named it */
+    const char *text; /* without byte order mark; ends with NUL */
+    size_t n;
+};
+
+struct ab_diag_entry;
+
+/* Zero-initialise with `source` set, then fini. */
+struct ab_diag {
+    struct ab_source source;
+    struct ab_diag_entry *entries;
+    size_t n_entries;
+    size_t n_errors; /* also those that were not kept */
+};
+
+void ab_diag_add(struct ab_diag *d, struct ab_place at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void ab_diag_vadd(struct ab_diag *d, struct ab_place at, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+/* All errors, ready to print, as malloc'ed text. Sorts the entries. NULL when out of memory. */
+char *ab_diag_render(struct ab_diag *d);
+void ab_diag_fini(struct ab_diag *d);
+
+/* The source line of a place and the caret under it; nothing without a place. */
+void ab_diag_excerpt(struct ab_text *out, const struct ab_source *source, struct ab_place at);
+
+/* `word` escaped and cut for a message; returns buf. */
+const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every key of the language, once. schema.h expands these lists to the records that libcyaml
+ * fills, schema.c to libcyaml's schema, keys.c to the tables that find unknown keys, wrong shapes
+ * and keys that this version does not know yet.
+ *
+ *     TEXT(owner, member, key)          a scalar, always kept as text
+ *     LIST(owner, member, key, child)   a list of maps, each a `child`
+ *     LATER(key)                        in the language, not built yet: an error that says so
+ */
+#ifndef AB_WORKLOAD_KEYS_H
+#define AB_WORKLOAD_KEYS_H
+
+#include "workload/locate.h"
+
+#define AB_KEYS_TOP(TEXT, LIST, LATER)                                                   \
+    TEXT(top, allocbench, "allocbench")                                                  \
+    TEXT(top, name, "name")                                                              \
+    TEXT(top, about, "about")                                                            \
+    TEXT(top, seed, "seed")                                                              \
+    LIST(top, params, "params", param)                                                   \
+    LIST(top, sizes, "sizes", size)                                                      \
+    LIST(top, sets, "sets", set)                                                         \
+    LIST(top, phases, "phases", phase)                                                   \
+    LIST(top, backends, "backends", backend)                                             \
+    LATER("gates")
+
+#define AB_KEYS_PARAM(TEXT, LIST, LATER)                                                 \
+    TEXT(param, name, "name")                                                            \
+    TEXT(param, value, "value")
+
+#define AB_KEYS_SIZE(TEXT, LIST, LATER)                                                  \
+    TEXT(size, name, "name")                                                             \
+    TEXT(size, dist, "dist")                                                             \
+    LIST(size, mix, "mix", part)
+
+#define AB_KEYS_PART(TEXT, LIST, LATER)                                                  \
+    TEXT(part, weight, "weight")                                                         \
+    TEXT(part, dist, "dist")                                                             \
+    TEXT(part, times, "times")
+
+#define AB_KEYS_SET(TEXT, LIST, LATER)                                                   \
+    TEXT(set, name, "name")                                                              \
+    TEXT(set, kind, "kind")                                                              \
+    TEXT(set, count, "count")                                                            \
+    LATER("per")                                                                         \
+    LATER("via")                                                                         \
+    LATER("fixed")                                                                       \
+    LATER("survive")                                                                     \
+    LATER("below")                                                                       \
+    LATER("above")                                                                       \
+    LATER("unit")                                                                        \
+    LATER("order")                                                                       \
+    LATER("on_full")
+
+#define AB_KEYS_PHASE(TEXT, LIST, LATER)                                                 \
+    TEXT(phase, name, "name")                                                            \
+    TEXT(phase, until, "until")                                                          \
+    TEXT(phase, repeat, "repeat")                                                        \
+    TEXT(phase, measure, "measure")                                                      \
+    LIST(phase, body, "do", verb)                                                        \
+    LATER("lanes")                                                                       \
+    LATER("roles")                                                                       \
+    LATER("run_as")                                                                      \
+    LATER("renew")                                                                       \
+    LATER("cap")                                                                         \
+    LATER("start")                                                                       \
+    LATER("pace")                                                                        \
+    LATER("each")                                                                        \
+    LATER("check")                                                                       \
+    LATER("finally")                                                                     \
+    LATER("drain")
+
+/* First the verbs (enum ab_verb_kind has their order), then the options. */
+#define AB_KEYS_VERB(TEXT, LIST, LATER)                                                  \
+    TEXT(verb, alloc, "alloc")                                                           \
+    TEXT(verb, free, "free")                                                             \
+    TEXT(verb, replace, "replace")                                                       \
+    TEXT(verb, resize, "resize")                                                         \
+    TEXT(verb, repeat, "repeat")                                                         \
+    LIST(verb, body, "do", verb)                                                         \
+    TEXT(verb, at, "at")                                                                 \
+    TEXT(verb, order, "order")                                                           \
+    TEXT(verb, count, "count")                                                           \
+    TEXT(verb, fraction, "fraction")                                                     \
+    TEXT(verb, size, "size")                                                             \
+    TEXT(verb, align, "align")                                                           \
+    TEXT(verb, touch, "touch")                                                           \
+    LATER("toggle")                                                                      \
+    LATER("swap")                                                                        \
+    LATER("exchange")                                                                    \
+    LATER("send")                                                                        \
+    LATER("recv")                                                                        \
+    LATER("reset")                                                                       \
+    LATER("churn")                                                                       \
+    LATER("shuffle")                                                                     \
+    LATER("leak")                                                                        \
+    LATER("walk")                                                                        \
+    LATER("access")                                                                      \
+    LATER("sample")                                                                      \
+    LATER("settle")                                                                      \
+    LATER("choose")                                                                      \
+    LATER("maybe")                                                                       \
+    LATER("every")                                                                       \
+    LATER("fn")                                                                          \
+    LATER("how")                                                                         \
+    LATER("think")                                                                       \
+    LATER("p")
+
+#define AB_KEYS_BACKEND(TEXT, LIST, LATER)                                               \
+    TEXT(backend, name, "name")                                                          \
+    LATER("params")                                                                      \
+    LATER("env")
+
+/* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.
+ * False when something has the wrong shape, so that the file cannot be loaded at all;
+ * *has_unknown is set when there are keys that the loader must skip. */
+bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown);
+
+#endif

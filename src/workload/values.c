@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Recursive descent over one scalar. Depth and arguments are capped, so that a hostile scalar can
+ * neither exhaust the stack nor the memory; the first error ends it, because one scalar is short.
+ */
+#include "workload/values.h"
+
+#include "core/text.h"
+#include "workload/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 16, MAX_ARGS = 10000 };
+
+struct parser {
+    const char *s;
+    size_t n, i;
+    const struct ab_params *params;
+    enum ab_unit_kind unit;
+    int depth;
+    struct ab_value_error *error;
+};
+
+static bool fail(struct parser *p, size_t offset, size_t n, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static bool fail(struct parser *p, size_t offset, size_t n, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    p->error->offset = offset;
+    p->error->n = n;
+    vsnprintf(p->error->text, sizeof p->error->text, fmt, args);
+    va_end(args);
+    return false;
+}
+
+static char peek(const struct parser *p)
+{
+    return p->i < p->n ? p->s[p->i] : 0;
+}
+
+static void skip_blanks(struct parser *p)
+{
+    while (peek(p) == ' ' || peek(p) == '\t' || peek(p) == '\n')
+        p->i++;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_word_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '.';
+}
+
+static const char *quote(const struct parser *p, size_t offset, size_t n, char *buf, size_t cap)
+{
+    return ab_diag_quote(buf, cap, p->s + offset, n);
+}
+
+/* ---- numbers ---- */
+
+/* The end of what was meant as one number: digits, dots, letters, the sign of an exponent. */
+static size_t number_end(const struct parser *p)
+{
+    size_t i = p->i;
+    for (; i < p->n; i++) {
+        char c = p->s[i];
+        bool is_sign = (c == '+' || c == '-') && i > p->i &&
+                       (p->s[i - 1] == 'e' || p->s[i - 1] == 'E') && i + 1 < p->n &&
+                       is_digit(p->s[i + 1]);
+        if (!is_digit(c) && !is_letter(c) && c != '.' && !is_sign)
+            break;
+    }
+    return i;
+}
+
+/* A '%' right behind a number is "percent" unless an operand follows. */
+static bool is_percent_sign(const struct parser *p, size_t i)
+{
+    if (i >= p->n || p->s[i] != '%')
+        return false;
+    for (i++; i < p->n && p->s[i] == ' '; i++)
+        ;
+    return i >= p->n || p->s[i] == ',' || p->s[i] == ')' || p->s[i] == ':';
+}
+
+static bool parse_number(struct parser *p, struct ab_value *v)
+{
+    static const enum ab_unit_kind tries[] = {AB_UNIT_COUNT, AB_UNIT_BYTES, AB_UNIT_TIME,
+                                              AB_UNIT_FRACTION};
+    size_t start = p->i, end = number_end(p);
+    bool is_percent = is_percent_sign(p, end);
+    struct ab_number number;
+    const char *bad = NULL;
+    size_t k = is_percent ? 3 : 0;
+    for (; k < 4; k++)
+        if ((bad = ab_units_parse(p->s + start, end - start + is_percent, tries[k], &number)) ==
+            NULL)
+            break;
+    if (k == 4) {
+        char shown[200];
+        bad = ab_units_parse(p->s + start, end - start, p->unit, &number);
+        return fail(p, start, end - start, "'%s': %s",
+                    quote(p, start, end - start, shown, sizeof shown),
+                    bad != NULL ? bad : "number out of range");
+    }
+    p->i = end + is_percent;
+    *v = (struct ab_value){.whole = number.whole, .number = number.value,
+                           .is_percent = is_percent, .offset = start, .n = p->i - start};
+    v->kind = k == 3 ? AB_VALUE_FRACTION : k == 2 ? AB_VALUE_TIME : AB_VALUE_WHOLE;
+    v->is_bytes = k == 1;
+    if (v->kind == AB_VALUE_WHOLE)
+        v->number = (double)v->whole;
+    return true;
+}
+
+/* ---- params, words, quoted text ---- */
+
+static bool parse_param(struct parser *p, struct ab_value *v)
+{
+    size_t start = p->i++;
+    char name[65] = {0}, shown[200];
+    const char *names[1000];
+    while (is_letter(peek(p)) || is_digit(peek(p)))
+        p->i++;
+    size_t n = p->i - start - 1;
+    if (n == 0)
+        return fail(p, start, 1, "the name of a param must follow '$'");
+    memcpy(name, p->s + start + 1, n < 64 ? n : 64);
+    for (size_t i = 0; n <= 64 && i < p->params->n; i++) {
+        if (strcmp(p->params->items[i].name, name) == 0) {
+            *v = p->params->items[i].value;
+            v->offset = start;
+            v->n = n + 1;
+            return true;
+        }
+    }
+    size_t n_names = 0;
+    for (; n_names < p->params->n && n_names < 1000; n_names++)
+        names[n_names] = p->params->items[n_names].name;
+    const char *near = ab_text_nearest(name, names, n_names);
+    return fail(p, start, n + 1, "unknown param '%s'%s%s%s",
+                quote(p, start, n + 1, shown, sizeof shown),
+                near != NULL ? "; did you mean '$" : "; it must stand in 'params' above",
+                near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+static bool parse_quoted(struct parser *p, struct ab_value *v)
+{
+    size_t start = p->i;
+    char mark = p->s[p->i++];
+    while (p->i < p->n && p->s[p->i] != mark)
+        p->i++;
+    if (p->i >= p->n)
+        return fail(p, start, p->n - start, "the closing %c is missing", mark);
+    *v = (struct ab_value){.kind = AB_VALUE_TEXT, .text = p->s + start + 1,
+                           .n_text = p->i - start - 1, .offset = start};
+    p->i++;
+    v->n = p->i - start;
+    return true;
+}
+
+static bool parse_value(struct parser *p, struct ab_value *v);
+
+static bool parse_arg(struct parser *p, struct ab_arg *arg)
+{
+    *arg = (struct ab_arg){0};
+    skip_blanks(p);
+    size_t start = p->i, end = p->i;
+    while (end < p->n && (is_letter(p->s[end]) || (end > start && is_digit(p->s[end]))))
+        end++;
+    size_t equals = end;
+    while (equals < p->n && p->s[equals] == ' ')
+        equals++;
+    if (end > start && equals < p->n && p->s[equals] == '=') {
+        arg->name = p->s + start;
+        arg->n_name = end - start;
+        p->i = equals + 1;
+    }
+    if (!parse_value(p, &arg->first))
+        return false;
+    skip_blanks(p);
+    if (peek(p) != ':')
+        return true;
+    p->i++;
+    arg->is_pair = true;
+    return parse_value(p, &arg->second);
+}
+
+/* One more argument at the end of the call; its memory belongs to the call at once. */
+static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
+{
+    if (call->n_args >= MAX_ARGS) {
+        fail(p, call->offset, p->i - call->offset, "more than %d arguments", MAX_ARGS);
+        return NULL;
+    }
+    if ((call->n_args & (call->n_args - 1)) == 0) {
+        size_t cap = call->n_args == 0 ? 1 : call->n_args * 2;
+        struct ab_arg *grown = realloc(call->args, cap * sizeof *grown);
+        if (grown == NULL) {
+            fail(p, call->offset, 1, "out of memory");
+            return NULL;
+        }
+        call->args = grown;
+    }
+    call->args[call->n_args] = (struct ab_arg){0};
+    return &call->args[call->n_args++];
+}
+
+static bool parse_args(struct parser *p, struct ab_value *call)
+{
+    p->i++; /* the '(' */
+    skip_blanks(p);
+    if (peek(p) == ')') {
+        p->i++;
+        return true;
+    }
+    for (;;) {
+        struct ab_arg *arg = push_arg(p, call);
+        if (arg == NULL || !parse_arg(p, arg))
+            return false;
+        skip_blanks(p);
+        char c = peek(p);
+        if (c == ')') {
+            p->i++;
+            return true;
+        }
+        if (p->i >= p->n)
+            return fail(p, call->offset, p->n - call->offset, "the closing ')' is missing");
+        char shown[40];
+        if (c != ',')
+            return fail(p, p->i, 1, "',' or ')' is needed here, found '%s'",
+                        quote(p, p->i, 1, shown, sizeof shown));
+        p->i++;
+    }
+}
+
+static bool parse_word(struct parser *p, struct ab_value *v)
+{
+    size_t start = p->i;
+    while (is_word_char(peek(p)))
+        p->i++;
+    *v = (struct ab_value){.kind = AB_VALUE_WORD, .text = p->s + start, .n_text = p->i - start,
+                           .offset = start};
+    bool ok = true;
+    if (peek(p) == '(') {
+        v->kind = AB_VALUE_CALL;
+        ok = parse_args(p, v);
+    }
+    v->n = p->i - start;
+    return ok;
+}
+
+/* ---- arithmetic ---- */
+
+static bool parse_sum(struct parser *p, struct ab_value *v);
+
+static bool parse_group(struct parser *p, struct ab_value *v)
+{
+    size_t start = p->i++;
+    if (!parse_sum(p, v))
+        return false;
+    skip_blanks(p);
+    if (peek(p) != ')')
+        return fail(p, start, p->n - start, "the closing ')' is missing");
+    p->i++;
+    v->offset = start;
+    v->n = p->i - start;
+    return true;
+}
+
+static bool parse_factor(struct parser *p, struct ab_value *v)
+{
+    skip_blanks(p);
+    char c = peek(p), shown[40];
+    if (is_digit(c))
+        return parse_number(p, v);
+    if (c == '$')
+        return parse_param(p, v);
+    if (c == '(')
+        return parse_group(p, v);
+    if (c == '"' || c == '\'')
+        return parse_quoted(p, v);
+    if (is_letter(c))
+        return parse_word(p, v);
+    if (p->i >= p->n)
+        return fail(p, p->i > 0 ? p->i - 1 : 0, 1, p->i == 0 ? "nothing here; a value is needed"
+                                                          : "a value is missing at the end");
+    if (c == '-' || c == '+')
+        return fail(p, p->i, 1, c == '-' ? "must not be negative" : "a number has no '+' in front");
+    if (c == '.')
+        return fail(p, p->i, 1, "digits are missing before the '.'");
+    return fail(p, p->i, 1, "a value is needed here, found '%s'",
+                quote(p, p->i, 1, shown, sizeof shown));
+}
+
+/* left op right, checked; the unit is kept or cancelled. */
+static bool apply(struct parser *p, char op, struct ab_value *left, const struct ab_value *right)
+{
+    size_t n = right->offset + right->n - left->offset;
+    if (left->kind != AB_VALUE_WHOLE || right->kind != AB_VALUE_WHOLE) {
+        const struct ab_value *odd = left->kind != AB_VALUE_WHOLE ? left : right;
+        return fail(p, odd->offset, odd->n, "arithmetic is for whole numbers, found %s",
+                    ab_value_kind_name(odd));
+    }
+    uint64_t result = 0;
+    bool overflows = false, is_bytes = left->is_bytes || right->is_bytes;
+    if ((op == '/' || op == '%') && right->whole == 0)
+        return fail(p, right->offset, right->n, "division by zero");
+    if (op == '+')
+        overflows = __builtin_add_overflow(left->whole, right->whole, &result);
+    else if (op == '*')
+        overflows = __builtin_mul_overflow(left->whole, right->whole, &result);
+    else if (op == '-' && left->whole < right->whole)
+        return fail(p, left->offset, n, "the difference is negative");
+    else if (op == '-')
+        result = left->whole - right->whole;
+    else if (op == '/') {
+        result = left->whole / right->whole;
+        is_bytes = left->is_bytes && !right->is_bytes;
+    } else {
+        result = left->whole % right->whole;
+        is_bytes = left->is_bytes;
+    }
+    if (overflows || result >= UINT64_C(1) << 63)
+        return fail(p, left->offset, n, "number out of range");
+    *left = (struct ab_value){.kind = AB_VALUE_WHOLE, .is_bytes = is_bytes, .whole = result,
+                              .number = (double)result, .offset = left->offset, .n = n};
+    return true;
+}
+
+/* level 1: + -, level 2: * / % */
+static bool parse_binary(struct parser *p, struct ab_value *v, int level)
+{
+    const char *ops = level == 1 ? "+-" : "*/%";
+    if (!(level == 1 ? parse_binary(p, v, 2) : parse_factor(p, v)))
+        return false;
+    for (;;) {
+        size_t before = p->i;
+        skip_blanks(p);
+        char op = peek(p);
+        if (op == 0 || strchr(ops, op) == NULL) {
+            p->i = before;
+            return true;
+        }
+        p->i++;
+        struct ab_value right = {0};
+        bool ok = (level == 1 ? parse_binary(p, &right, 2) : parse_factor(p, &right)) &&
+                  apply(p, op, v, &right);
+        ab_value_fini(&right);
+        if (!ok)
+            return false;
+    }
+}
+
+static bool parse_sum(struct parser *p, struct ab_value *v)
+{
+    if (p->depth >= MAX_DEPTH)
+        return fail(p, p->i, 1, "nested more than %d levels deep", MAX_DEPTH);
+    p->depth++;
+    bool ok = parse_binary(p, v, 1);
+    p->depth--;
+    return ok;
+}
+
+static bool parse_value(struct parser *p, struct ab_value *v)
+{
+    skip_blanks(p);
+    return parse_sum(p, v);
+}
+
+static bool parse_end(struct parser *p)
+{
+    char shown[200];
+    skip_blanks(p);
+    if (p->i >= p->n)
+        return true;
+    if (peek(p) == ',' && p->i > 0 && is_digit(p->s[p->i - 1]))
+        return fail(p, p->i, 1, "',' inside a number; decimals have a '.', as in 0.5");
+    return fail(p, p->i, p->n - p->i, "'%s' behind the value is not understood",
+                quote(p, p->i, p->n - p->i, shown, sizeof shown));
+}
+
+bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_unit_kind unit,
+                    struct ab_value *out, struct ab_value_error *error)
+{
+    static const struct ab_params no_params;
+    struct parser p = {.s = text, .n = strlen(text), .unit = unit, .error = error,
+                       .params = params != NULL ? params : &no_params};
+    struct ab_value v = {0};
+    if (!parse_value(&p, &v) || !parse_end(&p)) {
+        ab_value_fini(&v);
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+void ab_value_fini(struct ab_value *value)
+{
+    for (size_t i = 0; i < value->n_args; i++) {
+        ab_value_fini(&value->args[i].first);
+        ab_value_fini(&value->args[i].second);
+    }
+    free(value->args);
+    value->args = NULL;
+    value->n_args = 0;
+}
+
+bool ab_value_is_word(const struct ab_value *value, const char *word)
+{
+    return value->kind == AB_VALUE_WORD && strlen(word) == value->n_text &&
+           memcmp(value->text, word, value->n_text) == 0;
+}
+
+const char *ab_value_kind_name(const struct ab_value *value)
+{
+    switch (value->kind) {
+    case AB_VALUE_WHOLE:
+        return value->is_bytes ? "a size" : "a number";
+    case AB_VALUE_FRACTION:
+        return value->is_percent ? "a percentage" : "a decimal number";
+    case AB_VALUE_TIME:
+        return "a time";
+    case AB_VALUE_TEXT:
+        return "quoted text";
+    case AB_VALUE_CALL:
+        return "a call with arguments";
+    default:
+        return "a word";
+    }
+}

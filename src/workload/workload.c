@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way in: file → pre-scan → keys → libcyaml → values. Each step sees only what the one before
+ * let through; as many of them as possible run before the errors are shown.
+ */
+#include "workload/workload.h"
+
+#include "workload/generate.h"
+#include "workload/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads at most `cap` bytes up to the end; -1 on error, cap + 1 when there is more. */
+static ssize_t read_all(int fd, char *buf, size_t cap)
+{
+    size_t used = 0;
+    while (used <= cap) {
+        ssize_t n = read(fd, buf + used, cap + 1 - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        used += (size_t)n;
+    }
+    return (ssize_t)used;
+}
+
+static enum ab_status read_file(const char *path, struct ab_workload *w, struct ab_err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    enum ab_status status = AB_OK;
+    char shown[512];
+    ab_text_printable(shown, sizeof shown, path);
+    if (fd < 0)
+        return ab_fail_errno(err, AB_INPUT, "cannot open workload '%s'", shown);
+    w->file = strdup(is_stdin ? "<stdin>" : path);
+    w->text = malloc(AB_CONFIG_MAX_BYTES + 2);
+    ssize_t n = -1;
+    if (w->file == NULL || w->text == NULL)
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    else if ((n = read_all(fd, w->text, AB_CONFIG_MAX_BYTES)) < 0)
+        status = ab_fail_errno(err, AB_INPUT, "cannot read workload '%s'", shown);
+    else if (n > AB_CONFIG_MAX_BYTES)
+        status = ab_fail(err, AB_INPUT, "workload '%s' is larger than 1 MiB", shown);
+    if (!is_stdin)
+        close(fd);
+    if (status != AB_OK)
+        return status;
+    w->n_text = (size_t)n;
+    w->text[n] = 0;
+    return AB_OK;
+}
+
+/* False after an error. A UTF-8 byte order mark is dropped: columns then start at 1. */
+static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
+{
+    const unsigned char *s = (const unsigned char *)w->text;
+    if (w->n_text >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff))) {
+        diag->source = (struct ab_source){w->file, "", 0};
+        ab_diag_add(diag, (struct ab_place){0}, "the file is UTF-16; save it as UTF-8");
+        return false;
+    }
+    if (w->n_text >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) {
+        w->n_text -= 3;
+        memmove(w->text, w->text + 3, w->n_text + 1);
+    }
+    diag->source = (struct ab_source){w->file, w->text, w->n_text};
+    return true;
+}
+
+static void load_values(struct ab_reader *r, const struct ab_workload_options *options)
+{
+    bool has_unknown = false;
+    struct ab_schema schema = {0};
+    if (!ab_keys_check(r->tree, r->diag, &has_unknown))
+        return;
+    bool has_twins = r->diag->n_errors > 0 && !has_unknown; /* libcyaml refuses duplicate keys */
+    const char *failed = ab_schema_load(&r->diag->source, has_unknown, &schema);
+    if (failed == NULL)
+        ab_read_workload(r, schema.top, options);
+    else if (!has_twins && r->diag->n_errors == 0)
+        ab_diag_add(r->diag, ab_tree_root(r->tree)->at, "cannot be loaded: %s", failed);
+    ab_schema_fini(&schema);
+}
+
+enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
+                                struct ab_workload **out, char **messages, struct ab_err *err)
+{
+    static const struct ab_workload_options no_options;
+    struct ab_tree tree = {0};
+    struct ab_diag diag = {0};
+    struct ab_workload *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    enum ab_status status = read_file(path, w, err);
+    if (status != AB_OK)
+        goto out;
+    struct ab_reader r = {w, &tree, &diag};
+    if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
+        load_values(&r, options != NULL ? options : &no_options);
+    if (diag.n_errors > 0) {
+        *messages = ab_diag_render(&diag);
+        status = ab_fail(err, AB_CONFIG, "%s", "");
+        goto out;
+    }
+    *out = w;
+    w = NULL;
+out:
+    ab_tree_fini(&tree);
+    ab_diag_fini(&diag);
+    ab_workload_free(w);
+    return status;
+}
+
+static void free_texts(char **texts, size_t n)
+{
+    for (size_t i = 0; texts != NULL && i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void ab_workload_free(struct ab_workload *w)
+{
+    if (w == NULL)
+        return;
+    for (size_t i = 0; i < w->n_phases; i++)
+        ab_body_free(w->phases[i].body, w->phases[i].n_body);
+    free_texts(w->param_texts, w->params.n);
+    for (size_t i = 0; i < w->params.n; i++)
+        free(w->params.items[i].text);
+    free_texts(w->backends, w->n_backends);
+    ab_dists_fini(&w->dists);
+    free(w->params.items);
+    free(w->phases);
+    free(w->sizes);
+    free(w->sets);
+    free(w->about);
+    free(w->file);
+    free(w->text);
+    free(w);
+}
+
+enum ab_status ab_workload_compile(const struct ab_workload *w, struct ab_tape *out,
+                                   struct ab_err *err)
+{
+    return ab_workload_generate(w, out, err);
+}
+
+const char *ab_workload_name(const struct ab_workload *w)
+{
+    return w->name;
+}
+
+const char *ab_workload_about(const struct ab_workload *w)
+{
+    return w->about != NULL ? w->about : "";
+}
+
+const char *ab_workload_text(const struct ab_workload *w)
+{
+    return w->text;
+}
+
+uint64_t ab_workload_seed(const struct ab_workload *w)
+{
+    return w->seed;
+}
+
+const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n)
+{
+    *n = w->n_backends;
+    return (const char *const *)w->backends;
+}
+
+const char *const *ab_workload_params(const struct ab_workload *w)
+{
+    static const char *const none[] = {NULL};
+    return w->param_texts != NULL ? (const char *const *)w->param_texts : none;
+}

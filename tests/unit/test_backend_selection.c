@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/selection.h"
+
+#include "core/bits.h"
+#include "guests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static struct ab_selection_list parse(const char *a, const char *b)
+{
+    struct ab_selection_list list;
+    struct ab_err err;
+    const char *args[] = {a, b};
+    if (ab_selection_parse(args, a == NULL ? 0 : b == NULL ? 1 : 2, &list, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    return list;
+}
+
+static void expect_usage(const char *a, const char *b, const char *part)
+{
+    struct ab_selection_list list = {.n = 77};
+    struct ab_err err;
+    const char *args[] = {a, b};
+    assert_int_equal(ab_selection_parse(args, b != NULL ? 2 : 1, &list, &err), AB_USAGE);
+    if (strstr(err.text, part) == NULL)
+        fail_msg("%s: \"%s\" does not say \"%s\"", a, err.text, part);
+    assert_int_equal(list.n, 77);
+}
+
+static void without_names_the_default_list_is_taken(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "arena"};
+    struct ab_selection_list list = parse(NULL, NULL);
+    assert_int_equal(list.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(list.items[i].name, names[i]);
+        assert_false(list.items[i].was_named);
+        assert_true(list.items[i].state != AB_SELECTION_WRONG_LIBRARY);
+    }
+    ab_selection_list_fini(&list);
+}
+
+static void lists_may_be_joined_by_commas_or_repeated(void **state)
+{
+    (void)state;
+    struct ab_selection_list list = parse("arena,null", "glibc");
+    assert_int_equal(list.n, 3);
+    assert_string_equal(list.items[1].name, "null");
+    assert_string_equal(list.items[2].name, "glibc");
+    assert_true(list.items[2].was_named);
+    ab_selection_list_fini(&list);
+}
+
+static void built_ins_and_the_c_library_need_no_file(void **state)
+{
+    (void)state;
+    struct ab_selection_list list = parse("arena:reserve=1MiB,glibc,system", NULL);
+    struct ab_selection *s = list.items;
+    assert_int_equal(s[0].source, AB_SELECTION_BUILTIN);
+    assert_string_equal(s[0].builtin->name, "arena");
+    assert_string_equal(s[0].name, "arena:reserve=1MiB");
+    assert_string_equal(ab_selection_boundary(&s[0]), "heap");
+    assert_int_equal(s[0].values[0], 1 << 20);
+    assert_true(s[0].never_frees);
+    assert_int_equal(s[1].source, AB_SELECTION_LIBC);
+    assert_string_equal(ab_selection_boundary(&s[1]), "malloc");
+    assert_string_equal(s[1].path, "");
+    assert_true(s[1].version[0] == '2');
+    assert_false(s[2].never_frees);
+    ab_selection_list_fini(&list);
+}
+
+static struct ab_selection select_path(const char *path)
+{
+    struct ab_selection_list list = parse(path, NULL);
+    assert_int_equal(list.n, 1);
+    struct ab_selection s = list.items[0];
+    ab_selection_list_fini(&list);
+    return s;
+}
+
+static struct ab_selection select_guest(const char *file)
+{
+    char path[4096];
+    return select_path(guest_path(path, file));
+}
+
+static void libraries_are_classified_by_their_symbols(void **state)
+{
+    (void)state;
+    struct ab_selection s = select_guest("libplug_malloc.so");
+    assert_int_equal(s.state, AB_SELECTION_OK);
+    assert_int_equal(s.source, AB_SELECTION_PRELOAD);
+    assert_string_equal(s.name, "plug_malloc");
+    assert_string_equal(ab_selection_boundary(&s), "malloc");
+    struct stat st;
+    assert_int_equal(stat(s.path, &st), 0);
+    assert_int_equal(s.dev, st.st_dev);
+    assert_int_equal(s.ino, st.st_ino);
+    s = select_guest("libplug_good.so");
+    assert_int_equal(s.state, AB_SELECTION_OK);
+    assert_int_equal(s.source, AB_SELECTION_PLUGIN);
+    assert_string_equal(ab_selection_boundary(&s), "heap");
+}
+
+static void wrong_libraries_say_what_is_missing(void **state)
+{
+    (void)state;
+    struct ab_selection s = select_guest("libplug_partial.so");
+    assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
+    assert_non_null(strstr(s.reason, "but not realloc, memalign, aligned_alloc, posix_memalign, "
+                                     "malloc_usable_size"));
+    s = select_guest("libplug_symbol.so");
+    assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
+    assert_string_equal(s.reason,
+                        "defines neither malloc nor ab_backend_v1: nothing to measure");
+    s = select_path("/proc/self/exe");
+    assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
+    assert_non_null(strstr(s.reason, "is a program"));
+    s = select_path("/etc/passwd");
+    assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
+    assert_non_null(strstr(s.reason, "is not an ELF file"));
+    s = select_path("/tmp");
+    assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
+}
+
+static void files_that_do_not_exist_are_absent(void **state)
+{
+    (void)state;
+    struct ab_selection s = select_path("libnothere.so.3");
+    assert_int_equal(s.state, AB_SELECTION_ABSENT);
+    assert_string_equal(s.name, "nothere");
+    assert_string_equal(s.reason, "does not exist: libnothere.so.3");
+    assert_true(s.was_named);
+    s = select_path("./libx.so:a=1");
+    assert_non_null(strstr(s.reason, "takes no parameters"));
+}
+
+static void file_names_become_names(void **state)
+{
+    (void)state;
+    static const char *const table[][2] = {
+        {"/a/libjemalloc.so.2", "jemalloc"},
+        {"libclang_rt.scudo_standalone-x86_64.so", "clang_rt.scudo_standalone-x86_64"},
+        {"./mine.so", "mine"},
+        {"lib.so", "lib"},
+        {"/x/.so", ".so"},
+        {"/x/lib", "lib"},
+        {"libtcmalloc.so.4.5.10", "tcmalloc"},
+        {"liba.social.so.1", "a.social"},
+        {"/x/lib a\033,b.so", "_a__b"},
+        {"/x/", ""},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
+        char buf[128];
+        assert_string_equal(ab_selection_stem(table[i][0], buf, sizeof buf), table[i][1]);
+    }
+    char small[4], path[300];
+    assert_string_equal(ab_selection_stem("libjemalloc.so", small, sizeof small), "jem");
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = 0;
+    char name[128];
+    assert_int_equal(strlen(ab_selection_stem(path, name, sizeof name)), 64);
+}
+
+static void a_whole_argument_that_is_a_file_may_have_commas(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/allocbench-a,b-XXXXXX", path[4096], guest[4096];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/libodd name.so", dir);
+    assert_int_equal(symlink(guest_path(guest, "libplug_malloc.so"), path), 0);
+    struct ab_selection s = select_path(path);
+    unlink(path);
+    rmdir(dir);
+    assert_int_equal(s.state, AB_SELECTION_OK);
+    assert_string_equal(s.name, "odd_name");
+    assert_non_null(strstr(s.path, "libplug_malloc.so")); /* links are resolved */
+}
+
+static void mistakes_are_named_with_what_is_allowed(void **state)
+{
+    (void)state;
+    expect_usage("jemaloc", NULL, "unknown back end \"jemaloc\"; did you mean \"jemalloc\"?");
+    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena");
+    expect_usage("qqqqqq", NULL, "unknown back end \"qqqqqq\" Known:");
+    expect_usage("ar\033[2Jena", NULL, "\\x1b");
+    expect_usage("arena,,null", NULL, "an empty name");
+    expect_usage("", NULL, "an empty name");
+    expect_usage("arena,", NULL, "an empty name");
+    expect_usage("glibc:x=1", NULL, "glibc takes no parameters");
+    expect_usage("arena:reserv=1", NULL, "did you mean \"reserve\"");
+    expect_usage("arena:", NULL, "nothing behind the ':' of \"arena:\"");
+}
+
+static void two_of_one_name_are_refused(void **state)
+{
+    (void)state;
+    char path[4096], guest[4096];
+    expect_usage("arena,null,arena", NULL, "the back end arena is given twice");
+    expect_usage("arena", "arena", "given twice");
+    guest_path(guest, "libplug_malloc.so");
+    expect_usage(guest, guest, "the back end plug_malloc is given twice");
+    expect_usage(guest, "/elsewhere/libplug_malloc.so.2", "plug_malloc");
+    snprintf(path, sizeof path, "/nowhere/libarena.so");
+    expect_usage("arena", path, "arena");
+    struct ab_selection_list list = parse("arena,arena:commit=4KiB", NULL);
+    assert_int_equal(list.n, 2);
+    ab_selection_list_fini(&list);
+}
+
+static void long_lists_and_names_are_refused(void **state)
+{
+    (void)state;
+    char text[4096] = "", name[300];
+    for (int i = 0; i < 65; i++)
+        snprintf(text + strlen(text), 64, "%sarena:commit=%d", i > 0 ? "," : "", 4096 + i);
+    expect_usage(text, NULL, "more than 64 back ends");
+    memset(name, 'a', sizeof name);
+    name[sizeof name - 1] = 0;
+    expect_usage(name, NULL, "more than 127 characters");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_names_the_default_list_is_taken),
+        cmocka_unit_test(lists_may_be_joined_by_commas_or_repeated),
+        cmocka_unit_test(built_ins_and_the_c_library_need_no_file),
+        cmocka_unit_test(libraries_are_classified_by_their_symbols),
+        cmocka_unit_test(wrong_libraries_say_what_is_missing),
+        cmocka_unit_test(files_that_do_not_exist_are_absent),
+        cmocka_unit_test(file_names_become_names),
+        cmocka_unit_test(a_whole_argument_that_is_a_file_may_have_commas),
+        cmocka_unit_test(mistakes_are_named_with_what_is_allowed),
+        cmocka_unit_test(two_of_one_name_are_refused),
+        cmocka_unit_test(long_lists_and_names_are_refused),
+    };
+    return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
+}
