@@ -322,7 +322,7 @@ static void an_empty_session_is_a_document_too(void **state)
     assert_true(json_is_false(json_object_get(o, "complete")));
     json_decref(o);
     free(text);
-    free(f);
+    fake_session_free(f);
 }
 
 int main(void)
