@@ -47,6 +47,11 @@ static const char *const dist_names[] = {
     "cycle(size:count, ...)", "csv(\"file\", size, weight)", NULL,
 };
 
+static const char *const call_names[] = {
+    "uniform", "loguniform", "pow2", "lognormal", "pareto", "power", "linear_falloff",
+    "exp_falloff", "choice", "cycle", "csv",
+};
+
 static const struct ab_range size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
 
 bool ab_dist_add(struct ab_reader *r, const struct ab_field *f, const struct ab_dist *d,
@@ -241,21 +246,35 @@ static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_
     return false;
 }
 
-/* Neither a formula nor a size: the nearest of both kinds of name. */
+/* Neither a formula nor a size: the nearest of its kind, or all of them. */
 static bool fail_unknown(const struct ab_reader *r, const struct ab_field *f,
                          const struct ab_value *v)
 {
     const char *names[AB_MAX_ENTRIES];
-    char word[200];
-    for (size_t i = 0; i < r->w->n_sizes; i++)
-        names[i] = r->w->sizes[i].name;
+    char word[200], known[300] = "";
+    size_t n = 0;
+    bool is_call = v->kind == AB_VALUE_CALL;
+    for (size_t i = 0; is_call && i < AB_ARRAY_LEN(call_names); i++)
+        names[n++] = call_names[i];
+    for (size_t i = 0; !is_call && i < r->w->n_sizes; i++)
+        names[n++] = r->w->sizes[i].name;
+    if (!is_call && r->has_nameless_size)
+        return false;
+    for (size_t i = 0; i < n && strlen(known) < 200; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
+                 names[i]);
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    const char *near = v->kind == AB_VALUE_WORD
-                           ? ab_text_nearest(word, names, r->w->n_sizes) : NULL;
-    if (near == NULL)
-        return ab_field_not_in(r, f, v, dist_names, NULL);
-    return ab_field_fail(r, f, v->offset, v->n, "unknown size '%s'; did you mean '%s'?", word,
-                         near);
+    for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(call_names); i++)
+        if (strcmp(word, call_names[i]) == 0)
+            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; it is %s",
+                                 usage_of(call_names[i]));
+    const char *near = ab_text_nearest(word, names, n);
+    const char *what = is_call ? "distribution" : "size";
+    if (near != NULL)
+        return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; did you mean '%s'?", what,
+                             word, near);
+    return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; %s%s", what, word,
+                         n > 0 ? "known are: " : "there are no 'sizes' above", known);
 }
 
 static bool read_call(struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,

@@ -41,35 +41,52 @@ bool ab_field_value(const struct ab_reader *r, const struct ab_field *f, enum ab
     struct ab_value_error error;
     if (ab_value_parse(f->text, &r->w->params, unit, value, &error))
         return true;
+    if (error.is_unknown_param && r->has_nameless_param)
+        return false;
     return ab_field_fail(r, f, error.offset, error.n, "'%s': %s", f->node->key, error.text);
 }
 
-/* "'$n' = 12": the text of a value and, when they differ, what it comes to. */
+/* "'$n' = 12": the text of a value, what kind it is where that says more than the text, and what
+ * it comes to when that is not the same. */
 static void describe(const struct ab_field *f, const struct ab_value *v, char *buf, size_t cap)
 {
-    char shown[200], number[32];
+    char shown[200];
     size_t n = strlen(f->text);
     size_t offset = v->offset < n ? v->offset : n;
+    bool is_named = v->kind == AB_VALUE_WORD || v->kind == AB_VALUE_CALL;
     ab_diag_quote(shown, sizeof shown, f->text + offset, v->n < n - offset ? v->n : n - offset);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)v->whole);
     if (v->kind == AB_VALUE_WHOLE && strpbrk(shown, "$+-*/%") != NULL)
-        snprintf(buf, cap, "'%s' = %s", shown, number);
-    else if (v->kind == AB_VALUE_WHOLE)
+        snprintf(buf, cap, "'%s' = %llu", shown, (unsigned long long)v->whole);
+    else if (v->kind == AB_VALUE_WHOLE || (is_named && shown[0] != '$'))
         snprintf(buf, cap, "'%s'", shown);
     else
         snprintf(buf, cap, "%s '%s'", ab_value_kind_name(v), shown);
 }
 
+/* A size as the language writes it. */
+static void print_size(char *buf, size_t cap, uint64_t n)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    for (; unit + 1 < AB_ARRAY_LEN(units) && n > 0 && n % 1024 == 0; unit++)
+        n /= 1024;
+    snprintf(buf, cap, "%llu%s", (unsigned long long)n, units[unit]);
+}
+
 static void describe_range(struct ab_range range, char *buf, size_t cap)
 {
-    char max[32];
-    bool is_bytes = range.unit == AB_UNIT_BYTES;
-    if (is_bytes && range.max >= 1024)
-        ab_units_bytes(max, sizeof max, (double)range.max);
+    char min[32], max[32];
+    const char *what = range.unit == AB_UNIT_BYTES ? "a size" : "a whole number";
+    snprintf(min, sizeof min, "%llu", (unsigned long long)range.min);
+    snprintf(max, sizeof max, "%llu", (unsigned long long)range.max);
+    if (range.unit == AB_UNIT_BYTES) {
+        print_size(min, sizeof min, range.min);
+        print_size(max, sizeof max, range.max);
+    }
+    if (range.max >= UINT64_C(1) << 62)
+        snprintf(buf, cap, "%s, at least %s", what, min);
     else
-        snprintf(max, sizeof max, "%llu", (unsigned long long)range.max);
-    snprintf(buf, cap, "%s from %llu to %s", is_bytes ? "a size" : "a whole number",
-             (unsigned long long)range.min, max);
+        snprintf(buf, cap, "%s from %s to %s", what, min, max);
 }
 
 bool ab_field_whole(const struct ab_reader *r, const struct ab_field *f, const char *what,

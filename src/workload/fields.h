@@ -14,6 +14,9 @@ struct ab_reader {
     struct ab_workload *w;
     struct ab_tree *tree;
     struct ab_diag *diag;
+    /* an entry without a usable name was met: unknown names may be its fault, and are not errors
+     * of their own */
+    bool has_nameless_param, has_nameless_size, has_nameless_set;
 };
 
 /* One scalar: its node and what libcyaml read; text NULL = absent. */

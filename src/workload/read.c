@@ -92,8 +92,8 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
     if (ok && p->value.kind != AB_VALUE_CALL)
         return true;
     if (ok) {
-        error = (struct ab_value_error){p->value.offset, p->value.n,
-                                        "the value of a param is a number or a word"};
+        error = (struct ab_value_error){.offset = p->value.offset, .n = p->value.n,
+                                        .text = "the value of a param is a number or a word"};
         ab_value_fini(&p->value);
         p->value = (struct ab_value){.whole = 1, .number = 1};
     }
@@ -118,6 +118,8 @@ static void read_params(struct ab_reader *r, const struct ab_node *list,
             check_param_name(r, node, p->name)) {
             read_param_value(r, node, raw[i].value, find_set(options, p->name), p);
             params->n++; /* even when its value is wrong: the name is known */
+        } else {
+            r->has_nameless_param = true;
         }
     }
 }
@@ -190,7 +192,10 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
         ab_dist_read(r, &dist, &size->dist);
     else
         ab_field_missing(r, node, "dist", "a size");
-    w->n_sizes += ok && size->name[0] != 0;
+    if (ok && size->dist != SIZE_MAX)
+        w->n_sizes++;
+    else
+        r->has_nameless_size = true;
 }
 
 static void read_sizes(struct ab_reader *r, const struct ab_node *list,
@@ -221,6 +226,7 @@ static void read_set(struct ab_reader *r, const struct ab_node *node,
         ab_value_fini(&v);
     }
     w->n_sets += ok; /* known by name, even when the rest is wrong */
+    r->has_nameless_set = r->has_nameless_set || !ok;
     if (count.text == NULL) {
         ab_field_missing(r, node, "count", "a set");
         return;
@@ -405,11 +411,21 @@ static void read_head(struct ab_reader *r, const struct ab_raw_top *raw,
         r->w->seed = options->seed;
 }
 
+/* The block is not there, but an unknown key is: it may be meant. */
+static bool is_maybe_misspelt(const struct ab_reader *r, const struct ab_node *root,
+                              const char *block)
+{
+    return root->has_bad_key && ab_tree_get(r->tree, root, block) == NULL;
+}
+
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
                       const struct ab_workload_options *options)
 {
     const struct ab_node *root = ab_tree_root(r->tree);
     const struct ab_node *list;
+    r->has_nameless_param = is_maybe_misspelt(r, root, "params");
+    r->has_nameless_size = is_maybe_misspelt(r, root, "sizes");
+    r->has_nameless_set = is_maybe_misspelt(r, root, "sets");
     if (!read_version(r, raw, root) && raw->allocbench != NULL)
         return; /* another version has another language: nothing below can be judged */
     read_head(r, raw, root, options);

@@ -119,6 +119,8 @@ static bool find_set(const struct verb_reader *vr)
             return w->sets[i].count > 0; /* else its own error is enough */
         }
     }
+    if (vr->r->has_nameless_set)
+        return false;
     const char *near = ab_text_nearest(f.text, names, w->n_sets);
     ab_diag_quote(word, sizeof word, f.text, strlen(f.text));
     return ab_field_fail(vr->r, &f, 0, strlen(f.text), "unknown set '%s'%s%s%s", word,
@@ -269,7 +271,7 @@ static bool read_count(const struct verb_reader *vr, const struct ab_field *f)
         vr->v->amount = AB_AMOUNT_ALL;
     else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
         ok = ab_field_fail(vr->r, f, value.offset, value.n, "'count' must be a whole number or "
-                           "all%s", is_call(&value, "uniform")
+                           "all%s", value.kind == AB_VALUE_CALL
                            ? "; a distribution of counts is not built yet in this version" : "");
     else
         ok = ab_field_whole(vr->r, f, "count", &value, count_range, &vr->v->count);

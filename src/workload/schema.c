@@ -18,9 +18,11 @@
 #define FIELD_LATER(key)
 
 static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
-#define SCHEMA(owner, OWNER)                                                             \
+#define FIELDS(owner, OWNER)                                                             \
     static const cyaml_schema_field_t owner##_fields[] = {                               \
-        AB_KEYS_##OWNER(FIELD_TEXT, FIELD_LIST, FIELD_LATER) CYAML_FIELD_END};           \
+        AB_KEYS_##OWNER(FIELD_TEXT, FIELD_LIST, FIELD_LATER) CYAML_FIELD_END}
+#define SCHEMA(owner, OWNER)                                                             \
+    FIELDS(owner, OWNER);                                                                \
     static const cyaml_schema_value_t owner##_value = {                                  \
         CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ab_raw_##owner, owner##_fields)}
 
@@ -31,7 +33,7 @@ SCHEMA(size, SIZE);
 SCHEMA(set, SET);
 SCHEMA(phase, PHASE);
 SCHEMA(backend, BACKEND);
-SCHEMA(top, TOP);
+FIELDS(top, TOP);
 
 static const cyaml_schema_value_t root_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ab_raw_top, top_fields)};

@@ -151,6 +151,7 @@ static bool parse_param(struct parser *p, struct ab_value *v)
     for (; n_names < p->params->n && n_names < 1000; n_names++)
         names[n_names] = p->params->items[n_names].name;
     const char *near = ab_text_nearest(name, names, n_names);
+    p->error->is_unknown_param = true;
     return fail(p, start, n + 1, "unknown param '%s'%s%s%s",
                 quote(p, start, n + 1, shown, sizeof shown),
                 near != NULL ? "; did you mean '$" : "; it must stand in 'params' above",
@@ -238,7 +239,8 @@ static bool parse_args(struct parser *p, struct ab_value *call)
             return true;
         }
         if (p->i >= p->n)
-            return fail(p, call->offset, p->n - call->offset, "the closing ')' is missing");
+            return fail(p, call->offset, p->n - call->offset, "the closing ')' is missing; inside "
+                        "{ } a value that has commas needs quotes");
         char shown[40];
         if (c != ',')
             return fail(p, p->i, 1, "',' or ')' is needed here, found '%s'",
@@ -281,6 +283,15 @@ static bool parse_group(struct parser *p, struct ab_value *v)
     return true;
 }
 
+/* A sign and what it belongs to. */
+static size_t signed_length(const struct parser *p)
+{
+    size_t i = p->i + 1;
+    while (i < p->n && (is_word_char(p->s[i]) && p->s[i] != '-'))
+        i++;
+    return i - p->i;
+}
+
 static bool parse_factor(struct parser *p, struct ab_value *v)
 {
     skip_blanks(p);
@@ -299,11 +310,15 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
         return fail(p, p->i > 0 ? p->i - 1 : 0, 1, p->i == 0 ? "nothing here; a value is needed"
                                                           : "a value is missing at the end");
     if (c == '-' || c == '+')
-        return fail(p, p->i, 1, c == '-' ? "must not be negative" : "a number has no '+' in front");
+        return fail(p, p->i, signed_length(p),
+                    c == '-' ? "must not be negative" : "a number has no '+' in front");
     if (c == '.')
         return fail(p, p->i, 1, "digits are missing before the '.'");
-    return fail(p, p->i, 1, "a value is needed here, found '%s'",
-                quote(p, p->i, 1, shown, sizeof shown));
+    size_t n = 1;
+    while (p->i + n < p->n && ((unsigned char)p->s[p->i + n] & 0xc0) == 0x80)
+        n++;
+    return fail(p, p->i, n, "a value is needed here, found '%s'",
+                quote(p, p->i, n, shown, sizeof shown));
 }
 
 /* left op right, checked; the unit is kept or cancelled. */
@@ -397,6 +412,7 @@ bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_un
                     struct ab_value *out, struct ab_value_error *error)
 {
     static const struct ab_params no_params;
+    *error = (struct ab_value_error){0};
     struct parser p = {.s = text, .n = strlen(text), .unit = unit, .error = error,
                        .params = params != NULL ? params : &no_params};
     struct ab_value v = {0};

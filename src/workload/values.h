@@ -63,6 +63,7 @@ struct ab_params {
 
 struct ab_value_error {
     size_t offset, n; /* the bytes that are wrong */
+    bool is_unknown_param;
     char text[300];
 };
 

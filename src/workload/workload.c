@@ -102,7 +102,7 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
     enum ab_status status = read_file(path, w, err);
     if (status != AB_OK)
         goto out;
-    struct ab_reader r = {w, &tree, &diag};
+    struct ab_reader r = {.w = w, .tree = &tree, .diag = &diag};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
         load_values(&r, options != NULL ? options : &no_options);
     if (diag.n_errors > 0) {
