@@ -236,7 +236,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_COLOR:
         if ((status = read_word(info, value, when, 3, &word, err)) == AB_OK)
-            o->color = (int)word;
+            o->color = (enum ab_color)word;
         return status;
     case OPT_ASCII:
         o->is_ascii = true;
