@@ -53,12 +53,6 @@ const char *ab_selection_boundary(const struct ab_selection *s)
     return s->source == AB_SELECTION_LIBC || s->source == AB_SELECTION_PRELOAD ? "malloc" : "heap";
 }
 
-/* The null is run with every measurement; as a subject it would fail every check by design. */
-static bool is_null(const char *name)
-{
-    return strcmp(name, "null") == 0;
-}
-
 /* All names that -b knows. */
 static size_t list_names(const char *names[NAMES_MAX])
 {
@@ -66,8 +60,7 @@ static size_t list_names(const char *names[NAMES_MAX])
     for (size_t i = 0; i < ab_preset_count() && n < NAMES_MAX; i++)
         names[n++] = ab_preset_at(i)->name;
     for (size_t i = 0; i < ab_builtin_count() && n < NAMES_MAX; i++)
-        if (!is_null(ab_builtin_at(i)->name))
-            names[n++] = ab_builtin_at(i)->name;
+        names[n++] = ab_builtin_at(i)->name;
     return n;
 }
 
@@ -148,9 +141,6 @@ static enum ab_status select_name(const char *text, struct ab_selection *s, stru
                        ab_text_printable(shown, sizeof shown, text));
     if (colon != NULL)
         *colon = 0;
-    if (is_null(name))
-        return ab_fail(err, AB_USAGE, "null is no allocator but the price of the harness, which "
-                                      "every measurement shows anyway");
     const struct ab_backend *builtin = ab_builtin_find(name);
     const struct ab_preset *preset = ab_preset_find(name);
     if (builtin != NULL)

@@ -195,7 +195,6 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
     expect_usage("arena,,system", NULL, "an empty name");
     expect_usage("", NULL, "an empty name");
     expect_usage("arena,", NULL, "an empty name");
-    expect_usage("null", NULL, "null is no allocator");
     expect_usage("glibc:x=1", NULL, "glibc takes no parameters");
     expect_usage("arena:reserv=1", NULL, "did you mean \"reserve\"");
     expect_usage("arena:", NULL, "nothing behind the ':' of \"arena:\"");
