@@ -94,6 +94,15 @@ static const char *read_exponent(const char *s, size_t n, size_t *i, int *expone
     return NULL;
 }
 
+/* digits * factor beyond the 2^53 of a double; false when it overflows. At most 19 digits. */
+static bool digits_to_whole(const char *digits, size_t n, uint64_t factor, uint64_t *out)
+{
+    uint64_t whole = 0;
+    for (size_t i = 0; i < n; i++)
+        whole = whole * 10 + (uint64_t)(digits[i] - '0');
+    return !__builtin_mul_overflow(whole, factor, out);
+}
+
 const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, struct ab_number *out)
 {
     char digits[64];
@@ -131,19 +140,15 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
     if (unit == NULL)
         return k->bad_unit;
     double value = number * unit->factor;
-    if (!isfinite(value) || value >= 0x1p63)
+    uint64_t whole = 0;
+    bool is_exact = k->whole && exponent == 0 && used <= 19 &&
+                    digits_to_whole(digits, used, (uint64_t)unit->factor, &whole);
+    if (!isfinite(value) || (is_exact ? whole >= UINT64_C(1) << 63 : value >= 0x1p63))
         return "number out of range";
     if (k->whole && fabs(value - nearbyint(value)) > 1e-9 * value)
         return kind == AB_UNIT_COUNT ? "must be a whole number" : "must be whole in its smallest unit";
     out->value = value;
-    out->whole = (uint64_t)nearbyint(value);
-    if (k->whole && exponent == 0 && used <= 19) { /* exact beyond 2^53 */
-        uint64_t whole = 0;
-        for (size_t d = 0; d < used; d++)
-            whole = whole * 10 + (uint64_t)(digits[d] - '0');
-        if (!__builtin_mul_overflow(whole, (uint64_t)unit->factor, &whole))
-            out->whole = whole;
-    }
+    out->whole = is_exact ? whole : (uint64_t)nearbyint(value);
     return NULL;
 }
 
@@ -156,7 +161,15 @@ static char *print_scaled(char *buf, size_t cap, double v, const char *const *na
         i++;
     }
     int decimals = i == 0 && v == nearbyint(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
-    snprintf(buf, cap, "%.*f%s%s", decimals, v, names[i][0] != 0 ? " " : "", names[i]);
+    char number[400];
+    snprintf(number, sizeof number, "%.*f", decimals, v);
+    size_t digits = strspn(number, "-0123456789");
+    if (number[digits] != 0 && isfinite(v)) { /* whatever the locale's radix is, in bytes too */
+        size_t radix = strcspn(number + digits, "0123456789");
+        number[digits] = '.';
+        memmove(number + digits + 1, number + digits + radix, strlen(number + digits + radix) + 1);
+    }
+    snprintf(buf, cap, "%s%s%s", number, names[i][0] != 0 ? " " : "", names[i]);
     return buf;
 }
 

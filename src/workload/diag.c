@@ -162,7 +162,8 @@ const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n)
     size_t kept = is_cut ? sizeof cut - 8 : n;
     while (is_cut && kept > 0 && ((unsigned char)word[kept] & 0xc0) == 0x80)
         kept--;
-    memcpy(cut, word, kept);
+    if (kept > 0) /* word may be NULL when there is none */
+        memcpy(cut, word, kept);
     strcpy(cut + kept, is_cut ? "..." : "");
     return ab_text_printable(buf, cap, cut);
 }

@@ -159,6 +159,7 @@ static bool check_formula(const struct ab_reader *r, const struct ab_field *f,
                           const struct ab_dist *d)
 {
     unsigned long long min = d->min, max = d->max;
+    char median[40];
     if (d->min > d->max)
         return ab_field_fail(r, f, call->offset, call->n, "min is above max: %llu > %llu", min,
                              max);
@@ -171,8 +172,8 @@ static bool check_formula(const struct ab_reader *r, const struct ab_field *f,
                              max);
     if (d->kind == AB_DIST_LOGNORMAL && (d->p < (double)d->min || d->p > (double)d->max))
         return ab_field_fail(r, f, call->offset, call->n,
-                             "the median must lie between min and max: %g is not in %llu … %llu",
-                             d->p, min, max);
+                             "the median must lie between min and max: %s is not in %llu … %llu",
+                             ab_print_real(median, sizeof median, d->p), min, max);
     return true;
 }
 

@@ -105,18 +105,35 @@ bool ab_field_whole(const struct ab_reader *r, const struct ab_field *f, const c
     return true;
 }
 
+const char *ab_print_real(char *buf, size_t cap, double x)
+{
+    uint64_t whole = (uint64_t)x, millionths = (uint64_t)((x - (double)whole) * 1e6 + 0.5);
+    if (millionths >= 1000000) {
+        whole++;
+        millionths = 0;
+    }
+    int n = snprintf(buf, cap, "%llu.%06llu", (unsigned long long)whole,
+                     (unsigned long long)millionths);
+    while (n > 0 && buf[n - 1] == '0')
+        buf[--n] = 0;
+    if (n > 0 && buf[n - 1] == '.')
+        buf[n - 1] = 0;
+    return buf;
+}
+
 bool ab_field_real(const struct ab_reader *r, const struct ab_field *f, const char *what,
                    const struct ab_value *v, double min, double max, double *out)
 {
-    char found[300];
+    char found[300], low[40], high[40];
     bool is_number = (v->kind == AB_VALUE_WHOLE && !v->is_bytes) || v->kind == AB_VALUE_FRACTION;
     if (is_number && v->number >= min && v->number <= max) {
         *out = v->number;
         return true;
     }
     describe(f, v, found, sizeof found);
-    return ab_field_fail(r, f, v->offset, v->n, "'%s' must be a number from %g to %g, found %s",
-                         what, min, max, found);
+    return ab_field_fail(r, f, v->offset, v->n, "'%s' must be a number from %s to %s, found %s",
+                         what, ab_print_real(low, sizeof low, min),
+                         ab_print_real(high, sizeof high, max), found);
 }
 
 bool ab_field_number(const struct ab_reader *r, const struct ab_field *f, struct ab_range range,

@@ -51,6 +51,9 @@ bool ab_field_whole(const struct ab_reader *r, const struct ab_field *f, const c
 bool ab_field_real(const struct ab_reader *r, const struct ab_field *f, const char *what,
                    const struct ab_value *value, double min, double max, double *out);
 
+/* "0.9": at most six decimals, never the locale's comma. 0 <= x < 2^63. Returns buf. */
+const char *ab_print_real(char *buf, size_t cap, double x);
+
 /* Whole fields. */
 bool ab_field_number(const struct ab_reader *r, const struct ab_field *f, struct ab_range range,
                      uint64_t *out);

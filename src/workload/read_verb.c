@@ -157,11 +157,17 @@ static bool read_bin(const struct verb_reader *vr, const struct ab_field *f,
     return true;
 }
 
+static bool is_one(double x)
+{
+    return x > 1 - 1e-6 && x < 1 + 1e-6;
+}
+
 static bool read_bins(const struct verb_reader *vr, const struct ab_field *f,
                       const struct ab_value *v)
 {
     uint32_t count = vr->r->w->sets[vr->v->set].count, begin = 0;
     double share = 0, total = 0, reach = 0;
+    char sum[40];
     struct ab_bin *bins = calloc(v->n_args + 1, sizeof bins[0]);
     vr->v->bins = bins;
     if (bins == NULL || v->n_args == 0)
@@ -175,10 +181,10 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_field *f,
         bins[i].begin = begin;
         bins[i].end = begin = i + 1 == v->n_args || end > count ? count : (uint32_t)end;
     }
-    if (total < 1 - 1e-6 || total > 1 + 1e-6 || reach < 1 - 1e-6 || reach > 1 + 1e-6)
+    if (!is_one(total) || !is_one(reach))
         return ab_field_fail(vr->r, f, v->offset, v->n, "the %s of all bins must add up to 1, "
-                             "found %g", total < 1 - 1e-6 || total > 1 + 1e-6 ? "probabilities"
-                             : "fractions", total < 1 - 1e-6 || total > 1 + 1e-6 ? total : reach);
+                             "found %s", is_one(total) ? "fractions" : "probabilities",
+                             ab_print_real(sum, sizeof sum, is_one(total) ? reach : total));
     for (size_t i = 0; i < v->n_args; i++)
         if (bins[i].begin == bins[i].end)
             return ab_field_fail(vr->r, f, v->args[i].first.offset, v->args[i].first.n,

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What verbs make of themselves on the tape, op by op.
+ */
+#include "support/workload_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* The tape as text: a3:64 alloc of 64 bytes at slot 3, f3 free, r3:80 resize, t3 touch. */
+static char *ops_of(const char *phase)
+{
+    struct ab_tape tape;
+    struct ab_err err = {0};
+    char *text = NULL;
+    size_t n;
+    if (compile_phase(phase, &tape, &err) != AB_OK) {
+        print_error("%s\n", err.text);
+        return strdup("failed");
+    }
+    FILE *f = open_memstream(&text, &n);
+    for (uint32_t i = 0; i < tape.n_ops; i++) {
+        uint64_t op = tape.ops[i];
+        unsigned code = AB_OP_CODE(op) & 7u;
+        fprintf(f, "%s%c%u", i > 0 ? " " : "", "fazAr t"[code == 5 ? 6 : code], AB_OP_SLOT(op));
+        if (code != AB_CODE_FREE && code != AB_CODE_TOUCH)
+            fprintf(f, ":%u", code == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op))
+                                                            : AB_OP_SIZE(op));
+    }
+    fclose(f);
+    ab_tape_fini(&tape);
+    return text;
+}
+
+static void expect(const char *phase, const char *ops)
+{
+    char *found = ops_of(phase);
+    assert_string_equal(found, ops);
+    free(found);
+}
+
+static void expect_error(const char *phase, const char *message)
+{
+    struct ab_tape tape;
+    struct ab_err err = {0};
+    memset(&tape, 0x5a, sizeof tape);
+    assert_int_equal(compile_phase(phase, &tape, &err), AB_CONFIG);
+    if (strstr(err.text, message) == NULL)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < sizeof tape; i++)
+        assert_int_equal(((unsigned char *)&tape)[i], 0x5a);
+}
+
+static void alloc_all_fills_the_empty_positions_and_fifo_frees_the_oldest_first(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 3}, {free: s, count: all}]\n",
+           "a0:8 a1:8 a2:8 f0 f1 f2");
+    expect("    do: [{alloc: s, size: 8, count: all}, {free: s, count: 8}, {alloc: s, size: 9, "
+           "count: all}]\n",
+           "a0:8 a1:8 a2:8 a3:8 a4:8 a5:8 a6:8 a7:8 a8:8 a9:8 f0 f1 f2 f3 f4 f5 f6 f7 "
+           "a7:9 a6:9 a5:9 a4:9 a3:9 a2:9 a1:9 a0:9");
+}
+
+static void lifo_frees_the_youngest_first_and_every_leaves_the_others(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 4}, {free: s, order: lifo, count: 2}]\n",
+           "a0:8 a1:8 a2:8 a3:8 f3 f2");
+    expect("    do: [{alloc: s, size: 8, count: 5}, {free: s, order: every(2), count: all}]\n",
+           "a0:8 a1:8 a2:8 a3:8 a4:8 f0 f2 f4");
+    expect("    do: [{alloc: s, size: 8, count: 5}, {free: s, order: every(2), count: 2}]\n",
+           "a0:8 a1:8 a2:8 a3:8 a4:8 f0 f2");
+}
+
+static void replace_frees_first_and_makes_the_block_the_youngest(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 3}, {replace: s, size: 9}, {free: s, count: all}]\n",
+           "a0:8 a1:8 a2:8 f0 a0:9 f1 f2 f0");
+}
+
+static void resize_keeps_the_age_of_the_block(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 2}, {resize: s, order: fifo, size: 9}, "
+           "{free: s, count: all}]\n", "a0:8 a1:8 r0:9 f0 f1");
+}
+
+static void frees_and_resizes_of_empty_positions_are_counted_no_ops(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_err err;
+    assert_int_equal(compile_phase("    do: [{alloc: s, size: 8}, {free: s, at: next, count: 4}, "
+                                   "{resize: s, at: next, size: 8}, {free: s, count: 5}]\n",
+                                   &tape, &err), AB_OK);
+    assert_int_equal(tape.n_ops, 2);
+    assert_int_equal(tape.no_op_frees, 3 + 1 + 5);
+    ab_tape_fini(&tape);
+}
+
+static void the_cursor_of_next_is_shared_and_that_of_round_robin_is_not(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, at: next, size: 8, count: 2}, {alloc: s, at: next, size: 8}, "
+           "{replace: s, at: round_robin, size: 9}]\n", "a0:8 a1:8 a2:8 f0 a0:9");
+    expect("    until: iters(2)\n    do: [{alloc: s, at: stride(3), size: 8, count: 2}]\n",
+           "a0:8 a3:8 a6:8 a9:8");
+}
+
+static void touch_is_page_by_default_and_other_touches_are_ops_of_their_own(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_err err;
+    assert_int_equal(compile_phase("    do: [{alloc: s, size: 8}]\n", &tape, &err), AB_OK);
+    assert_int_equal(AB_OP_CODE(tape.ops[0]), AB_CODE_ALLOC | AB_CODE_TOUCHED);
+    ab_tape_fini(&tape);
+    expect("    do: [{alloc: s, size: 8, touch: all}, {alloc: s, size: 8, touch: none}]\n",
+           "a0:8 t0 a1:8");
+    expect("    do: [{alloc: s, size: 8, align: 64}]\n", "A0:8");
+}
+
+static void until_ops_ends_in_the_middle_of_the_body(void **state)
+{
+    (void)state;
+    expect("    until: ops(5)\n    do: [{alloc: s, size: 8, count: 3}, {free: s, count: all}]\n",
+           "a0:8 a1:8 a2:8 f0 f1");
+    expect("    until: allocated(17)\n    do: [{alloc: s, size: 8}]\n", "a0:8 a1:8 a2:8");
+    expect("    until: live(16)\n    do: [{alloc: s, size: 8}]\n", "a0:8 a1:8");
+    expect("    repeat: 2\n    until: ops(1)\n    do: [{alloc: s, size: 8}]\n", "a0:8 a1:8");
+}
+
+static void fraction_is_of_the_live_blocks_and_rounded(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 5}, {free: s, fraction: 50%}]\n",
+           "a0:8 a1:8 a2:8 a3:8 a4:8 f0 f1 f2");
+    expect("    do: [{alloc: s, size: 8, count: 2}, {free: s, fraction: 0}]\n", "a0:8 a1:8");
+}
+
+static void shuffled_and_occupied_take_every_live_block_once(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_err err;
+    assert_int_equal(compile_phase("    do: [{alloc: s, size: 8, count: all}, {resize: s, "
+                                   "order: shuffled, count: all, size: 9}, {free: s, at: occupied, "
+                                   "count: all}]\n", &tape, &err), AB_OK);
+    uint32_t resized = 0, freed = 0;
+    assert_int_equal(tape.n_ops, 30);
+    for (uint32_t i = 10; i < 20; i++)
+        resized |= 1u << AB_OP_SLOT(tape.ops[i]);
+    for (uint32_t i = 20; i < 30; i++)
+        freed |= 1u << AB_OP_SLOT(tape.ops[i]);
+    assert_int_equal(resized, 1023);
+    assert_int_equal(freed, 1023);
+    assert_int_equal(tape.live_end_blocks, 0);
+    ab_tape_fini(&tape);
+}
+
+static void what_cannot_be_done_ends_in_an_error_with_its_place(void **state)
+{
+    (void)state;
+    expect_error("    do: [{alloc: s, at: next, size: 8, count: 11}]\n",
+                 ":6:11: alloc at position 0 of 's', which is occupied");
+    expect_error("    do: [{alloc: s, size: 8, count: 11}]\n", ":6:11: no room: all 10 positions");
+    expect_error("    until: ops(5)\n    do: [{free: s, count: all}]\n", "never ends");
+    expect_error("    until: live(1MiB)\n    do: [{replace: s, size: 8}]\n", "never ends");
+    expect_error("    until: allocated(1MiB)\n    do: [{alloc: s, size: 0}, {free: s}]\n",
+                 "never ends");
+    expect_error("    until: iters(1e15)\n    do: [{free: s, at: random}]\n", "almost no ops");
+    expect_error("    repeat: 1e15\n    do: [{free: s, at: random}]\n", "almost no ops");
+    expect_error("    do: [{alloc: s, size: 8}, {free: s, count: 1e15}]\n", "almost no ops");
+    expect_error("    do: [{free: s, count: all}]\n", "makes no ops");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alloc_all_fills_the_empty_positions_and_fifo_frees_the_oldest_first),
+        cmocka_unit_test(lifo_frees_the_youngest_first_and_every_leaves_the_others),
+        cmocka_unit_test(replace_frees_first_and_makes_the_block_the_youngest),
+        cmocka_unit_test(resize_keeps_the_age_of_the_block),
+        cmocka_unit_test(frees_and_resizes_of_empty_positions_are_counted_no_ops),
+        cmocka_unit_test(the_cursor_of_next_is_shared_and_that_of_round_robin_is_not),
+        cmocka_unit_test(touch_is_page_by_default_and_other_touches_are_ops_of_their_own),
+        cmocka_unit_test(until_ops_ends_in_the_middle_of_the_body),
+        cmocka_unit_test(fraction_is_of_the_live_blocks_and_rounded),
+        cmocka_unit_test(shuffled_and_occupied_take_every_live_block_once),
+        cmocka_unit_test(what_cannot_be_done_ends_in_an_error_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
