@@ -32,6 +32,9 @@ SAN   := $(SAN_$(VARIANT))
 
 CPPFLAGS += -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
 CFLAGS   += -std=gnu17 -fPIE -fno-strict-aliasing -fno-builtin-malloc -fno-builtin-free $(WARN)
+# What the result says of its own build; version.c and the JSON sink are its only readers.
+BUILD_FLAGS = $(filter -O% -f% -g% -std=%,$(CFLAGS) $(PLAIN) $(SAN))
+$(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static const size_t first_step_bytes = (size_t)64 << 10;
+static const size_t huge_page_bytes = (size_t)2 << 20;
 static const size_t largest_step_bytes = (size_t)64 << 20;
 
 static size_t round_up(size_t n, size_t align)
@@ -19,14 +20,29 @@ static size_t round_up(size_t n, size_t align)
     return (n + align - 1) & ~(align - 1);
 }
 
+/* Maps too much and trims both ends: the system aligns to pages only. NULL and errno on failure. */
+static char *reserve_aligned(size_t bytes, size_t align, size_t page)
+{
+    char *p = mmap(NULL, bytes + align - page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t head = -(uintptr_t)p & (align - 1), tail = align - page - head;
+    if (head > 0)
+        munmap(p, head);
+    if (tail > 0)
+        munmap(p + head + bytes, tail);
+    return p + head;
+}
+
 int ab_arena_init(struct ab_arena *arena, size_t reserve_bytes, size_t step_bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (reserve_bytes == 0 || reserve_bytes > PTRDIFF_MAX - page)
+    size_t align = step_bytes >= huge_page_bytes ? huge_page_bytes : page;
+    if (reserve_bytes == 0 || reserve_bytes > PTRDIFF_MAX - align)
         return ENOMEM;
     size_t bytes = round_up(reserve_bytes, page);
-    char *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED)
+    char *base = reserve_aligned(bytes, align, page);
+    if (base == NULL)
         return errno;
     *arena = (struct ab_arena){
         .next = base,

@@ -28,7 +28,8 @@ struct ab_arena {
 
 /* Reserves reserve_bytes (rounded up to pages). Commits nothing. step_bytes 0 commits 64 KiB first
  * and then as much again as there is, at most 64 MiB at a time; else steps of that size, S0's
- * form being one page. 0, or an errno; *arena is untouched on failure. */
+ * form being one page; steps of 2 MiB and more begin at a multiple of it, for huge pages.
+ * 0, or an errno; *arena is untouched on failure. */
 int ab_arena_init(struct ab_arena *arena, size_t reserve_bytes, size_t step_bytes);
 /* Gives everything back to the system. */
 void ab_arena_fini(struct ab_arena *arena);

@@ -13,9 +13,10 @@ struct ab_heap {
     struct ab_arena arena;
 };
 
-enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_COUNT };
+enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_HUGE, PARAM_COUNT };
 
 #define LARGEST_RESERVE ((uint64_t)1 << 46) /* half of what a process can address on x86-64 */
+#define HUGE_PAGE_BYTES ((uint64_t)2 << 20)
 #define SLACK_BYTES ((uint64_t)1 << 20)
 
 static const struct ab_param params[PARAM_COUNT] = {
@@ -27,6 +28,10 @@ static const struct ab_param params[PARAM_COUNT] = {
                       .help = "commit in steps of this size; 0 = growing steps from 64 KiB",
                       .type = AB_PARAM_BYTES,
                       .max = (uint64_t)1 << 40},
+    [PARAM_HUGE] = {.name = "huge",
+                    .help = "ask for huge pages, committed 2 MiB at a time or in larger steps",
+                    .type = AB_PARAM_BOOL,
+                    .max = 1},
 };
 
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
@@ -42,6 +47,20 @@ static uint64_t reserve_for(const struct ab_facts *f)
     return bytes;
 }
 
+static int init_arena(struct ab_arena *arena, uint64_t reserve, const uint64_t *values)
+{
+    uint64_t step = values[PARAM_COMMIT];
+    if (values[PARAM_HUGE] && step < HUGE_PAGE_BYTES)
+        step = HUGE_PAGE_BYTES;
+    int error = ab_arena_init(arena, reserve, step);
+    if (error == 0 && values[PARAM_HUGE] &&
+        madvise(arena->base, (size_t)(arena->end - arena->base), MADV_HUGEPAGE) != 0) {
+        error = errno;
+        ab_arena_fini(arena);
+    }
+    return error;
+}
+
 static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     uint64_t reserve = args->values[PARAM_RESERVE];
@@ -51,7 +70,7 @@ static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (heap == MAP_FAILED)
         return errno;
-    int error = ab_arena_init(&heap->arena, reserve, args->values[PARAM_COMMIT]);
+    int error = init_arena(&heap->arena, reserve, args->values);
     if (error != 0) {
         munmap(heap, sizeof *heap);
         return error;

@@ -53,7 +53,7 @@ const char *ab_selection_boundary(const struct ab_selection *s)
     return s->source == AB_SELECTION_LIBC || s->source == AB_SELECTION_PRELOAD ? "malloc" : "heap";
 }
 
-/* All names that -b knows; the skeleton last, being no candidate for a typing error. */
+/* All names that -b knows. */
 static size_t list_names(const char *names[NAMES_MAX])
 {
     size_t n = 0;

@@ -137,9 +137,9 @@ static enum ab_status read_touch(const struct ab_option_info *info, const char *
         o->touch_bytes = (uint32_t)bytes.whole;
         return AB_OK;
     }
-    enum ab_status status = read_word(info, value, words, AB_ARRAY_LEN(words), &word, err);
-    if (status == AB_OK && word == AB_TOUCH_FIRST)
+    if (strncmp(value, "first", 5) == 0)
         return bad_value(info, value, "say how many bytes, as in first(8)", err);
+    enum ab_status status = read_word(info, value, words, AB_ARRAY_LEN(words), &word, err);
     if (status == AB_OK)
         o->touch = (enum ab_touch)word;
     return status;
@@ -236,7 +236,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_COLOR:
         if ((status = read_word(info, value, when, 3, &word, err)) == AB_OK)
-            o->color = (int)word;
+            o->color = (enum ab_color)word;
         return status;
     case OPT_ASCII:
         o->is_ascii = true;

@@ -25,6 +25,7 @@ enum ab_command_id {
 };
 
 enum { AB_CPUS_MAX = 1024 };
+enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
@@ -44,7 +45,7 @@ struct ab_options {
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, wants_help;
-    enum { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER } color;
+    enum ab_color color;
 };
 
 struct ab_command {

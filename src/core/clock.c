@@ -39,67 +39,54 @@ static void read_pair(uint64_t *raw_ns, uint64_t *ticks)
     }
 }
 
-enum { GAP_MAX = 2048 };
+enum { GAP_MAX = 400, STEP_MIN = 4 };
 
-/* Mean distance of neighbouring clusters; a cluster that no reading hit leaves a wider gap, which
- * does not count. Fewer than three clusters prove no step. */
-static double cluster_step(const unsigned *starts, unsigned n)
+/* Differences of readings taken at dithered distances, by size. */
+static void collect_gaps(uint32_t gaps[GAP_MAX])
 {
-    unsigned least = GAP_MAX, sum = 0, gaps = 0;
-    for (unsigned i = 1; i < n; i++)
-        if (starts[i] - starts[i - 1] < least)
-            least = starts[i] - starts[i - 1];
-    for (unsigned i = 1; i < n; i++) {
-        unsigned gap = starts[i] - starts[i - 1];
-        if (gap < least + least / 2) {
-            sum += gap;
-            gaps++;
-        }
-    }
-    return n < 3 ? 1 : (double)sum / gaps;
-}
-
-/* Counters that are fed by a slower clock move in steps: the differences of readings taken at
- * dithered distances then fall into clusters, one step apart. Differences within two ticks of each
- * other are one cluster (a fed counter may still differ by one inside a step). */
-static double quantum_ticks_once(void)
-{
-    static uint32_t seen[GAP_MAX];
     for (unsigned i = 0; i < GAP_MAX; i++)
-        seen[i] = 0;
+        gaps[i] = 0;
     for (unsigned i = 0; i < 100000; i++) {
         uint64_t a = ab_tick_begin();
         for (volatile unsigned spin = i * 7u % 13u; spin > 0; spin--)
             ;
         uint64_t d = ab_tick_end() - a;
         if (d < GAP_MAX)
-            seen[d]++;
+            gaps[d]++;
     }
-    unsigned starts[GAP_MAX / 4], n = 0, previous = 0, widest = 0;
-    for (unsigned i = 1; i < GAP_MAX; i++) {
-        if (seen[i] < 20)
-            continue;
-        if (n == 0 || i - previous > 3)
-            starts[n++] = i;
-        if (i - starts[n - 1] > widest)
-            widest = i - starts[n - 1];
-        previous = i;
-    }
-    return widest > 6 ? 1 : cluster_step(starts, n); /* a dense range has no steps */
 }
 
-/* The middle of three: a try that was interrupted may miss clusters. */
-static double quantum_ticks(void)
+/* Share of the gaps that are a multiple of `step`, give or take one tick. By chance alone it is
+ * 3/step, at most three quarters. */
+static double share_of_multiples(const uint32_t gaps[GAP_MAX], unsigned step)
 {
-    double a = quantum_ticks_once(), b = quantum_ticks_once(), c = quantum_ticks_once();
-    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+    uint64_t all = 0, multiples = 0;
+    for (unsigned d = 0; d < GAP_MAX; d++) {
+        unsigned rest = d % step;
+        all += gaps[d];
+        if (rest <= 1 || rest == step - 1)
+            multiples += gaps[d];
+    }
+    return all == 0 ? 0 : (double)multiples / (double)all;
+}
+
+/* A counter that is fed by a slower clock moves in steps (26 ticks of a 2.6 GHz counter fed at
+ * 100 MHz, say): the largest step that nearly all differences are multiples of. 1 = no steps. */
+static unsigned quantum_ticks(void)
+{
+    uint32_t gaps[GAP_MAX];
+    collect_gaps(gaps);
+    for (unsigned step = GAP_MAX / 4; step >= STEP_MIN; step--)
+        if (share_of_multiples(gaps, step) > 0.97)
+            return step;
+    return 1;
 }
 
 void ab_clock_calibrate(struct ab_clock *clock)
 {
     uint64_t ns0, ns1, t0, t1;
     read_pair(&ns0, &t0);
-    double quantum = quantum_ticks();
+    unsigned quantum = quantum_ticks();
     struct timespec rest = {0, 50000000};
     nanosleep(&rest, NULL);
     read_pair(&ns1, &t1);

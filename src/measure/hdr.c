@@ -108,7 +108,7 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
         return 0;
     uint64_t rank = rank_of(q, total), seen = h->counts[0];
     uint32_t i = 0;
-    while (seen < rank && i + 1 < AB_HDR_COUNTS)
+    while (seen < rank) /* ends: the sum of all is total, and rank no more */
         seen += h->counts[++i];
     return q > 0 ? ab_hdr_high(i) : ab_hdr_low(i);
 }

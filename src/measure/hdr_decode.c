@@ -47,9 +47,8 @@ static bool take_zigzag(struct span *s, int64_t *out)
             return false;
         uint64_t byte = *s->p++;
         s->n--;
-        bool last = i == AB_HDR_V2_LEB_MAX - 1 || byte < 0x80;
         v |= (i == AB_HDR_V2_LEB_MAX - 1 ? byte : byte & 0x7f) << (7 * i);
-        if (last)
+        if (byte < 0x80)
             break;
     }
     *out = (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));

@@ -33,7 +33,7 @@ struct ab_table_style { /* how the terminal table may look */
 };
 
 /* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are
- * found by commit. JSON is built before it is written: false = out of memory, abandon the output. */
+ * found by commit. JSON is built first: false = out of memory, abandon the output. */
 bool ab_sink_json(FILE *to, const struct ab_session *session);
 void ab_sink_csv(FILE *to, const struct ab_session *session);
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);

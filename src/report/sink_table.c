@@ -220,6 +220,7 @@ static void print_meanings(const struct report *r)
                        "behind, else -. max: of all ops.");
     if (r->base != UINT32_MAX)
         ab_text_add(&note, " Ratios: of throughput, higher is faster; ~ no clear difference.");
+    ab_text_addf(&note, " %s: half the range of the blocks.", r->style.utf8 ? "\u00b1" : "+-");
     print_note(r, &note);
 }
 

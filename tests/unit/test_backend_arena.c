@@ -73,6 +73,19 @@ static void a_last_step_that_is_too_large_is_clamped(void **state)
     ab_arena_fini(&a);
 }
 
+static void large_steps_begin_where_a_huge_page_can(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct ab_arena a = make(7 * MIB + 1, 2 * MIB), b = make(4096, 0);
+        assert_int_equal((uintptr_t)a.base % (2 * MIB), 0);
+        char *p = ab_arena_alloc(&a, 7 * MIB);
+        p[7 * MIB - 1] = 1;
+        ab_arena_fini(&b);
+        ab_arena_fini(&a);
+    }
+}
+
 static void size_zero_gives_a_block_of_its_own(void **state)
 {
     (void)state;
@@ -272,6 +285,7 @@ int main(void)
         cmocka_unit_test(sizes_that_cannot_be_reserved_are_refused),
         cmocka_unit_test(a_fixed_step_commits_page_by_page_and_stops_at_the_reservation),
         cmocka_unit_test(a_last_step_that_is_too_large_is_clamped),
+        cmocka_unit_test(large_steps_begin_where_a_huge_page_can),
         cmocka_unit_test(size_zero_gives_a_block_of_its_own),
         cmocka_unit_test(growing_steps_need_few_system_calls),
         cmocka_unit_test(pages_beyond_what_was_committed_are_inaccessible),

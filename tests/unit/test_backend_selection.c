@@ -50,9 +50,9 @@ static void without_names_the_default_list_is_taken(void **state)
 static void lists_may_be_joined_by_commas_or_repeated(void **state)
 {
     (void)state;
-    struct ab_selection_list list = parse("arena,null", "glibc");
+    struct ab_selection_list list = parse("arena,skeleton", "glibc");
     assert_int_equal(list.n, 3);
-    assert_string_equal(list.items[1].name, "null");
+    assert_string_equal(list.items[1].name, "skeleton");
     assert_string_equal(list.items[2].name, "glibc");
     assert_true(list.items[2].was_named);
     ab_selection_list_fini(&list);
@@ -192,7 +192,7 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
     expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena");
     expect_usage("qqqqqq", NULL, "unknown back end \"qqqqqq\" Known:");
     expect_usage("ar\033[2Jena", NULL, "\\x1b");
-    expect_usage("arena,,null", NULL, "an empty name");
+    expect_usage("arena,,system", NULL, "an empty name");
     expect_usage("", NULL, "an empty name");
     expect_usage("arena,", NULL, "an empty name");
     expect_usage("glibc:x=1", NULL, "glibc takes no parameters");
@@ -204,7 +204,7 @@ static void two_of_one_name_are_refused(void **state)
 {
     (void)state;
     char path[4096], guest[4096];
-    expect_usage("arena,null,arena", NULL, "the back end arena is given twice");
+    expect_usage("arena,system,arena", NULL, "the back end arena is given twice");
     expect_usage("arena", "arena", "given twice");
     guest_path(guest, "libplug_malloc.so");
     expect_usage(guest, guest, "the back end plug_malloc is given twice");

@@ -172,7 +172,8 @@ static void validates_with_python_jsonschema(void **state)
                         "s = json.load(open(\"" SCHEMA "\"))\n"
                         "v = jsonschema.Draft202012Validator\n"
                         "v.check_schema(s)\n"
-                        "e = list(v(s).iter_errors(json.load(open(os.environ[\"AB_TEST_FILE\"]))))\n"
+                        "d = json.load(open(os.environ[\"AB_TEST_FILE\"]))\n"
+                        "e = list(v(s).iter_errors(d))\n"
                         "print(*[x.message[:200] for x in e], sep=chr(10))\n"
                         "sys.exit(len(e) > 0)'");
     free(text);
@@ -188,7 +189,8 @@ static void is_one_document_for_jq(void **state)
     char *text = json(f);
     run_validator(text, "test \"$(jq -s length $AB_TEST_FILE)\" = 1");
     run_validator(text, "jq -e '[.backends[] | select(.status == \"ok\").name] as $ok | "
-                        "[.results[].backend] | unique - $ok == [\"pool\"]' $AB_TEST_FILE >/dev/null");
+                        "[.results[].backend] | unique - $ok == [\"pool\"]' "
+                        "$AB_TEST_FILE >/dev/null");
     free(text);
     fake_session_free(f);
 }
@@ -322,7 +324,7 @@ static void an_empty_session_is_a_document_too(void **state)
     assert_true(json_is_false(json_object_get(o, "complete")));
     json_decref(o);
     free(text);
-    free(f);
+    fake_session_free(f);
 }
 
 int main(void)

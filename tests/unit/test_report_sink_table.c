@@ -29,7 +29,8 @@ static void assert_fits(const char *text, unsigned width)
     struct ab_format_guard guard;
     char *copy = strdup(text), *rest = NULL;
     ab_format_begin(&guard);
-    for (char *line = strtok_r(copy, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         if (ab_format_width(line) > width)
             fail_msg("%u columns in a terminal of %u: %s", ab_format_width(line), width, line);
         assert_true(line[strlen(line) - 1] != ' ');

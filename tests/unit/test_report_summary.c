@@ -72,7 +72,8 @@ static void a_difference_within_the_spread_is_none(void **state)
     fake_session_keep(f, FAKE_ARENA);
     fake_session_set_ns(f, FAKE_GLIBC, glibc);
     fake_session_set_ns(f, FAKE_JEMALLOC, mixed); /* faster in two blocks of three */
-    assert_mentions(f, "no clear difference between jemalloc and glibc (ns/op over 2 phases)", true);
+    assert_mentions(f, "no clear difference between jemalloc and glibc (ns/op over 2 phases)",
+                    true);
     assert_mentions(f, "as fast", false);
     fake_session_set_ns(f, FAKE_JEMALLOC, same);
     assert_mentions(f, "no clear difference", true);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small tapes for tests.
+ */
+#ifndef AB_TESTS_SUPPORT_TAPE_H
+#define AB_TESTS_SUPPORT_TAPE_H
+
+#include "runner/tape_map.h"
+
+/* "fill": n allocs of 64 bytes, unmeasured; "churn": `rounds` times free + alloc of 16 … 271 bytes
+ * with one resize in ten; "drain": frees. Deterministic. Asserts that it works. */
+void test_tape_churn(uint32_t n, uint32_t rounds, struct ab_tape *out);
+void test_tape_churn_map(uint32_t n, uint32_t rounds, struct ab_tape *tape,
+                         struct ab_tape_map *out);
+
+#endif

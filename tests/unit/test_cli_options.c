@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "support/cmocka.h"
+
+#include <string.h>
+
+static enum ab_status parse(enum ab_command_id command, const char *const *words,
+                            struct ab_options *o, struct ab_err *err)
+{
+    char *argv[16] = {(char *)"x"};
+    int argc = 1;
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)words[argc - 1];
+    return ab_options_parse(command, argc, argv, o, err);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void values_come_in_all_the_usual_ways(void **state)
+{
+    (void)state;
+    struct ab_options o;
+    struct ab_err err;
+    assert_int_equal(parse(AB_COMMAND_RUN,
+                           WORDS("-b", "glibc", "-bjemalloc", "--backend=arena", "--reps", "7",
+                                 "--seed=9", "w.yaml", "--mem-limit=2GiB", "--timeout", "1500ms",
+                                 "-q"),
+                           &o, &err), AB_OK);
+    assert_int_equal(o.n_backends, 3);
+    assert_string_equal(o.backends[1], "jemalloc");
+    assert_string_equal(o.backends[2], "arena");
+    assert_int_equal(o.reps, 7);
+    assert_true(o.has_seed && o.seed == 9);
+    assert_int_equal(o.n_args, 1);
+    assert_string_equal(o.args[0], "w.yaml");
+    assert_int_equal(o.mem_limit_bytes, UINT64_C(2) << 30);
+    assert_int_equal(o.timeout_ns, 1500000000);
+    assert_true(o.is_quiet);
+    ab_options_fini(&o);
+}
+
+static void defaults_are_those_of_the_help(void **state)
+{
+    (void)state;
+    struct ab_options o;
+    struct ab_err err;
+    assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
+    assert_int_equal(o.reps, 5);
+    assert_int_equal(o.touch, AB_TOUCH_PAGE);
+    assert_int_equal(o.color, AB_COLOR_AUTO);
+    assert_null(o.json);
+    ab_options_fini(&o);
+}
+
+static void the_words_of_a_recorded_command_are_its_own(void **state)
+{
+    (void)state;
+    struct ab_options o;
+    struct ab_err err;
+    assert_int_equal(parse(AB_COMMAND_RECORD, WORDS("-o", "t.abt", "--", "ls", "-o", "--help"), &o,
+                           &err), AB_OK);
+    assert_string_equal(o.output, "t.abt");
+    assert_int_equal(o.n_args, 3);
+    assert_string_equal(o.args[2], "--help");
+    assert_false(o.wants_help);
+    ab_options_fini(&o);
+    assert_int_equal(parse(AB_COMMAND_RECORD, WORDS("ls", "-o", "x"), &o, &err), AB_OK);
+    assert_int_equal(o.n_args, 3);
+    ab_options_fini(&o);
+}
+
+static void mistakes_name_what_is_right(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ab_command_id command;
+        const char *words[4];
+        const char *says;
+    } cases[] = {
+        {AB_COMMAND_RUN, {"--rep=3"}, "did you mean --reps?"},
+        {AB_COMMAND_RUN, {"--output=3"}, "unknown option --output"},
+        {AB_COMMAND_RUN, {"-x"}, "unknown option -x"},
+        {AB_COMMAND_RUN, {"--reps"}, "--reps needs a value"},
+        {AB_COMMAND_RUN, {"--reps=0"}, "must be at least 1"},
+        {AB_COMMAND_RUN, {"--reps=1001"}, "at most 1000"},
+        {AB_COMMAND_RUN, {"--reps=1e1x"}, "unknown unit"},
+        {AB_COMMAND_RUN, {"--reps=-1"}, "must not be negative"},
+        {AB_COMMAND_RUN, {"--timeout=5"}, "needs a unit"},
+        {AB_COMMAND_RUN, {"--mem-limit=1XB"}, "unknown unit"},
+        {AB_COMMAND_RUN, {"--cpus=a"}, "a list of CPUs"},
+        {AB_COMMAND_RUN, {"--cpus=3-1"}, "a list of CPUs"},
+        {AB_COMMAND_RUN, {"--cpus=1,"}, "a list of CPUs"},
+        {AB_COMMAND_RUN, {"--color=alwys"}, "did you mean always?"},
+        {AB_COMMAND_RUN, {"--quiet=1"}, "takes no value"},
+        {AB_COMMAND_REPLAY, {"--touch=pages"}, "did you mean page?"},
+        {AB_COMMAND_REPLAY, {"--touch=first"}, "say how many bytes"},
+        {AB_COMMAND_REPLAY, {"--touch=first(0)"}, "between 1 and"},
+        {AB_COMMAND_REPLAY, {"--touch=first(x)"}, "not a number"},
+        {AB_COMMAND_REPLAY, {"--set=a=1"}, "unknown option --set"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ab_options o;
+        struct ab_err err = {0};
+        assert_int_equal(parse(cases[i].command, cases[i].words, &o, &err), AB_USAGE);
+        if (strstr(err.text, cases[i].says) == NULL)
+            fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].words[0], err.text, cases[i].says);
+    }
+}
+
+static void touches_and_cpus_are_read(void **state)
+{
+    (void)state;
+    struct ab_options o;
+    struct ab_err err;
+    assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("--touch", "first(4KiB)", "--cpus=0,2-4"), &o,
+                           &err), AB_OK);
+    assert_int_equal(o.touch, AB_TOUCH_FIRST);
+    assert_int_equal(o.touch_bytes, 4096);
+    assert_int_equal(o.n_cpus, 4);
+    assert_int_equal(o.cpus[3], 4);
+    ab_options_fini(&o);
+}
+
+static void the_table_is_sound(void **state)
+{
+    (void)state;
+    const struct ab_option_info *a, *b;
+    for (size_t i = 0; (a = ab_options_info(i)) != NULL; i++) {
+        assert_non_null(a->name);
+        assert_non_null(a->help);
+        assert_non_null(a->group);
+        assert_true(a->commands != 0);
+        assert_true(strlen(a->help) > 5);
+        for (size_t j = 0; j < i; j++) {
+            b = ab_options_info(j);
+            assert_string_not_equal(a->name, b->name);
+            assert_true(a->letter == 0 || a->letter != b->letter);
+        }
+    }
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        assert_true(ab_commands[i].run != NULL && ab_commands[i].examples != NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_in_all_the_usual_ways),
+        cmocka_unit_test(defaults_are_those_of_the_help),
+        cmocka_unit_test(the_words_of_a_recorded_command_are_its_own),
+        cmocka_unit_test(mistakes_name_what_is_right),
+        cmocka_unit_test(touches_and_cpus_are_read),
+        cmocka_unit_test(the_table_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

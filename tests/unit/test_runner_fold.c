@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hand-made worker reports folded into results: every number can be computed on paper.
+ */
+#include "runner/fold.h"
+#include "runner/sampling.h"
+#include "support/cmocka.h"
+#include "support/tape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ab_tape tape;
+static struct ab_tape_map map;
+static const struct ab_clock clock_half = {.ns_per_tick = 0.5, .quantum_ns = 0.5};
+static struct ab_run_block block;
+static uint32_t positions[100000], ticks[100000];
+
+static struct ab_outcome outcome(void)
+{
+    struct ab_outcome run = {.block = &block, .positions = positions, .ticks = ticks};
+    memset(&block, 0, sizeof block);
+    block.report.hooks = ~0u;
+    for (uint32_t i = 0; i < 3; i++)
+        block.report.phases[i].wall_ticks = 2000000;
+    return run;
+}
+
+static const struct ab_result *find(const struct ab_session *s, const char *phase, unsigned op)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (strcmp(s->results[i].phase, phase) == 0 && s->results[i].op == op)
+            return &s->results[i];
+    return NULL;
+}
+
+static void forget_all(struct ab_session *s)
+{
+    ab_fold_forget(s, 0);
+    assert_int_equal(s->n_results, 0);
+    free(s->results);
+}
+
+static void throughput_is_wall_time_by_ops(void **state)
+{
+    (void)state;
+    struct ab_session s = {.seed = 1};
+    struct ab_fold f = {&s, &map, &clock_half, 0, 3};
+    struct ab_outcome run = outcome();
+    assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+    const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
+    assert_non_null(all);
+    uint64_t n = map.phases[1].n_ops[AB_OP_ALLOC] + map.phases[1].n_ops[AB_OP_FREE] +
+                 map.phases[1].n_ops[AB_OP_RESIZE];
+    assert_int_equal(all->n_ops, n);
+    assert_true(fabs(all->ns_per_op - 1e6 / (double)n) < 1e-9);
+    assert_int_equal(all->block, 3);
+    assert_null(find(&s, "fill", AB_OP_ALL)); /* not measured */
+    assert_null(find(&s, "churn", AB_OP_ALLOC_ZEROED));
+    assert_true(isnan(find(&s, "churn", AB_OP_ALLOC)->ns_per_op));
+    assert_true(isnan(find(&s, "churn", AB_OP_ALLOC)->max));
+    forget_all(&s);
+}
+
+static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
+{
+    (void)state;
+    struct ab_session s = {.seed = 1};
+    struct ab_fold f = {&s, &map, &clock_half, 0, 0};
+    struct ab_outcome run = outcome();
+    block.report.hooks = ~(1u << AB_OP_RESIZE);
+    assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+    assert_null(find(&s, "churn", AB_OP_RESIZE));
+    assert_int_equal(find(&s, "churn", AB_OP_ALL)->n_unsupported,
+                     map.phases[1].n_ops[AB_OP_RESIZE]);
+    forget_all(&s);
+}
+
+static void ticks_become_nanoseconds_by_kind(void **state)
+{
+    (void)state;
+    struct ab_session s = {.seed = 1};
+    struct ab_fold f = {&s, &map, &clock_half, 0, 0};
+    struct ab_outcome run = outcome();
+    uint32_t n_alloc = 0;
+    for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
+        int kind = ab_tape_map_kind(&map, i, NULL);
+        positions[run.n_samples] = i;
+        ticks[run.n_samples++] = kind == AB_OP_ALLOC ? 200 : 80;
+        n_alloc += kind == AB_OP_ALLOC;
+    }
+    ticks[0] = AB_TICKS_OVERFLOW;
+    ab_fold_throughput(&f, &run, NULL);
+    ab_fold_latency(&f, &run);
+    const struct ab_result *alloc = find(&s, "churn", AB_OP_ALLOC);
+    const struct ab_result *resize = find(&s, "churn", AB_OP_RESIZE);
+    const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
+    assert_int_equal(alloc->n + alloc->overflow, n_alloc);
+    assert_true(alloc->quantiles[0] == 100 && alloc->min == 100 && alloc->max == 100);
+    assert_true(resize->quantiles[0] == 40);
+    assert_int_equal(resize->overflow, 1); /* the first churn op is a resize */
+    assert_int_equal(all->n, ab_hdr_total(all->hdr));
+    assert_true(all->n > 0 && all->n <= run.n_samples);
+    assert_true(isnan(find(&s, "drain", AB_OP_FREE)->quantiles[0])); /* no samples: n/a */
+    forget_all(&s);
+}
+
+static void the_tail_gives_max_and_the_worst_slowest_first(void **state)
+{
+    (void)state;
+    struct ab_session s = {.seed = 1};
+    struct ab_fold f = {&s, &map, &clock_half, 0, 0};
+    struct ab_outcome run = outcome();
+    ab_fold_throughput(&f, &run, NULL);
+    struct ab_tail *tail = &block.report.phases[1].tail[AB_OP_ALLOC];
+    tail->n = 500;
+    tail->n_slow = 3;
+    tail->max_ticks = 90000;
+    tail->n_worst = 3;
+    tail->worst[0] = (struct ab_worst){.ticks = 1000, .position = 201};
+    tail->worst[1] = (struct ab_worst){.ticks = 90000, .position = 203};
+    tail->worst[2] = (struct ab_worst){.ticks = 77777, .position = 4000000}; /* forged */
+    ab_fold_tail(&f, &run);
+    const struct ab_result *alloc = find(&s, "churn", AB_OP_ALLOC);
+    assert_true(alloc->max == 45000);
+    assert_int_equal(alloc->n_worst, 2);
+    assert_int_equal(alloc->worst[0].position, 203);
+    assert_true(alloc->worst[0].ns == 45000 && alloc->worst[1].ns == 500);
+    assert_int_equal(find(&s, "churn", AB_OP_ALL)->tail_n, 500);
+    tail->n_worst = 4000000000u; /* a worker that lies about its own count */
+    ab_fold_tail(&f, &run);
+    forget_all(&s);
+}
+
+static void the_median_is_the_middle(void **state)
+{
+    (void)state;
+    double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
+    assert_true(ab_median(odd, 3) == 2);
+    assert_true(ab_median(even, 4) == 2.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(throughput_is_wall_time_by_ops),
+        cmocka_unit_test(ops_without_a_hook_have_no_entry_and_are_counted),
+        cmocka_unit_test(ticks_become_nanoseconds_by_kind),
+        cmocka_unit_test(the_tail_gives_max_and_the_worst_slowest_first),
+        cmocka_unit_test(the_median_is_the_middle),
+    };
+    test_tape_churn_map(200, 30000, &tape, &map);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+    return failed;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real processes: what ends by itself, what must be ended, and what it leaves behind.
+ */
+#include "core/clock.h"
+#include "runner/supervise.h"
+#include "support/cmocka.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static pid_t start(void (*body)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        body();
+        _exit(0);
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+static struct ab_ending watch(void (*body)(void), uint64_t timeout_ns, uint64_t memory)
+{
+    struct ab_ending ending = ab_supervise(start(body), ab_clock_now_ns() + timeout_ns, memory);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
+    assert_int_equal(errno, ECHILD);
+    return ending;
+}
+
+static void exit_seven(void)
+{
+    _exit(7);
+}
+
+static void be_killed(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void sleep_long(void)
+{
+    sleep(1000);
+}
+
+static void ignore_term(void)
+{
+    signal(SIGTERM, SIG_IGN);
+    for (;;)
+        sleep(1000);
+}
+
+static void leave_children(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            if (i == 1)
+                setsid(); /* out of the group */
+            if (i == 1 && fork() != 0)
+                _exit(0); /* and orphaned */
+            sleep_long();
+        }
+    usleep(100000);
+}
+
+static void eat_memory(void)
+{
+    size_t n = 256u << 20;
+    char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(p, 1, n);
+    sleep_long();
+}
+
+static void ends_are_told_as_they_were(void **state)
+{
+    (void)state;
+    struct ab_ending e = watch(exit_seven, 10 * SECOND, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_ITSELF);
+    assert_true(WIFEXITED(e.wait_status) && WEXITSTATUS(e.wait_status) == 7);
+    assert_int_equal(e.n_left, 0);
+    e = watch(be_killed, 10 * SECOND, UINT64_MAX);
+    assert_true(WIFSIGNALED(e.wait_status) && WTERMSIG(e.wait_status) == SIGSEGV);
+}
+
+static void a_deadline_ends_what_sleeps_and_what_ignores_term(void **state)
+{
+    (void)state;
+    struct ab_ending e = watch(sleep_long, SECOND / 5, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_DEADLINE);
+    assert_false(e.ignored_term);
+    e = watch(ignore_term, SECOND / 5, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_DEADLINE);
+    assert_true(e.ignored_term);
+    assert_int_equal(WTERMSIG(e.wait_status), SIGKILL);
+}
+
+static void children_in_and_out_of_the_group_are_killed_and_counted(void **state)
+{
+    (void)state;
+    struct ab_ending e = watch(leave_children, 10 * SECOND, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_ITSELF);
+    assert_true(e.n_left >= 2);
+}
+
+static void too_much_memory_is_stopped(void **state)
+{
+    (void)state;
+    struct ab_ending e = watch(eat_memory, 10 * SECOND, 64u << 20);
+    assert_int_equal(e.end, AB_END_MEMORY);
+    assert_true(e.rss_bytes > 64u << 20);
+}
+
+static void shared_memory_is_ours_and_does_not_count(void **state)
+{
+    (void)state;
+    size_t n = 128u << 20;
+    char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memset(p, 1, n);
+    struct ab_ending e = watch(exit_seven, 10 * SECOND, 64u << 20);
+    assert_int_equal(e.end, AB_END_ITSELF);
+    munmap(p, n);
+}
+
+static void a_signal_interrupts(void **state)
+{
+    (void)state;
+    raise(SIGINT);
+    assert_int_equal(ab_supervise_signal(), SIGINT);
+    struct ab_ending e = watch(sleep_long, 10 * SECOND, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_INTERRUPTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_are_told_as_they_were),
+        cmocka_unit_test(a_deadline_ends_what_sleeps_and_what_ignores_term),
+        cmocka_unit_test(children_in_and_out_of_the_group_are_killed_and_counted),
+        cmocka_unit_test(too_much_memory_is_stopped),
+        cmocka_unit_test(shared_memory_is_ours_and_does_not_count),
+        cmocka_unit_test(a_signal_interrupts), /* last: the flag stays */
+    };
+    ab_supervise_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

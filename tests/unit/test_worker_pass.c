@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops of both boundaries over a counting allocator, in this process: every op of the tape
+ * reaches the allocator once, with the right arguments, in every pass.
+ */
+#include "support/cmocka.h"
+#include "support/tape.h"
+#include "worker/verify.h"
+#include "worker/worker.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    uint64_t allocs, frees, resizes, zeroed, aligned, bytes, freed_bytes;
+    uint64_t fail_at; /* this alloc gives NULL; 0 = none */
+} seen;
+
+static void *count_malloc(size_t n)
+{
+    seen.bytes += n;
+    return ++seen.allocs == seen.fail_at ? NULL : malloc(n);
+}
+
+static void count_free(void *p)
+{
+    seen.frees++;
+    free(p);
+}
+
+static void *count_realloc(void *p, size_t n)
+{
+    seen.resizes++;
+    seen.bytes += n;
+    return realloc(p, n);
+}
+
+static void *count_calloc(size_t n, size_t size)
+{
+    seen.zeroed++;
+    seen.bytes += n * size;
+    return calloc(n, size);
+}
+
+static void *count_memalign(size_t align, size_t n)
+{
+    seen.aligned++;
+    seen.bytes += n;
+    return memalign(align, n);
+}
+
+static ab_ref heap_alloc(struct ab_heap *heap, size_t n)
+{
+    (void)heap;
+    return (ab_ref)count_malloc(n);
+}
+
+static void heap_free(struct ab_heap *heap, ab_ref ref, size_t n)
+{
+    (void)heap;
+    seen.freed_bytes += n;
+    count_free((void *)ref);
+}
+
+static ab_ref heap_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t n)
+{
+    (void)heap;
+    assert_true(malloc_usable_size((void *)ref) >= old_size);
+    return (ab_ref)count_realloc((void *)ref, n);
+}
+
+static struct ab_malloc_face malloc_face = {count_malloc, count_free,     count_realloc,
+                                            count_calloc, count_memalign, malloc_usable_size};
+static struct ab_heap_face heap_face = {
+    .alloc = heap_alloc, .free = heap_free, .resize = heap_resize};
+
+struct fixture {
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_worker w;
+    uint32_t positions[4096], ticks[4096];
+};
+
+static struct fixture *open_fixture(enum ab_pass pass)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    test_tape_churn_map(100, 20000, &f->tape, &f->map);
+    f->w = (struct ab_worker){.image = f->map.image,
+                              .ops = f->map.ops,
+                              .wide = f->map.wide,
+                              .phases = f->map.phases,
+                              .slots = calloc(f->map.image->n_slots, sizeof(struct ab_slot)),
+                              .block = calloc(1, sizeof(struct ab_run_block)),
+                              .positions = f->positions,
+                              .ticks = f->ticks,
+                              .first_null_op = UINT32_MAX};
+    f->w.block->request.pass = pass;
+    f->w.block->request.verify_ops = UINT32_MAX;
+    memset(&seen, 0, sizeof seen);
+    return f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+    ab_tape_map_close(&f->map);
+    ab_tape_fini(&f->tape);
+    free(f->w.slots);
+    free(f->w.block);
+    free(f);
+}
+
+static void expect_whole_tape(const struct fixture *f)
+{
+    assert_int_equal(seen.allocs, 100 + 18000);
+    assert_int_equal(seen.resizes, 2000);
+    assert_int_equal(seen.frees, 18000 + 100);
+    assert_int_equal(seen.bytes, f->map.image->facts.total_bytes);
+    assert_int_equal(f->w.first_null_op, UINT32_MAX);
+}
+
+static void every_pass_does_every_op_at_both_boundaries(void **state)
+{
+    (void)state;
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (int boundary = 0; boundary < 2; boundary++) {
+            struct fixture *f = open_fixture((enum ab_pass)pass);
+            if (boundary == 0)
+                ab_pass_malloc(&f->w, &malloc_face);
+            else
+                ab_pass_heap(&f->w, &heap_face);
+            expect_whole_tape(f);
+            assert_true(f->w.block->report.phases[1].wall_ticks > 0);
+            if (boundary == 1)
+                assert_true(seen.freed_bytes > 100 * 16);
+            close_fixture(f);
+        }
+}
+
+static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_LATENCY);
+    uint32_t n = 0;
+    for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
+        f->positions[n++] = i;
+    f->w.block->request.n_samples = n;
+    ab_pass_malloc(&f->w, &malloc_face);
+    expect_whole_tape(f);
+    assert_int_equal(f->w.block->report.n_samples_done, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(f->ticks[i] > 0);
+    close_fixture(f);
+}
+
+static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_TAIL);
+    f->w.block->request.tail_ticks = 1; /* everything is slow */
+    ab_pass_malloc(&f->w, &malloc_face);
+    const struct ab_tail *tail = &f->w.block->report.phases[1].tail[AB_OP_ALLOC];
+    assert_int_equal(tail->n, 18000);
+    assert_true(tail->n_slow > 17000);
+    assert_int_equal(tail->n_worst, AB_WORST_MAX);
+    uint64_t max = 0;
+    for (unsigned i = 0; i < AB_WORST_MAX; i++) {
+        assert_int_equal(ab_tape_map_kind(&f->map, tail->worst[i].position, NULL), AB_OP_ALLOC);
+        max = tail->worst[i].ticks > max ? tail->worst[i].ticks : max;
+    }
+    assert_int_equal(max, tail->max_ticks);
+    assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ALLOC].n, 0); /* not measured */
+    close_fixture(f);
+}
+
+static void a_null_is_noted_with_its_size(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_TAIL);
+    seen.fail_at = 500;
+    ab_pass_malloc(&f->w, &malloc_face);
+    assert_int_not_equal(f->w.first_null_op, UINT32_MAX);
+    assert_true(f->w.first_null_size >= 16);
+    close_fixture(f);
+}
+
+static void the_preflight_passes_a_sound_allocator(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_VERIFY);
+    struct ab_heap_face view;
+    ab_malloc_as_heap(&malloc_face, &view);
+    ab_pass_verify(&f->w, &view);
+    expect_whole_tape(f);
+    close_fixture(f);
+}
+
+static void missing_hooks_are_skipped_not_called(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+    struct ab_heap_face face = heap_face;
+    face.resize = NULL;
+    ab_pass_heap(&f->w, &face);
+    assert_int_equal(seen.resizes, 0);
+    assert_int_equal(seen.frees, 18100);
+    close_fixture(f);
+}
+
+static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_err err;
+    const struct ab_request requests[] = {
+        {.size = 100, .is_zeroed = true, .touch = AB_TOUCH_ALL},
+        {.size = 5000, .align = 4096, .touch = AB_TOUCH_PAGE},
+        {.size = 10, .align = 64, .touch = AB_TOUCH_PAGE},
+        {.size = UINT64_C(1) << 28, .align = 128, .touch = AB_TOUCH_NONE},
+        {.size = UINT64_C(1) << 62, .may_fail = true, .touch = AB_TOUCH_PAGE},
+    };
+    ab_tape_map_close(&f->map);
+    ab_tape_fini(&f->tape);
+    ab_tape_phase(b, "p", true, &err);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(ab_tape_alloc(b, i, &requests[i], &err), AB_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &f->tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
+    f->w.image = f->map.image;
+    f->w.ops = f->map.ops;
+    f->w.wide = f->map.wide;
+    f->w.phases = f->map.phases;
+    ab_pass_malloc(&f->w, &malloc_face);
+    assert_int_equal(seen.zeroed, 1);
+    assert_int_equal(seen.aligned, 3);
+    assert_int_equal(seen.allocs, 1);
+    assert_int_equal(seen.frees, 4);
+    assert_int_equal(f->w.first_null_op, UINT32_MAX); /* the program saw that NULL too */
+    close_fixture(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pass_does_every_op_at_both_boundaries),
+        cmocka_unit_test(the_latency_pass_fills_a_tick_count_for_each_position),
+        cmocka_unit_test(the_tail_pass_counts_all_and_keeps_the_worst),
+        cmocka_unit_test(a_null_is_noted_with_its_size),
+        cmocka_unit_test(the_preflight_passes_a_sound_allocator),
+        cmocka_unit_test(missing_hooks_are_skipped_not_called),
+        cmocka_unit_test(wide_zeroed_and_aligned_ops_reach_their_functions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/cmocka.h"
+#include "worker/touch.h"
+
+#include <string.h>
+
+static unsigned char block[20000];
+
+static size_t changed(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof block; i++)
+        n += block[i] != 0xee;
+    return n;
+}
+
+static void touch(enum ab_touch mode, uint32_t n, size_t size)
+{
+    memset(block, 0xee, sizeof block);
+    ab_touch_block(block, size, AB_TOUCH_MAKE(mode, n));
+}
+
+static void each_mode_writes_just_its_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ab_touch mode;
+        uint32_t n;
+        size_t size, expected;
+    } cases[] = {
+        {AB_TOUCH_NONE, 0, 100, 0},     {AB_TOUCH_FIRST, 8, 100, 8},  {AB_TOUCH_FIRST, 8, 3, 3},
+        {AB_TOUCH_ENDS, 0, 1, 1},       {AB_TOUCH_ENDS, 0, 100, 2},   {AB_TOUCH_PAGE, 0, 1, 1},
+        {AB_TOUCH_PAGE, 0, 4096, 1},    {AB_TOUCH_PAGE, 0, 4097, 2},  {AB_TOUCH_PAGE, 0, 12288, 3},
+        {AB_TOUCH_LINE, 0, 64, 1},      {AB_TOUCH_LINE, 0, 65, 2},    {AB_TOUCH_LINE, 0, 640, 10},
+        {AB_TOUCH_ALL, 0, 300, 299 + 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        touch(cases[i].mode, cases[i].n, cases[i].size);
+        /* `all` writes byte i as i: 0xee at 238 leaves that one as it was */
+        size_t same = cases[i].mode == AB_TOUCH_ALL && cases[i].size > 0xee;
+        assert_int_equal(changed(), cases[i].expected - same);
+        for (size_t j = cases[i].size; j < sizeof block; j++)
+            assert_int_equal(block[j], 0xee);
+    }
+}
+
+static void a_grown_block_is_touched_from_its_old_size_on(void **state)
+{
+    (void)state;
+    memset(block, 0xee, sizeof block);
+    ab_touch_pages(block, 5000, 15000);
+    assert_int_equal(block[0], 0xee);
+    assert_int_not_equal(block[5000], 0xee);
+    assert_int_not_equal(block[5000 + 4096], 0xee);
+    assert_int_equal(changed(), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mode_writes_just_its_bytes),
+        cmocka_unit_test(a_grown_block_is_touched_from_its_old_size_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
