@@ -146,7 +146,8 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
     if (!isfinite(value) || (is_exact ? whole >= UINT64_C(1) << 63 : value >= 0x1p63))
         return "number out of range";
     if (k->whole && fabs(value - nearbyint(value)) > 1e-9 * value)
-        return kind == AB_UNIT_COUNT ? "must be a whole number" : "must be whole in its smallest unit";
+        return kind == AB_UNIT_COUNT ? "must be a whole number"
+                                     : "must be whole in its smallest unit";
     out->value = value;
     out->whole = is_exact ? whole : (uint64_t)nearbyint(value);
     return NULL;

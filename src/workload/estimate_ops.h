@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How large a tape becomes, before it is made and while it grows. A typing error such as iters(1e12)
- * must end in a sentence with the figure, not in an hour of work or the kernel's out-of-memory
- * killer.
+ * How large a tape becomes, before it is made and while it grows. A typing error such as
+ * iters(1e12) must end in a sentence with the figure, not in an hour of work or the kernel's
+ * out-of-memory killer.
  */
 #ifndef AB_WORKLOAD_ESTIMATE_OPS_H
 #define AB_WORKLOAD_ESTIMATE_OPS_H

@@ -62,7 +62,8 @@ static bool check_characters(const struct ab_source *source, struct ab_diag *dia
             return false;
         }
         if (!is_allowed(c)) {
-            ab_diag_add(diag, at, "control character U+%04X; workloads are plain text", (unsigned)c);
+            ab_diag_add(diag, at, "control character U+%04X; workloads are plain text",
+                        (unsigned)c);
             return false;
         }
         bool ends_line = c == '\n' || (c == '\r' && s[i + 1] != '\n');

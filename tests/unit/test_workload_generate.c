@@ -80,8 +80,8 @@ static void lifo_frees_the_youngest_first_and_every_leaves_the_others(void **sta
 static void replace_frees_first_and_makes_the_block_the_youngest(void **state)
 {
     (void)state;
-    expect("    do: [{alloc: s, size: 8, count: 3}, {replace: s, size: 9}, {free: s, count: all}]\n",
-           "a0:8 a1:8 a2:8 f0 a0:9 f1 f2 f0");
+    expect("    do: [{alloc: s, size: 8, count: 3}, {replace: s, size: 9}, "
+           "{free: s, count: all}]\n", "a0:8 a1:8 a2:8 f0 a0:9 f1 f2 f0");
 }
 
 static void resize_keeps_the_age_of_the_block(void **state)

@@ -205,7 +205,7 @@ static void too_many_ops_are_refused_with_the_figure_before_they_are_made(void *
     static const char *const phases[] = {
         "    until: ops(1e18)\n    repeat: 1e18\n    do: [{replace: s, size: 8}]\n",
         "    until: iters(1e9)\n    do: [{repeat: 1e6, do: [{replace: s, size: 8}]}]\n",
-        "    until: iters(1e15)\n    do: [{alloc: s, size: 8, count: all}, {free: s, count: all}]\n",
+        "    until: iters(1e15)\n    do: [{alloc: s, size: 8}, {free: s, count: all}]\n",
         "    do: [{repeat: 1e15, do: [{alloc: s, size: 8}, {free: s, count: all}]}]\n",
     };
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
