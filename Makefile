@@ -31,7 +31,7 @@ PLAIN := $(PLAIN_$(VARIANT))
 SAN   := $(SAN_$(VARIANT))
 
 CPPFLAGS += -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
-CFLAGS   += -std=gnu17 -fPIE -fno-strict-aliasing -fno-builtin-malloc -fno-builtin-free $(WARN)
+CFLAGS   += -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-builtin-malloc -fno-builtin-free $(WARN)
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -std=%,$(CFLAGS) $(PLAIN) $(SAN))
 $(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
@@ -144,7 +144,12 @@ test check:
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests
 	$(Q)./tests/run-all build/release build/asan
 
-bench: all
+$(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+bench: all $(B)/bench/null_instructions
 	$(Q)./scripts/bench $(B)
 interop: all
 	$(Q)./scripts/interop-hdr

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/account.h"
+
+#include "trace/format.h"
+
+#include <stdlib.h>
+
+void ab_account_fini(struct ab_account *a)
+{
+    ab_live_map_fini(&a->live);
+    free(a->free_slots);
+    *a = (struct ab_account){0};
+}
+
+static bool push_slot(struct ab_account *a, uint32_t slot)
+{
+    if (a->n_free_slots == a->cap_free_slots) {
+        size_t cap = a->cap_free_slots == 0 ? 1024 : a->cap_free_slots * 2;
+        uint32_t *grown = realloc(a->free_slots, cap * sizeof grown[0]);
+        if (grown == NULL)
+            return false;
+        a->free_slots = grown;
+        a->cap_free_slots = cap;
+    }
+    a->free_slots[a->n_free_slots++] = slot;
+    return true;
+}
+
+static void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_size)
+{
+    struct ab_trace_info *i = &a->info;
+    a->live_bytes += new_size - old_size;
+    if (a->live_bytes > i->live_peak_bytes)
+        i->live_peak_bytes = a->live_bytes;
+    if (a->live.n > i->live_peak_blocks)
+        i->live_peak_blocks = a->live.n;
+    i->live_end_blocks = a->live.n;
+    i->live_end_bytes = a->live_bytes;
+}
+
+static const char *take_alloc(struct ab_account *a, const struct ab_trace_record *r,
+                              struct ab_event *out, uint64_t *number)
+{
+    if (r->released)
+        return "an allocation that released a block";
+    if (r->failed)
+        return NULL;
+    uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
+                                        : (uint32_t)a->info.slots++;
+    if (a->info.slots > AB_SLOT_MAX)
+        return "more blocks live at once than a tape can hold (2^28)";
+    if (!ab_live_map_add(&a->live, a->next_number, r->size, slot))
+        return "out of memory for the live blocks";
+    *number = a->next_number++;
+    out->slot = slot;
+    a->info.total_bytes += r->size;
+    note_live(a, 0, r->size);
+    return NULL;
+}
+
+static const char *end_block(struct ab_account *a, struct ab_live *live, struct ab_event *out)
+{
+    uint64_t size = live->size;
+    out->slot = live->slot;
+    if (!push_slot(a, live->slot))
+        return "out of memory for the free slots";
+    ab_live_map_remove(&a->live, live);
+    note_live(a, size, 0);
+    return NULL;
+}
+
+static const char *take_known(struct ab_account *a, const struct ab_trace_record *r,
+                              struct ab_event *out)
+{
+    struct ab_live *live = ab_live_map_find(&a->live, r->block);
+    if (live == NULL)
+        return r->kind == AB_EVENT_FREE ? "a free of a block that is not live"
+                                        : "a resize of a block that is not live";
+    if (r->kind == AB_EVENT_FREE) {
+        if (r->failed || r->released)
+            return "a free with flags";
+        return end_block(a, live, out);
+    }
+    if (r->released)
+        return r->failed || r->size != 0 ? "a resize that released its block without size 0"
+                                         : end_block(a, live, out);
+    out->slot = live->slot;
+    if (r->failed)
+        return NULL;
+    uint64_t old_size = live->size;
+    live->size = r->size;
+    a->info.total_bytes += r->size;
+    note_live(a, old_size, r->size);
+    return NULL;
+}
+
+const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
+                            struct ab_event *out, uint64_t *number)
+{
+    if (r->kind >= AB_EVENT_KIND_COUNT)
+        return "an event of unknown kind";
+    if (r->thread > a->info.threads || r->thread >= AB_TRACE_THREADS_MAX)
+        return "a thread number beyond the next new one";
+    if (r->kind == AB_EVENT_ALLOC_ALIGNED && (r->align == 0 || (r->align & (r->align - 1)) != 0))
+        return "an alignment that is no power of two";
+    *out = (struct ab_event){.kind = r->kind, .failed = r->failed, .released = r->released,
+                             .thread = r->thread, .size = r->size, .align = r->align};
+    const char *wrong = r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE
+                            ? take_known(a, r, out)
+                            : take_alloc(a, r, out, number);
+    if (wrong != NULL)
+        return wrong;
+    if (r->thread == a->info.threads)
+        a->info.threads++;
+    a->info.events++;
+    a->info.ops[r->kind]++;
+    a->info.failed += r->failed;
+    return NULL;
+}

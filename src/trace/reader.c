@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every number of the file is checked before it is used: lengths against caps before anything is
+ * read into a buffer, checksums before anything is decoded, the calls against what is live before
+ * anybody sees them.
+ */
+#include "trace/reader.h"
+
+#include "core/bytes.h"
+#include "core/text.h"
+#include "trace/account.h"
+#include "trace/block.h"
+#include "trace/checksum.h"
+#include "trace/format.h"
+#include "trace/summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+struct ab_trace_reader {
+    int fd;
+    char path[1024]; /* as shown */
+    uint64_t offset, block_offset;
+    uint32_t sequence;
+    struct ab_account account;
+    struct ab_trace_record *records;
+    size_t n, at; /* records decoded, handed out */
+    uint8_t *stored, *raw;
+    size_t stored_cap;
+    ZSTD_DCtx *zstd;
+    bool is_over;
+};
+
+static enum ab_status bad(const struct ab_trace_reader *r, uint64_t offset, struct ab_err *err,
+                          const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static enum ab_status bad(const struct ab_trace_reader *r, uint64_t offset, struct ab_err *err,
+                          const char *fmt, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return ab_fail(err, AB_INPUT, "%s: byte %llu: %s", r->path, (unsigned long long)offset, text);
+}
+
+/* Reads exactly n bytes; *got says how many there were (0 = the file ends here). */
+static enum ab_status take(struct ab_trace_reader *r, void *to, size_t n, size_t *got,
+                           struct ab_err *err)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t k = read(r->fd, (char *)to + *got, n - *got);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return ab_fail_errno(err, AB_INPUT, "%s: byte %llu: cannot read", r->path,
+                                 (unsigned long long)r->offset);
+        if (k == 0)
+            break;
+        *got += (size_t)k;
+        r->offset += (uint64_t)k;
+    }
+    return AB_OK;
+}
+
+static enum ab_status truncated(const struct ab_trace_reader *r, struct ab_err *err)
+{
+    return bad(r, r->offset, err,
+               "the file ends here without its end mark; %llu events before it are whole",
+               (unsigned long long)r->account.info.events);
+}
+
+static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
+{
+    uint8_t head[AB_TRACE_HEADER_MAX];
+    size_t got;
+    enum ab_status status = take(r, head, AB_TRACE_HEADER_FIXED, &got, err);
+    if (status != AB_OK)
+        return status;
+    if (got == 0)
+        return bad(r, 0, err, "the file is empty");
+    if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
+        return bad(r, 0, err, "no trace of allocbench (a trace begins with 89 41 42 54)");
+    if (got < AB_TRACE_HEADER_FIXED)
+        return truncated(r, err);
+    uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
+    uint32_t n = ab_get_u32(head + 24);
+    if (version != AB_TRACE_VERSION)
+        return bad(r, 8, err, "trace version %u; this allocbench reads version %d", version,
+                   AB_TRACE_VERSION);
+    if (n > AB_TRACE_PROGRAM_MAX || total != AB_TRACE_HEADER_FIXED + n + 8)
+        return bad(r, 12, err, "a header of %u bytes with a name of %u", total, n);
+    status = take(r, head + AB_TRACE_HEADER_FIXED, n + 8, &got, err);
+    if (status != AB_OK)
+        return status;
+    if (got < n + 8)
+        return truncated(r, err);
+    if (ab_get_u64(head + total - 8) != XXH64(head, total - 8, 0))
+        return bad(r, 0, err, "the header does not match its checksum");
+    if (memchr(head + AB_TRACE_HEADER_FIXED, 0, n) != NULL)
+        return bad(r, AB_TRACE_HEADER_FIXED, err, "a NUL in the name of the program");
+    memcpy(r->account.info.program, head + AB_TRACE_HEADER_FIXED, n);
+    return AB_OK;
+}
+
+static enum ab_status check_file(int fd, const char *shown, struct ab_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
+    if (S_ISDIR(st.st_mode))
+        return ab_fail(err, AB_INPUT, "%s: a directory, not a trace", shown);
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return ab_fail(err, AB_INPUT, "%s: neither a file nor a pipe", shown);
+    return AB_OK;
+}
+
+enum ab_status ab_trace_open(const char *path, struct ab_trace_reader **out, struct ab_err *err)
+{
+    struct ab_trace_reader *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_text_printable(r->path, sizeof r->path, path);
+    r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                   : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    enum ab_status status = r->fd < 0 ? ab_fail_errno(err, AB_INPUT, "cannot open trace '%s'",
+                                                      r->path)
+                                      : check_file(r->fd, r->path, err);
+    r->stored_cap = ZSTD_compressBound(AB_TRACE_RAW_MAX);
+    r->records = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof r->records[0]);
+    r->stored = malloc(r->stored_cap);
+    r->raw = malloc(AB_TRACE_RAW_MAX);
+    r->zstd = ZSTD_createDCtx();
+    if (status == AB_OK &&
+        (r->records == NULL || r->stored == NULL || r->raw == NULL || r->zstd == NULL))
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    if (status == AB_OK)
+        status = read_header(r, err);
+    if (status == AB_OK)
+        *out = r;
+    else
+        ab_trace_close(r);
+    return status;
+}
+
+void ab_trace_close(struct ab_trace_reader *r)
+{
+    if (r == NULL)
+        return;
+    if (r->fd >= 0)
+        close(r->fd);
+    ab_account_fini(&r->account);
+    ZSTD_freeDCtx(r->zstd);
+    free(r->records);
+    free(r->stored);
+    free(r->raw);
+    free(r);
+}
+
+struct block_head {
+    uint32_t kind, n_events, raw_bytes, stored_bytes;
+};
+
+static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t *head,
+                                 struct block_head *out, struct ab_err *err)
+{
+    struct block_head h = {ab_get_u32(head + 4), ab_get_u32(head + 12), ab_get_u32(head + 16),
+                           ab_get_u32(head + 20)};
+    uint32_t sequence = ab_get_u32(head + 8);
+    uint64_t first = ab_get_u64(head + 24), at = r->block_offset;
+    if (ab_get_u32(head) != AB_TRACE_BLOCK_MAGIC)
+        return bad(r, at, err, "no block begins here");
+    if (h.kind != AB_TRACE_BLOCK_EVENTS && h.kind != AB_TRACE_BLOCK_END)
+        return bad(r, at + 4, err, "a block of unknown kind %u", h.kind);
+    if (sequence != r->sequence)
+        return bad(r, at + 8, err, "block %u where block %u belongs", sequence, r->sequence);
+    if (first != r->account.info.events)
+        return bad(r, at + 24, err, "a block that begins with event %llu after %llu events",
+                   (unsigned long long)first, (unsigned long long)r->account.info.events);
+    bool is_end = h.kind == AB_TRACE_BLOCK_END;
+    if (is_end ? h.n_events != 0 : h.n_events == 0 || h.n_events > AB_TRACE_BLOCK_EVENTS_MAX)
+        return bad(r, at + 12, err, "%u events in a block; 1 to %d are allowed", h.n_events,
+                   AB_TRACE_BLOCK_EVENTS_MAX);
+    if (h.raw_bytes > AB_TRACE_RAW_MAX ||
+        (is_end && (h.raw_bytes != AB_TRACE_SUMMARY_BYTES || h.stored_bytes != h.raw_bytes)))
+        return bad(r, at + 16, err, "a block of %u bytes; at most %d are allowed", h.raw_bytes,
+                   AB_TRACE_RAW_MAX);
+    if (h.stored_bytes > r->stored_cap)
+        return bad(r, at + 20, err, "a block stored in %u bytes; at most %zu are allowed",
+                   h.stored_bytes, r->stored_cap);
+    *out = h;
+    return AB_OK;
+}
+
+static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
+                              const struct block_head *h)
+{
+#ifdef AB_TRACE_UNCHECKED /* fuzzing: behind the checksums lies the code that must hold */
+    (void)r, (void)head, (void)h;
+    return true;
+#else
+    return ab_trace_block_checksum(head, r->stored, h->stored_bytes) ==
+           ab_get_u64(head + AB_TRACE_BLOCK_CHECKED);
+#endif
+}
+
+static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err)
+{
+    uint8_t expected[AB_TRACE_SUMMARY_BYTES], more;
+    size_t got;
+    ab_trace_summary_encode(&r->account.info, expected);
+    if (memcmp(expected, r->stored, sizeof expected) != 0)
+        return bad(r, r->block_offset, err, "the totals of the end mark are not those of the events");
+    uint64_t end = r->offset;
+    enum ab_status status = take(r, &more, 1, &got, err);
+    if (status != AB_OK)
+        return status;
+    if (got != 0)
+        return bad(r, end, err, "something follows the end mark");
+    r->account.info.file_bytes = end;
+    r->is_over = true;
+    return AB_OK;
+}
+
+static enum ab_status decode_events(struct ab_trace_reader *r, const struct block_head *h,
+                                    struct ab_err *err)
+{
+    size_t raw = ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, r->stored, h->stored_bytes);
+    if (ZSTD_isError(raw) || raw != h->raw_bytes)
+        return bad(r, r->block_offset, err, "a block that cannot be decompressed: %s",
+                   ZSTD_isError(raw) ? ZSTD_getErrorName(raw) : "shorter than it says");
+    const char *wrong = ab_block_decode(r->raw, raw, r->records, h->n_events);
+    if (wrong != NULL)
+        return bad(r, r->block_offset, err, "%s", wrong);
+    r->n = h->n_events;
+    r->at = 0;
+    return AB_OK;
+}
+
+static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
+{
+    uint8_t head[AB_TRACE_BLOCK_HEADER];
+    struct block_head h;
+    size_t got;
+    r->block_offset = r->offset;
+    enum ab_status status = take(r, head, sizeof head, &got, err);
+    if (status != AB_OK)
+        return status;
+    if (got < sizeof head)
+        return truncated(r, err);
+    if ((status = check_head(r, head, &h, err)) != AB_OK ||
+        (status = take(r, r->stored, h.stored_bytes, &got, err)) != AB_OK)
+        return status;
+    if (got < h.stored_bytes)
+        return truncated(r, err);
+    if (!is_checksum_right(r, head, &h))
+        return bad(r, r->block_offset, err, "block %u does not match its checksum", r->sequence);
+    r->sequence++;
+    return h.kind == AB_TRACE_BLOCK_END ? end_of_trace(r, err) : decode_events(r, &h, err);
+}
+
+enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events, size_t cap,
+                             size_t *n, struct ab_err *err)
+{
+    size_t done = 0;
+    while (done < cap && !r->is_over) {
+        if (r->at == r->n) {
+            enum ab_status status = read_block(r, err);
+            if (status != AB_OK)
+                return status;
+            continue;
+        }
+        uint64_t number;
+        const char *wrong = ab_account_take(&r->account, &r->records[r->at], &events[done], &number);
+        if (wrong != NULL)
+            return bad(r, r->block_offset, err, "event %llu: %s",
+                       (unsigned long long)r->account.info.events, wrong);
+        r->at++;
+        done++;
+    }
+    *n = done;
+    return AB_OK;
+}
+
+const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r)
+{
+    return &r->account.info;
+}
