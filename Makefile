@@ -89,7 +89,7 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 $(B)/liballocbench-record.so: $(PRELOAD_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fvisibility=hidden \
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
 	  -Wl,-soname,liballocbench-record.so -o $@ $(PRELOAD_SRC)
 
