@@ -69,7 +69,7 @@ static void *toy_alloc(size_t align, size_t size)
         class++;
     char *cell = toy_free_cells[class];
     if (cell != NULL)
-        memcpy(&toy_free_cells[class], cell, sizeof cell);
+        memcpy(&toy_free_cells[class], cell, sizeof(void *));
     else if ((cell = toy_carve((size_t)1 << class)) == NULL)
         goto none;
     uintptr_t at = ((uintptr_t)cell + TOY_HEADER + align - 1) & -align;
@@ -86,7 +86,7 @@ static void toy_free(void *p)
         return;
     struct toy_head head = *toy_head(p);
     void *cell = (char *)p - head.offset;
-    memcpy(cell, &toy_free_cells[head.class], sizeof cell);
+    memcpy(cell, &toy_free_cells[head.class], sizeof(void *));
     toy_free_cells[head.class] = cell;
 }
 
