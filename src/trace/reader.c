@@ -250,7 +250,7 @@ static enum ab_status decode_events(struct ab_trace_reader *r, const struct bloc
 static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
 {
     uint8_t head[AB_TRACE_BLOCK_HEADER];
-    struct block_head h;
+    struct block_head h = {0};
     size_t got;
     r->block_offset = r->offset;
     enum ab_status status = take(r, head, sizeof head, &got, err);

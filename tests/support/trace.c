@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/trace.h"
+
+#include "core/rng.h"
+#include "support/cmocka.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ab_trace_record next_record(struct ab_rng *rng, uint64_t *live, uint32_t *n_live)
+{
+    struct ab_trace_record r = {.size = 8 + ab_rng_below(rng, 500)};
+    uint64_t what = ab_rng_below(rng, 100);
+    uint32_t at = *n_live > 0 ? (uint32_t)ab_rng_below(rng, *n_live) : 0;
+    if (what < 45 && *n_live > 0) {
+        r.kind = what < 35 ? AB_EVENT_FREE : AB_EVENT_RESIZE;
+        r.block = live[at];
+        r.released = what == 44;
+        r.failed = what == 43;
+        if (r.kind == AB_EVENT_FREE || r.released) {
+            r.size = 0;
+            live[at] = live[--*n_live];
+        }
+        return r;
+    }
+    r.kind = what < 80 ? AB_EVENT_ALLOC : what < 90 ? AB_EVENT_ALLOC_ZEROED
+                                                    : AB_EVENT_ALLOC_ALIGNED;
+    if (r.kind == AB_EVENT_ALLOC_ALIGNED)
+        r.align = UINT64_C(16) << ab_rng_below(rng, 8);
+    r.failed = what == 79;
+    if (r.failed)
+        r.size = UINT64_MAX - 5;
+    return r;
+}
+
+uint8_t *test_trace_mixed(uint32_t n, size_t *bytes, struct ab_trace_info *info)
+{
+    struct ab_rng rng;
+    struct ab_err err = {0};
+    struct ab_trace_writer *w;
+    uint64_t *live = calloc(n + 1, sizeof live[0]);
+    uint32_t n_live = 0;
+    FILE *f = tmpfile();
+    ab_rng_init(&rng, 3, 3);
+    assert_int_equal(ab_trace_writer_open(f, "mixed", &w, &err), AB_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        struct ab_trace_record r = next_record(&rng, live, &n_live);
+        uint64_t number = UINT64_MAX;
+        assert_int_equal(ab_trace_write(w, &r, &number, &err), AB_OK);
+        if (number != UINT64_MAX)
+            live[n_live++] = number;
+    }
+    assert_int_equal(ab_trace_writer_close(w, info, &err), AB_OK);
+    *bytes = (size_t)ftell(f);
+    uint8_t *copy = malloc(*bytes);
+    rewind(f);
+    assert_int_equal(fread(copy, 1, *bytes, f), *bytes);
+    fclose(f);
+    free(live);
+    return copy;
+}
+
+char *test_trace_file(const uint8_t *bytes, size_t n)
+{
+    char *path = strdup("/tmp/allocbench-trace-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+    return path;
+}
+
+enum ab_status test_trace_read(const char *path, uint64_t *n_events, struct ab_trace_info *info,
+                               struct ab_err *err)
+{
+    struct ab_trace_reader *r;
+    struct ab_event events[512];
+    enum ab_status status = ab_trace_open(path, &r, err);
+    *n_events = 0;
+    if (status != AB_OK)
+        return status;
+    for (size_t n = 1; status == AB_OK && n > 0; *n_events += status == AB_OK ? n : 0)
+        status = ab_trace_next(r, events, 512, &n, err);
+    if (info != NULL)
+        *info = *ab_trace_reader_info(r);
+    ab_trace_close(r);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trace files that are whole are read as written; everything else is refused at its place.
+ */
+#include "core/bytes.h"
+#include "support/cmocka.h"
+#include "support/trace.h"
+#include "trace/format.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint8_t *bytes;
+static size_t n_bytes;
+static struct ab_trace_info written;
+
+/* Overwrites one file again and again: the sweeps read it many thousand times. */
+static char *path;
+static int fd = -1;
+
+static enum ab_status read_bytes(const uint8_t *data, size_t n, struct ab_err *err)
+{
+    uint64_t events;
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, data, n, 0), (ssize_t)n);
+    return test_trace_read(path, &events, NULL, err);
+}
+
+static void what_was_written_is_read(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_trace_info info;
+    size_t n;
+    struct ab_trace_info big_written;
+    uint8_t *big = test_trace_mixed(200000, &n, &big_written); /* several blocks */
+    char *file = test_trace_file(big, n);
+    uint64_t events;
+    if (test_trace_read(file, &events, &info, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(events, 200000);
+    assert_memory_equal(&info.ops, &big_written.ops, sizeof info.ops);
+    assert_int_equal(info.live_peak_bytes, big_written.live_peak_bytes);
+    assert_int_equal(info.live_peak_blocks, big_written.live_peak_blocks);
+    assert_int_equal(info.total_bytes, big_written.total_bytes);
+    assert_int_equal(info.file_bytes, n);
+    assert_string_equal(info.program, "mixed");
+    print_message("# %.3f bytes an event\n", (double)n / 200000);
+    unlink(file);
+    free(file);
+    free(big);
+}
+
+static void a_trace_becomes_a_tape_with_the_same_live_peak(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_tape tape;
+    struct ab_trace_info info;
+    struct ab_trace_tape_options options = {.touch = AB_TOUCH_PAGE};
+    char *file = test_trace_file(bytes, n_bytes);
+    if (ab_trace_to_tape(file, &options, &tape, &info, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(tape.facts.live_peak_bytes, written.live_peak_bytes);
+    assert_int_equal(tape.facts.live_peak_blocks, written.live_peak_blocks);
+    assert_int_equal(tape.live_end_blocks, written.live_end_blocks);
+    assert_int_equal(tape.n_slots, written.slots);
+    assert_int_equal(tape.phases[0].n_ops[AB_OP_ALLOC_ZEROED],
+                     written.ops[AB_EVENT_ALLOC_ZEROED]);
+    ab_tape_fini(&tape);
+    unlink(file);
+    free(file);
+}
+
+static void every_changed_byte_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x55};
+    uint8_t *copy = malloc(n_bytes);
+    for (size_t i = 0; i < n_bytes; i++)
+        for (size_t c = 0; c < sizeof changes; c++) {
+            struct ab_err err = {0};
+            memcpy(copy, bytes, n_bytes);
+            copy[i] ^= changes[c];
+            if (read_bytes(copy, n_bytes, &err) != AB_INPUT)
+                fail_msg("byte %zu ^ %02x was accepted", i, changes[c]);
+            assert_non_null(strstr(err.text, "byte "));
+        }
+    free(copy);
+}
+
+static void every_truncation_is_refused(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < n_bytes; n++) {
+        struct ab_err err = {0};
+        if (read_bytes(bytes, n, &err) != AB_INPUT)
+            fail_msg("%zu of %zu bytes were accepted", n, n_bytes);
+    }
+}
+
+static void blocks_out_of_place_are_refused(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    size_t n;
+    struct ab_trace_info info;
+    uint8_t *big = test_trace_mixed(140000, &n, &info), *copy = malloc(2 * n);
+    size_t head = ab_get_u32(big + 12);
+    size_t first = AB_TRACE_BLOCK_HEADER + ab_get_u32(big + head + 20);
+    size_t second = AB_TRACE_BLOCK_HEADER + ab_get_u32(big + head + first + 20);
+    assert_int_equal(read_bytes(big, n, &err), AB_OK);
+    memcpy(copy, big, n); /* swapped */
+    memcpy(copy + head, big + head + first, second);
+    memcpy(copy + head + second, big + head, first);
+    assert_int_equal(read_bytes(copy, n, &err), AB_INPUT);
+    memcpy(copy, big, head + first); /* doubled */
+    memcpy(copy + head + first, big + head, n - head);
+    assert_int_equal(read_bytes(copy, n + first, &err), AB_INPUT);
+    memcpy(copy, big, head); /* dropped */
+    memcpy(copy + head, big + head + first, n - head - first);
+    assert_int_equal(read_bytes(copy, n - first, &err), AB_INPUT);
+    memcpy(copy, big, n); /* two traces joined */
+    memcpy(copy + n, big, n);
+    assert_int_equal(read_bytes(copy, 2 * n, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "follows the end mark"));
+    free(copy);
+    free(big);
+}
+
+static void what_is_no_trace_is_named(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    uint64_t events;
+    assert_int_equal(read_bytes((const uint8_t *)"", 0, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "empty"));
+    assert_int_equal(read_bytes((const uint8_t *)"allocbench: 1\n", 14, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "no trace"));
+    assert_int_equal(test_trace_read("/tmp", &events, NULL, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "directory"));
+    assert_int_equal(test_trace_read("/nonexistent", &events, NULL, &err), AB_INPUT);
+    assert_int_equal(test_trace_read("/dev/zero", &events, NULL, &err), AB_INPUT);
+    uint8_t *copy = malloc(n_bytes);
+    memcpy(copy, bytes, n_bytes);
+    copy[8] = 99;
+    assert_int_equal(read_bytes(copy, n_bytes, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "version 99"));
+    free(copy);
+}
+
+static void calls_that_cannot_be_are_refused_by_the_writer(void **state)
+{
+    (void)state;
+    static const struct ab_trace_record impossible[] = {
+        {.kind = AB_EVENT_FREE, .block = 7},
+        {.kind = AB_EVENT_RESIZE, .block = 7, .size = 1},
+        {.kind = AB_EVENT_ALLOC, .thread = 5},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .align = 3},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .align = 0},
+        {.kind = AB_EVENT_ALLOC, .released = true},
+        {.kind = 9},
+    };
+    for (size_t i = 0; i < sizeof impossible / sizeof impossible[0]; i++) {
+        struct ab_err err = {0};
+        struct ab_trace_writer *w;
+        FILE *f = tmpfile();
+        uint64_t number;
+        assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
+        assert_int_equal(ab_trace_write(w, &impossible[i], &number, &err), AB_INPUT);
+        ab_trace_writer_abandon(w);
+        fclose(f);
+    }
+}
+
+static void a_second_free_is_refused(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_trace_writer *w;
+    FILE *f = tmpfile();
+    uint64_t number = 0;
+    struct ab_trace_record alloc = {.kind = AB_EVENT_ALLOC, .size = 8};
+    assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
+    assert_int_equal(ab_trace_write(w, &alloc, &number, &err), AB_OK);
+    struct ab_trace_record release = {.kind = AB_EVENT_FREE, .block = number};
+    assert_int_equal(ab_trace_write(w, &release, &number, &err), AB_OK);
+    assert_int_equal(ab_trace_write(w, &release, &number, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "not live"));
+    ab_trace_writer_abandon(w);
+    fclose(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(a_trace_becomes_a_tape_with_the_same_live_peak),
+        cmocka_unit_test(every_changed_byte_is_refused),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(blocks_out_of_place_are_refused),
+        cmocka_unit_test(what_is_no_trace_is_named),
+        cmocka_unit_test(calls_that_cannot_be_are_refused_by_the_writer),
+        cmocka_unit_test(a_second_free_is_refused),
+    };
+    bytes = test_trace_mixed(400, &n_bytes, &written);
+    path = test_trace_file(bytes, n_bytes);
+    fd = open(path, O_WRONLY);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    close(fd);
+    unlink(path);
+    free(path);
+    free(bytes);
+    return failed;
+}
