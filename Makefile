@@ -89,7 +89,7 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 $(B)/liballocbench-record.so: $(PRELOAD_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fvisibility=hidden \
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
 	  -Wl,-soname,liballocbench-record.so -o $@ $(PRELOAD_SRC)
 
@@ -123,6 +123,29 @@ $(B)/guests/%: tests/guests/%.c
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
+# ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer in `make fuzz` ----
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) $(B)/fuzz/fuzz_trace_unchecked
+FUZZ_REPLAY := $(B)/obj/tests/fuzz/replay.o
+
+$(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The reader without its checksums, ahead of the one in the library.
+$(B)/fuzz/fuzz_trace_unchecked: tests/fuzz/fuzz_trace.c src/trace/reader.c $(FUZZ_REPLAY) \
+                                $(B)/liballocbench.a
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+.PHONY: fuzz-bins fuzz
+fuzz-bins: $(FUZZ_BIN)
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(Q)./scripts/fuzz $(FUZZ_SECONDS)
+
 # ---- running it ----
 .PHONY: quickstart test check unit unit-bins guests bench interop deps install clean help
 quickstart: all
@@ -141,7 +164,7 @@ test_%: $(B)/tests/unit/test_% all guests
 # Builds in parallel, then runs everything one by one: what is timed should be alone.
 test check:
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all unit-bins guests
-	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests fuzz-bins
 	$(Q)./tests/run-all build/release build/asan
 
 $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
@@ -176,6 +199,7 @@ help:
 	@echo '  test         everything: unit, contract, sanitizers, command line'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
 	@echo '  bench        what the harness itself costs, as ratios within one run'
+	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  deps         the Debian packages that a build needs'

@@ -1,18 +1,13 @@
-/* SPDX-License-Identifier: MIT
- *
- * record: the command's exit status is ours; failures of our own are 125 to 127.
- */
+/* SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/launch.h"
+#include "core/text.h"
 #include "core/units.h"
 #include "record/convert.h"
-#include "record/launch.h"
-#include "record/target.h"
 #include "report/sink.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *base_name(const char *path)
 {
@@ -20,83 +15,97 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static enum ab_status open_output(const struct ab_options *o, struct ab_output *out,
-                                  struct ab_err *err)
+static const char *stop_text(uint32_t stop)
 {
-    char name[512];
-    if (o->output != NULL && strcmp(o->output, "-") == 0)
-        return ab_fail(err, AB_USAGE,
-                       "record -o -: standard output is the command's; name a file");
-    snprintf(name, sizeof name, "%s.abt", base_name(o->args[0]));
-    return ab_output_open(o->output != NULL ? o->output : name, out, err);
+    switch (stop) {
+    case AB_SPOOL_NO_SPACE:
+        return "the disk is full";
+    case AB_SPOOL_FILE_LIMIT:
+        return "the limit on file sizes (ulimit -f) was reached";
+    case AB_SPOOL_NO_MEMORY:
+        return "the spool could not be mapped";
+    default:
+        return NULL;
+    }
 }
 
-static void print_summary(const struct ab_conversion *c, const char *path)
+/* Nothing that is missing from the trace goes unsaid. */
+static void print_summary(const char *path, const struct ab_convert_report *r)
 {
-    const struct ab_trace_info *i = &c->info;
-    char events[32], blocks[32], peak[32];
-    fprintf(stderr,
-            "allocbench: %s: %s events of %s, live peak %s in %s blocks, %.2f bytes/event\n", path,
-            ab_units_count(events, sizeof events, (double)i->events), i->program,
-            ab_units_bytes(peak, sizeof peak, (double)i->live_peak_bytes),
-            ab_units_count(blocks, sizeof blocks, (double)i->live_peak_blocks),
-            (double)i->file_bytes / (double)i->events);
-    if (c->n_images > 1)
-        fprintf(stderr, "allocbench: the command executed %u programs one after another; the trace "
-                "is that of the last, %s\n", c->n_images, i->program);
+    char bytes[32], peak[32];
+    fprintf(stderr, "allocbench: %s: %llu events, live peak %s in %llu blocks, %s (%.3f bytes an event)\n",
+            path, (unsigned long long)r->info.events,
+            ab_units_bytes(peak, sizeof peak, (double)r->info.live_peak_bytes),
+            (unsigned long long)r->info.live_peak_blocks,
+            ab_units_bytes(bytes, sizeof bytes, (double)r->info.file_bytes),
+            (double)r->info.file_bytes / (double)r->info.events);
+    if (r->n_images > 1)
+        fprintf(stderr, "allocbench: the process replaced its program %u times (exec); the last "
+                        "one is what was kept\n", r->n_images - 1);
+    if (r->n_foreign > 0)
+        fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
+                        "given out were left out\n", (unsigned long long)r->n_foreign);
+    if (r->n_reused > 0)
+        fprintf(stderr, "allocbench: %llu blocks were given back by a way that cannot be seen; "
+                        "their frees were put in\n", (unsigned long long)r->n_reused);
+    if (r->n_unfinished > 0)
+        fprintf(stderr, "allocbench: %llu calls were cut off by the end of the program\n",
+                (unsigned long long)r->n_unfinished);
 }
 
-/* Not silenced by --quiet: the trace is less than what the program did. */
-static void print_gaps(const struct ab_conversion *c)
-{
-    if (c->unseen > 0)
-        fprintf(stderr, "allocbench: left out %llu frees and resizes of blocks that were allocated "
-                "by ways that cannot be recorded\n", (unsigned long long)c->unseen);
-    if (c->lost > 0)
-        fprintf(stderr, "allocbench: left out %llu calls that did not come to their end\n",
-                (unsigned long long)c->lost);
-}
-
-static enum ab_status run_and_convert(const struct ab_options *o, const char *program,
-                                      struct ab_output *output, int *exit_code,
+static enum ab_status explain_nothing(const struct ab_convert_report *r, const char *program,
                                       struct ab_err *err)
 {
-    struct ab_launch launch;
-    struct ab_conversion c;
-    char path[PATH_MAX];
-    enum ab_status status = ab_launch_begin(&launch, err);
-    if (status != AB_OK ||
-        (status = ab_launch_run(&launch, program, (char *const *)o->args, exit_code, err)) != AB_OK)
-        goto out;
-    snprintf(path, sizeof path, "%s", output->path);
-    if ((status = ab_spool_convert(launch.dir, output->to, &c, err)) != AB_OK ||
-        (status = ab_output_commit(output, err)) != AB_OK) {
-        *exit_code = AB_RECORD_FAILED;
-        goto out;
-    }
-    if (!o->is_quiet)
-        print_summary(&c, path);
-    print_gaps(&c);
-out:
-    ab_launch_end(&launch);
+    if (r->n_images > 0)
+        return err->status;
+    return ab_fail(err, AB_INPUT,
+                   "%s: not one call of malloc was seen. It may bring its own malloc, or start "
+                   "its real work in another process: record that program itself", program);
+}
+
+static enum ab_status keep(const struct ab_launch *l, struct ab_output *out, bool is_quiet,
+                           const char *path, struct ab_err *err)
+{
+    struct ab_convert_report report;
+    char shown[512];
+    enum ab_status status = ab_convert(l->folder, base_name(l->program), out->to, &report, err);
+    ab_text_printable(shown, sizeof shown, path);
+    if (status != AB_OK)
+        return explain_nothing(&report, base_name(l->program), err);
+    if (stop_text(report.stop) != NULL)
+        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; no trace is "
+                       "written", (unsigned long long)report.info.events, stop_text(report.stop));
+    if (report.info.events == 0)
+        return ab_fail(err, AB_INPUT, "no event is whole; no trace is written");
+    status = ab_output_commit(out, err);
+    if (status == AB_OK && !is_quiet)
+        print_summary(shown, &report);
     return status;
 }
 
 enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_output output = {0};
-    char program[PATH_MAX];
-    *exit_code = AB_RECORD_FAILED;
+    struct ab_launch launch = {.folder = ""};
+    struct ab_output out = {0};
+    char path[512];
+    int command_code = 0;
+    *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
-        return ab_fail(err, AB_USAGE,
-                       "record needs a command: allocbench record -o FILE.abt -- COMMAND …");
-    enum ab_status status =
-        ab_target_find(o->args[0], program, sizeof program, exit_code, err);
-    if (status != AB_OK)
-        return status;
-    *exit_code = AB_RECORD_FAILED;
-    if ((status = open_output(o, &output, err)) == AB_OK)
-        status = run_and_convert(o, program, &output, exit_code, err);
-    ab_output_abandon(&output); /* does nothing to one that is committed */
+        return ab_fail(err, AB_USAGE, "record what? allocbench record -o app.abt -- ./app …");
+    snprintf(path, sizeof path, "%s.abt", base_name(o->args[0]));
+    const char *name = o->output != NULL ? o->output : path;
+    if (strcmp(name, "-") == 0)
+        return ab_fail(err, AB_USAGE, "standard output belongs to the command; name a file");
+    enum ab_status status = ab_launch_prepare(o->args[0], &launch, exit_code, err);
+    if (status == AB_OK)
+        status = ab_output_open(name, &out, err);
+    if (status == AB_OK)
+        status = ab_launch_run(&launch, o->args, &command_code, err);
+    if (status == AB_OK)
+        status = keep(&launch, &out, o->is_quiet, name, err);
+    ab_output_abandon(&out);
+    ab_launch_clean(&launch);
+    if (status == AB_OK)
+        *exit_code = command_code;
     return status;
 }

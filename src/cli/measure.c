@@ -256,7 +256,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
                           int *exit_code, struct ab_err *err)
 {
     struct measurement m = {.options = o, .subject = subject};
-    enum ab_status status = ab_worker_path(m.worker_path, sizeof m.worker_path, err);
+    enum ab_status status =
+        ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
         (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spool → trace: addresses become allocation numbers, the two stamps of a resize become one event.
- * What the recording says is checked against itself; nothing is repaired in silence.
+ * From spool to trace: addresses become allocation numbers, the two stamps of a realloc one
+ * resize. Memory O(live blocks).
  */
 #ifndef AB_RECORD_CONVERT_H
 #define AB_RECORD_CONVERT_H
@@ -10,20 +10,23 @@
 #include "record/spool.h"
 #include "trace/reader.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
-struct ab_conversion {
+struct ab_convert_report {
     struct ab_trace_info info;
-    uint32_t n_images; /* that recorded anything; the last of them is the one converted */
-    uint64_t unseen;   /* frees and resizes of blocks whose allocation was not seen: left out */
-    uint64_t lost;     /* places taken but not filled, calls begun but not ended: at most one or
-                          two behind a kill, else a handler jumped out of a call */
+    uint32_t n_images;      /* process images that recorded something (exec); the last is converted */
+    uint64_t n_other;       /* calls of other threads, not recorded */
+    uint32_t stop;          /* enum ab_spool_stop */
+    uint64_t n_unfinished;  /* events cut off by the program's death */
+    uint64_t n_foreign;     /* frees and resizes of blocks that came from no recorded call: dropped */
+    uint64_t n_reused;      /* addresses given out while live: their free was not seen; 0 unless the
+                               program has a second way to free */
 };
 
-/* Writes the trace of the spool in folder `dir` to `to`. AB_INPUT when there is nothing to convert
- * or it cannot be converted rightly, AB_SYSTEM when recording had to stop early; both say why. */
-enum ab_status ab_spool_convert(const char *dir, FILE *to, struct ab_conversion *out,
-                                struct ab_err *err);
+/* Converts the last spool with events in `folder` to `to`. AB_INPUT when there is none, when it
+ * is damaged, or when calls of other threads make it useless. *report is filled in either case as
+ * far as known. */
+enum ab_status ab_convert(const char *folder, const char *program, FILE *to,
+                          struct ab_convert_report *report, struct ab_err *err);
 
 #endif

@@ -1,244 +1,436 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interposer: stands in front of whatever malloc the program has (libc's or a preloaded one,
- * found by RTLD_NEXT) and logs each call, releases before the real call, acquires behind it.
- * free(NULL) is no event, realloc(NULL, n) is an allocation. A thread or signal handler may enter
- * at any point; there is no lock and no busy flag, hence nothing to lose or to wait for.
+ * The interposer: preloaded into the program that is recorded, in front of whatever malloc it has.
+ *
+ * Order: a release is stamped before the real free, an acquire after the real malloc, so that no
+ * address is ever seen given out twice. A realloc is both. The program must not notice: nothing
+ * here calls malloc or stdio or takes a lock, errno is kept, no descriptor stays open, and
+ * signal handlers find a consistent recorder at every instruction (an event's place is reserved
+ * by one instruction). What it does not do: order threads (calls of other threads than the first
+ * are counted, so that `record` can refuse).
  */
-#include "record/preload_log.h"
+#include "record/spool.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
-#include <stdatomic.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
     void *(*malloc)(size_t);
+    void (*free)(void *);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
-    void *(*reallocarray)(void *, size_t, size_t);
-    void (*free)(void *);
     void *(*memalign)(size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
 } real;
 
-static enum { NEW, STARTING, READY } state;
+/* A window on one chunk of the spool. Two are kept: a signal handler may move on to the next
+ * chunk while the event it interrupted still lies in the one before. */
+struct window {
+    struct ab_spool_event *events;
+    uint64_t chunk;
+};
 
-/* ---- memory for calls that come while the real functions are being looked up ---- */
+/* Wiped by the kernel in a forked child (MADV_WIPEONFORK): its header is NULL there, so a child
+ * records nothing and never writes into its parent's spool. A vfork child shares its parent's
+ * memory and records as it. */
+struct recorder {
+    struct ab_spool_header *header; /* NULL = not recording */
+    struct window windows[2];
+    char path[PATH_MAX];
+};
+static struct recorder *recorder;
 
-enum { BOOT_BYTES = 64 << 10, BOOT_ALIGN = 16 };
-static _Alignas(BOOT_ALIGN) char boot[BOOT_BYTES];
-static _Atomic size_t boot_used;
+static enum { FRESH, RESOLVING, READY } stage;
 
-static void *boot_alloc(size_t n)
+/* 0 = not asked yet. */
+static __thread enum { UNKNOWN, FIRST, OTHER } thread_role
+    __attribute__((tls_model("initial-exec")));
+
+/* What dlsym itself asks for while we look for the real functions. Never given back. */
+static _Alignas(16) char bootstrap[65536];
+static size_t bootstrap_used;
+
+static void *bootstrap_alloc(size_t size)
 {
-    if (n > BOOT_BYTES)
+    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
+    if (size > sizeof bootstrap || bytes > sizeof bootstrap - bootstrap_used)
         return NULL;
-    size_t need = BOOT_ALIGN + (n + BOOT_ALIGN - 1) / BOOT_ALIGN * BOOT_ALIGN;
-    size_t at = atomic_fetch_add(&boot_used, need);
-    if (at + need > BOOT_BYTES)
+    char *p = bootstrap + bootstrap_used;
+    bootstrap_used += bytes;
+    memcpy(p, &size, sizeof size);
+    return p + 16;
+}
+
+static bool is_bootstrap(const void *p)
+{
+    return (const char *)p >= bootstrap && (const char *)p < bootstrap + sizeof bootstrap;
+}
+
+static size_t bootstrap_size(const void *p)
+{
+    size_t size;
+    memcpy(&size, (const char *)p - 16, sizeof size);
+    return size;
+}
+
+/* ---- the spool ---- */
+
+static int open_spool(int flags)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, recorder->path, flags | O_CLOEXEC | O_NOFOLLOW,
+                        0600);
+}
+
+/* Makes room for bytes [0, end) of the file. 0, or the reason to stop. */
+static enum ab_spool_stop reserve(int fd, off_t from, off_t bytes)
+{
+    struct rlimit limit;
+    static const char zeroes[4096];
+    /* Beyond the limit the kernel would send SIGXFSZ, which is deadly. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(from + bytes) > limit.rlim_cur)
+        return AB_SPOOL_FILE_LIMIT;
+    if (syscall(SYS_fallocate, fd, 0, from, bytes) == 0)
+        return AB_SPOOL_RUNNING;
+    for (off_t at = from; at < from + bytes; at += (off_t)sizeof zeroes)
+        if (syscall(SYS_pwrite64, fd, zeroes, sizeof zeroes, at) != (long)sizeof zeroes)
+            return AB_SPOOL_NO_SPACE;
+    return AB_SPOOL_RUNNING;
+}
+
+static void *map_part(int fd, off_t from, size_t bytes)
+{
+    long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+                     from);
+    return p == -1 ? NULL : (void *)p;
+}
+
+static void stop(enum ab_spool_stop why)
+{
+    struct ab_spool_header *header = recorder->header;
+    recorder->header = NULL;
+    header->stop_errno = (uint32_t)errno;
+    header->stop = why;
+}
+
+/* Brings a chunk into a window, with all signals blocked. NULL = recording has stopped. */
+static struct window *open_window(uint64_t chunk)
+{
+    struct window *w = &recorder->windows[chunk % 2];
+    off_t from = AB_SPOOL_DATA + (off_t)chunk * AB_SPOOL_CHUNK;
+    enum ab_spool_stop why = AB_SPOOL_NO_SPACE;
+    int fd = open_spool(O_RDWR);
+    if (fd >= 0)
+        why = reserve(fd, from, AB_SPOOL_CHUNK);
+    void *p = fd >= 0 && why == AB_SPOOL_RUNNING ? map_part(fd, from, AB_SPOOL_CHUNK) : NULL;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (p == NULL) {
+        stop(why != AB_SPOOL_RUNNING ? why : AB_SPOOL_NO_MEMORY);
         return NULL;
-    memcpy(boot + at, &n, sizeof n); /* zero otherwise: static, and never used twice */
-    return boot + at + BOOT_ALIGN;
-}
-
-static bool is_boot(const void *p)
-{
-    return (const char *)p >= boot && (const char *)p < boot + BOOT_BYTES;
-}
-
-static size_t boot_size(const void *p)
-{
-    size_t n;
-    memcpy(&n, (const char *)p - BOOT_ALIGN, sizeof n);
-    return n;
-}
-
-/* ---- finding the real functions ---- */
-
-static void find(void *function, const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    memcpy(function, &found, sizeof found);
-}
-
-static void start(void)
-{
-    state = STARTING;
-    find(&real.malloc, "malloc");
-    find(&real.calloc, "calloc");
-    find(&real.realloc, "realloc");
-    find(&real.reallocarray, "reallocarray");
-    find(&real.free, "free");
-    find(&real.memalign, "memalign");
-    find(&real.aligned_alloc, "aligned_alloc");
-    find(&real.posix_memalign, "posix_memalign");
-    find(&real.valloc, "valloc");
-    find(&real.pvalloc, "pvalloc");
-    ab_log_start();
-    state = READY;
-}
-
-/* False only for what dlsym itself asks for meanwhile. The first call comes from ld.so or libc,
- * before there can be a second thread. */
-static inline bool is_ready(void)
-{
-    if (__builtin_expect(state != READY, 0)) {
-        if (state == STARTING)
-            return false;
-        start();
     }
+    if (w->events != NULL)
+        syscall(SYS_munmap, w->events, (size_t)AB_SPOOL_CHUNK);
+    w->events = p;
+    w->chunk = chunk;
+    return w;
+}
+
+static __attribute__((noinline)) struct window *next_window(uint64_t chunk)
+{
+    uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
+    struct window *w = &recorder->windows[chunk % 2];
+    if (recorder->header != NULL && (w->events == NULL || w->chunk != chunk))
+        w = open_window(chunk);
+    else if (recorder->header == NULL)
+        w = NULL;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+    return w;
+}
+
+/* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
+ * because there is only this thread. */
+static inline uint64_t take_place(uint64_t *next)
+{
+#if defined(__x86_64__)
+    uint64_t place = 1;
+    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(*next) : : "memory", "cc");
+    return place;
+#else
+    return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static bool is_first_thread(void)
+{
+    if (thread_role == UNKNOWN)
+        thread_role = syscall(SYS_gettid) == syscall(SYS_getpid) ? FIRST : OTHER;
+    return thread_role == FIRST;
+}
+
+static void record(enum ab_spool_kind kind, const void *address, size_t size, size_t align)
+{
+    struct recorder *r = recorder;
+    if (r == NULL || r->header == NULL)
+        return;
+    int saved = errno;
+    if (!is_first_thread()) {
+        __atomic_fetch_add(&r->header->n_other, 1, __ATOMIC_RELAXED);
+        errno = saved;
+        return;
+    }
+    uint64_t place = take_place(&r->header->n_events);
+    uint64_t chunk = place / AB_SPOOL_CHUNK_EVENTS;
+    struct window *w = &r->windows[chunk % 2];
+    if (w->events == NULL || w->chunk != chunk)
+        w = next_window(chunk);
+    if (w != NULL) {
+        struct ab_spool_event *e = &w->events[place % AB_SPOOL_CHUNK_EVENTS];
+        e->address = (uint64_t)(uintptr_t)address;
+        e->size = size;
+        e->align = align;
+        __atomic_store_n(&e->kind, kind, __ATOMIC_RELEASE);
+    }
+    errno = saved;
+}
+
+/* ---- start ---- */
+
+static void *find(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+static void find_real_functions(void)
+{
+    *(void **)&real.malloc = find("malloc");
+    *(void **)&real.free = find("free");
+    *(void **)&real.calloc = find("calloc");
+    *(void **)&real.realloc = find("realloc");
+    *(void **)&real.memalign = find("memalign");
+    *(void **)&real.posix_memalign = find("posix_memalign");
+    *(void **)&real.aligned_alloc = find("aligned_alloc");
+    *(void **)&real.valloc = find("valloc");
+    *(void **)&real.pvalloc = find("pvalloc");
+}
+
+/* Appends text or a number to a path being built; false when it is full. */
+static bool append(char *path, const char *text)
+{
+    size_t used = strlen(path), n = strlen(text);
+    if (used + n + 1 > PATH_MAX)
+        return false;
+    memcpy(path + used, text, n + 1);
     return true;
 }
 
-/* A program that never calls is to be told from one that was never reached. */
-__attribute__((constructor)) static void at_load(void)
+static bool append_number(char *path, unsigned n)
+{
+    char digits[12], *p = digits + sizeof digits;
+    *--p = 0;
+    do {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return append(path, p);
+}
+
+static bool is_number(const char *text, long n)
+{
+    long value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (*text - '0');
+    return *text == 0 && value == n;
+}
+
+/* The spool of this process image: folder/N, the first N that is free (exec keeps the pid). */
+static int create_spool(const char *folder)
+{
+    for (unsigned n = 0; n < 10000; n++) {
+        recorder->path[0] = 0;
+        if (!append(recorder->path, folder) || !append(recorder->path, "/") ||
+            !append_number(recorder->path, n))
+            return -1;
+        int fd = open_spool(O_RDWR | O_CREAT | O_EXCL);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static void start_recording(void)
+{
+    const char *folder = secure_getenv(AB_SPOOL_ENV_FOLDER), *pid = secure_getenv(AB_SPOOL_ENV_PID);
+    if (folder == NULL || pid == NULL || !is_number(pid, syscall(SYS_getpid)))
+        return; /* a child of the program: not recorded */
+    size_t bytes = (sizeof(struct recorder) + 4095) & ~(size_t)4095;
+    long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0L);
+    if (p == -1)
+        return;
+    syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK);
+    recorder = (struct recorder *)p;
+    int fd = create_spool(folder);
+    if (fd < 0)
+        return;
+    struct ab_spool_header *header =
+        reserve(fd, 0, AB_SPOOL_DATA) == AB_SPOOL_RUNNING ? map_part(fd, 0, AB_SPOOL_DATA) : NULL;
+    syscall(SYS_close, fd);
+    if (header == NULL)
+        return;
+    header->magic = AB_SPOOL_MAGIC;
+    recorder->header = header;
+}
+
+static __attribute__((noinline)) void start(void)
+{
+    int saved = errno;
+    stage = RESOLVING;
+    find_real_functions();
+    start_recording();
+    stage = READY;
+    errno = saved;
+}
+
+/* True once the real functions are known; false while they are being looked for. */
+static inline bool is_ready(void)
+{
+    if (__builtin_expect(stage == READY, 1))
+        return true;
+    if (stage == FRESH)
+        start();
+    return stage == READY;
+}
+
+/* Before any thread can exist, even when nothing was allocated until then. */
+static __attribute__((constructor)) void start_early(void)
 {
     is_ready();
 }
 
-/* ---- the calls ---- */
+/* ---- the malloc family ---- */
 
-static inline void log_alloc(enum ab_spool_kind kind, unsigned align_log2, const void *p, size_t n)
-{
-    if (ab_log_is_open())
-        ab_log_append(kind, align_log2, (uintptr_t)p, n);
-}
-
-/* As libc does: what is no power of two becomes the next one. */
-static unsigned log2_up(size_t align)
-{
-    return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(align - 1);
-}
-
-EXPORT void *malloc(size_t n)
+EXPORT void *malloc(size_t size)
 {
     if (!is_ready())
-        return boot_alloc(n);
-    void *p = real.malloc(n);
-    log_alloc(AB_SPOOL_ALLOC, 0, p, n);
+        return bootstrap_alloc(size);
+    void *p = real.malloc(size);
+    record(AB_SPOOL_ALLOC, p, size, 0);
     return p;
 }
 
 EXPORT void *calloc(size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes))
-        bytes = SIZE_MAX;
+    bool is_too_much = __builtin_mul_overflow(n, size, &bytes);
     if (!is_ready())
-        return boot_alloc(bytes);
+        return is_too_much ? NULL : bootstrap_alloc(bytes); /* never used before: zero */
     void *p = real.calloc(n, size);
-    log_alloc(AB_SPOOL_ALLOC_ZEROED, 0, p, bytes);
+    record(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes, 0);
     return p;
 }
 
 EXPORT void free(void *p)
 {
-    if (is_boot(p) || !is_ready())
+    if (p == NULL || is_bootstrap(p) || !is_ready())
         return;
-    if (p != NULL && ab_log_is_open())
-        ab_log_append(AB_SPOOL_FREE, 0, (uintptr_t)p, 0);
+    record(AB_SPOOL_FREE, p, 0, 0);
     real.free(p);
 }
 
-static void *boot_realloc(void *old, size_t n)
+/* A block of the bootstrap moves to the real allocator when it is resized. */
+static void *resize_bootstrap(void *p, size_t size)
 {
-    void *p = malloc(n);
-    if (p != NULL && old != NULL)
-        memcpy(p, old, n < boot_size(old) ? n : boot_size(old));
-    return p;
+    size_t old_size = bootstrap_size(p);
+    void *moved = malloc(size);
+    if (moved != NULL)
+        memcpy(moved, p, old_size < size ? old_size : size);
+    return moved;
 }
 
-/* The end is logged whenever the beginning was: a gate that closes in between leaves both out. */
-static void *log_realloc(void *old, size_t n)
+EXPORT void *realloc(void *p, size_t size)
 {
-    bool is_open = ab_log_is_open();
-    if (is_open)
-        ab_log_append(AB_SPOOL_RESIZE_BEGIN, 0, (uintptr_t)old, n);
-    void *p = real.realloc(old, n);
-    if (is_open && ab_log_is_open())
-        ab_log_append(AB_SPOOL_RESIZE_END, 0, (uintptr_t)p, n);
-    return p;
+    if (p == NULL)
+        return malloc(size);
+    if (is_bootstrap(p) || !is_ready())
+        return resize_bootstrap(p, size);
+    record(AB_SPOOL_RESIZE_BEGIN, p, size, 0);
+    void *moved = real.realloc(p, size);
+    record(AB_SPOOL_RESIZE_END, moved, size, 0);
+    return moved;
 }
 
-EXPORT void *realloc(void *old, size_t n)
-{
-    if (is_boot(old) || !is_ready())
-        return boot_realloc(old, n);
-    if (old != NULL)
-        return log_realloc(old, n);
-    void *p = real.realloc(NULL, n);
-    log_alloc(AB_SPOOL_ALLOC, 0, p, n);
-    return p;
-}
-
-/* Not through the real reallocarray: libc's calls realloc by its public name, which is ours. */
-EXPORT void *reallocarray(void *old, size_t n, size_t size)
+/* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
-    if (!__builtin_mul_overflow(n, size, &bytes))
-        return realloc(old, bytes);
-    if (!is_ready())
+    if (__builtin_mul_overflow(n, size, &bytes)) {
+        errno = ENOMEM;
         return NULL;
-    bool is_open = ab_log_is_open();
-    if (is_open && old != NULL)
-        ab_log_append(AB_SPOOL_RESIZE_BEGIN, 0, (uintptr_t)old, SIZE_MAX);
-    void *p = real.reallocarray(old, n, size); /* fails, in its own way */
-    if (is_open && ab_log_is_open())
-        ab_log_append(old != NULL ? AB_SPOOL_RESIZE_END : AB_SPOOL_ALLOC, 0, (uintptr_t)p,
-                      SIZE_MAX);
+    }
+    return realloc(p, bytes);
+}
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+    if (!is_ready() || real.memalign == NULL)
+        return NULL;
+    void *p = real.memalign(align, size);
+    record(AB_SPOOL_ALIGNED, p, size, align);
     return p;
 }
 
-EXPORT void *memalign(size_t align, size_t n)
+EXPORT void *aligned_alloc(size_t align, size_t size)
 {
-    if (!is_ready())
+    if (!is_ready() || real.aligned_alloc == NULL)
         return NULL;
-    void *p = real.memalign(align, n);
-    log_alloc(AB_SPOOL_ALLOC_ALIGNED, log2_up(align), p, n);
+    void *p = real.aligned_alloc(align, size);
+    record(AB_SPOOL_ALIGNED, p, size, align);
     return p;
 }
 
-EXPORT void *aligned_alloc(size_t align, size_t n)
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
-    if (!is_ready())
-        return NULL;
-    void *p = real.aligned_alloc(align, n);
-    log_alloc(AB_SPOOL_ALLOC_ALIGNED, log2_up(align), p, n);
-    return p;
-}
-
-EXPORT int posix_memalign(void **out, size_t align, size_t n)
-{
-    if (!is_ready())
+    if (!is_ready() || real.posix_memalign == NULL)
         return ENOMEM;
-    int wrong = real.posix_memalign(out, align, n);
-    log_alloc(AB_SPOOL_ALLOC_ALIGNED, log2_up(align), wrong == 0 ? *out : NULL, n);
-    return wrong;
+    int error = real.posix_memalign(out, align, size);
+    record(AB_SPOOL_ALIGNED, error == 0 ? *out : NULL, size, align);
+    return error;
 }
 
-EXPORT void *valloc(size_t n)
+EXPORT void *valloc(size_t size)
 {
-    if (!is_ready())
+    if (!is_ready() || real.valloc == NULL)
         return NULL;
-    void *p = real.valloc(n);
-    log_alloc(AB_SPOOL_ALLOC_ALIGNED, log2_up((size_t)sysconf(_SC_PAGESIZE)), p, n);
+    void *p = real.valloc(size);
+    record(AB_SPOOL_ALIGNED, p, size, (size_t)sysconf(_SC_PAGESIZE));
     return p;
 }
 
-EXPORT void *pvalloc(size_t n)
+EXPORT void *pvalloc(size_t size)
 {
-    if (!is_ready())
+    if (!is_ready() || real.pvalloc == NULL)
         return NULL;
-    void *p = real.pvalloc(n);
-    log_alloc(AB_SPOOL_ALLOC_ALIGNED, log2_up((size_t)sysconf(_SC_PAGESIZE)), p, n);
+    void *p = real.pvalloc(size);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    record(AB_SPOOL_ALIGNED, p, (size + page - 1) & ~(page - 1), page);
     return p;
 }

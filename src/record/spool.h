@@ -1,68 +1,61 @@
 /* SPDX-License-Identifier: MIT
  *
- * The spool: what the recorder inside the program writes and the converter reads. A private folder
- * with one `control` file, made by the launcher, and one `image.N` file for each program image (an
- * exec keeps the process and begins the next image). All of it is written through shared mappings,
- * so that what was recorded survives every kind of death. Lives for one recording on one machine:
- * native layout, no promise.
+ * The spool: what the recorder leaves behind, one file a process image, and what convert reads.
+ * Only these two know it, both are of one build, and it never outlives `allocbench record`.
  *
- * Order. An image is one array of events; a call takes its place in it with one atomic increment,
- * releases before the real free or realloc is called, acquires after the real call has returned.
- * The array is then a true order of all threads, signal handlers included. A place that was taken
- * but never filled (the process was killed in between) stays zero: a hole.
+ *   page 0                    struct ab_spool_header
+ *   from AB_SPOOL_DATA on     events in the order of their stamps, AB_SPOOL_CHUNK a mapped window
+ *
+ * The file is mapped MAP_SHARED and its space is reserved before it is mapped: whatever kills the
+ * recorded program, what it had written is in the file; a full disk stops the recording, never
+ * the program.
  */
 #ifndef AB_RECORD_SPOOL_H
 #define AB_RECORD_SPOOL_H
 
 #include <stdint.h>
 
-#define AB_SPOOL_ENV "ALLOCBENCH_SPOOL" /* the folder */
-#define AB_SPOOL_CONTROL_NAME "control"
-#define AB_SPOOL_IMAGE_FORMAT "%s/image.%u"
+#define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
+#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"
+#define AB_SPOOL_MAGIC UINT64_C(0x316c6f6f70536241) /* "AbSpool1" */
 
 enum {
-    AB_SPOOL_MAGIC = 0x53544241, /* "ABTS" */
-    AB_SPOOL_VERSION = 1,
-    AB_SPOOL_HEADER_BYTES = 4096,
-    AB_SPOOL_SEGMENT_BYTES = 4 << 20, /* reserved on disk at a time, before it is written */
-    AB_SPOOL_PROGRAM_MAX = 255,
-    AB_SPOOL_IMAGES_MAX = 1000,
+    AB_SPOOL_DATA = 4096,
+    AB_SPOOL_CHUNK = 1 << 20,
 };
 
-struct ab_spool_control {
-    uint32_t magic, version;
-    uint32_t pid;        /* the one process that is recorded; others stay passive */
-    uint32_t n_images;   /* names given out, by atomic increment */
-    uint32_t stop_errno; /* an image could not even begin; 0 = none */
+enum ab_spool_stop { /* why recording stopped before the program did */
+    AB_SPOOL_RUNNING,
+    AB_SPOOL_NO_SPACE,
+    AB_SPOOL_FILE_LIMIT,
+    AB_SPOOL_NO_MEMORY,
 };
 
-struct ab_spool_header { /* of an image; its events begin at AB_SPOOL_HEADER_BYTES */
-    uint32_t magic, version;
-    uint64_t n_taken;    /* places taken; may exceed what the file has room for */
-    uint32_t n_threads;  /* that allocated or freed */
-    uint32_t stop_errno; /* recording ended here while the program went on; 0 = it did not */
-    char program[AB_SPOOL_PROGRAM_MAX + 1]; /* base name */
+struct ab_spool_header {
+    uint64_t magic;
+    uint64_t n_events; /* reserved so far; the last few may be unwritten (kind 0) after a kill */
+    uint64_t n_other;  /* calls of threads other than the first: not recorded */
+    uint32_t stop, stop_errno;
 };
 
 enum ab_spool_kind {
-    AB_SPOOL_HOLE,
+    AB_SPOOL_NOTHING, /* reserved, never written */
     AB_SPOOL_ALLOC,
-    AB_SPOOL_ALLOC_ZEROED,
-    AB_SPOOL_ALLOC_ALIGNED,
-    AB_SPOOL_FREE,
-    AB_SPOOL_RESIZE_BEGIN, /* old address; the block is in nobody's hands until the end */
-    AB_SPOOL_RESIZE_END,   /* new address, or 0: released when size is 0, else failed */
-    AB_SPOOL_KIND_COUNT
+    AB_SPOOL_ZEROED,
+    AB_SPOOL_ALIGNED,
+    AB_SPOOL_FREE,         /* stamped before the real free */
+    AB_SPOOL_RESIZE_BEGIN, /* stamped before the real realloc: address = the old block */
+    AB_SPOOL_RESIZE_END,   /* stamped after it: address = the new one, 0 = failed or freed */
 };
 
 struct ab_spool_event {
-    uint64_t what;    /* kind in bits 0–7, log2 of alignment in 8–15, thread from 32; stored last */
-    uint64_t address; /* 0: the program got NULL */
+    uint64_t address; /* of allocs: 0 = failed */
     uint64_t size;
+    uint64_t align;
+    uint32_t kind; /* written last */
+    uint32_t thread;
 };
-
-#define AB_SPOOL_KIND(what) ((unsigned)(what)&255u)
-#define AB_SPOOL_LOG2(what) ((unsigned)((what) >> 8) & 255u)
-#define AB_SPOOL_THREAD(what) ((uint32_t)((what) >> 32))
+_Static_assert(sizeof(struct ab_spool_event) == 32, "a chunk holds a whole number of events");
+#define AB_SPOOL_CHUNK_EVENTS (AB_SPOOL_CHUNK / (uint64_t)sizeof(struct ab_spool_event))
 
 #endif

@@ -110,7 +110,7 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     return AB_OK;
 }
 
-enum ab_status ab_worker_path(char *out, size_t cap, struct ab_err *err)
+enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct ab_err *err)
 {
     static const char *const places[] = {"", "../libexec/allocbench/", "../lib/allocbench/"};
     char self[PATH_MAX];
@@ -120,9 +120,9 @@ enum ab_status ab_worker_path(char *out, size_t cap, struct ab_err *err)
     self[n] = 0;
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int used = snprintf(out, cap, "%s/%sallocbench-worker", self, places[i]);
-        if (used > 0 && (size_t)used < cap && access(out, X_OK) == 0)
+        int used = snprintf(out, cap, "%s/%s%s", self, places[i], name);
+        if (used > 0 && (size_t)used < cap && access(out, R_OK) == 0)
             return AB_OK;
     }
-    return ab_fail(err, AB_SYSTEM, "allocbench-worker is not beside %s/allocbench", self);
+    return ab_fail(err, AB_SYSTEM, "%s is not beside %s/allocbench", name, self);
 }

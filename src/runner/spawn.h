@@ -23,7 +23,10 @@ struct ab_spawn {
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err);
 
-/* Path of allocbench-worker: beside the running binary, or in ../libexec/allocbench. */
-enum ab_status ab_worker_path(char *out, size_t cap, struct ab_err *err);
+/* Path of a file that belongs to this binary (the worker, the recorder): beside it in the build
+ * tree, or where `make install` puts it. */
+enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct ab_err *err);
+#define AB_WORKER_NAME "allocbench-worker"
+#define AB_RECORDER_NAME "liballocbench-record.so"
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a command under the recorder. Refuses, before it runs, what the recorder cannot get into.
+ */
+#ifndef AB_CLI_LAUNCH_H
+#define AB_CLI_LAUNCH_H
+
+#include "core/status.h"
+
+/* Exit codes of our own failures, as env and nohup use them. */
+enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
+
+struct ab_launch {
+    char program[4096];  /* found in PATH */
+    char recorder[4096]; /* liballocbench-record.so */
+    char folder[64];     /* spools, private; "" until it is made */
+};
+
+/* Finds the program and the recorder, checks that one can be loaded into the other, makes the
+ * folder. On failure *exit_code is one of the above. */
+enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int *exit_code,
+                                 struct ab_err *err);
+/* Runs argv to its end. *exit_code is the command's: its status, or 128 + signal. */
+enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv, int *exit_code,
+                             struct ab_err *err);
+/* Removes the folder and what is in it. */
+void ab_launch_clean(struct ab_launch *l);
+
+#endif
