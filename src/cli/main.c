@@ -88,6 +88,7 @@ static int finish(enum ab_status status, int exit_code, const struct ab_err *err
 int main(int argc, char **argv)
 {
     struct ab_err err = {0};
+    enum ab_status status = AB_OK;
     int exit_code = 0;
     hold_standard_descriptors();
     ab_command_line = join_command_line(argc, argv);
@@ -101,6 +102,6 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "--version") == 0)
         ab_version_print(stdout);
     else
-        return finish(run_command(argc, argv, &exit_code, &err), exit_code, &err);
-    return finish(AB_OK, 0, &err);
+        status = run_command(argc, argv, &exit_code, &err);
+    return finish(status, exit_code, &err);
 }
