@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+#
+# What the command-line tests share. Each test runs in a folder of its own, with a TMPDIR of its
+# own beside it, so that "nothing is left behind" can be seen; AB_BUILD names the build to test.
+
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+BUILD=$(cd "$ROOT" && realpath "${AB_BUILD:-build/release}")
+GUESTS=$BUILD/guests
+WORKLOADS=$ROOT/tests/cli/workloads
+
+setup() {
+    OUT=$BATS_TEST_TMPDIR/out # what a test itself writes
+    mkdir "$OUT" "$BATS_TEST_TMPDIR/cwd" "$BATS_TEST_TMPDIR/tmp"
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    export PATH=$BUILD:$PATH
+    unset NO_COLOR COLUMNS LD_PRELOAD CLICOLOR_FORCE
+    cd "$BATS_TEST_TMPDIR/cwd"
+}
+
+# Runs allocbench with standard output and standard error in files: output may be large, and what
+# is on which stream matters. The exit code is in $code.
+bench() {
+    code=0
+    allocbench "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+}
+
+fail() {
+    printf '%s\n' "$*"
+    [ ! -f "$OUT/stderr" ] || { echo "-- stderr:"; head -c 2000 "$OUT/stderr"; }
+    [ ! -f "$OUT/stdout" ] || { echo "-- stdout:"; head -c 200 "$OUT/stdout"; }
+    return 1
+}
+
+expect_code() {
+    [ "$code" -eq "$1" ] || fail "exit code $code, expected $1"
+}
+
+# Standard error matches an extended regular expression.
+expect_error() {
+    grep -Eq -- "$1" "$OUT/stderr" || fail "no \"$1\" on standard error"
+}
+
+# A jq condition holds for a document (default: standard output).
+expect_json() { # CONDITION [FILE]
+    jq -e "$1" "${2:-$OUT/stdout}" >/dev/null || {
+        fail "does not hold: $1"
+    }
+}
+
+# Exactly one JSON document and nothing else.
+expect_one_document() { # [FILE]
+    local n
+    n=$(jq -s length "${1:-$OUT/stdout}") || fail "not JSON"
+    [ "$n" -eq 1 ] || fail "$n documents on standard output"
+}
+
+# Pids of workers (and of what they forked) that run this build's worker.
+workers() {
+    local exe
+    for exe in /proc/[0-9]*/exe; do
+        case "$(readlink "$exe" 2>/dev/null)" in
+        "$BUILD"/allocbench-worker*) basename "$(dirname "$exe")" ;;
+        esac
+    done
+}
+
+# No process, and nothing in the working folder or TMPDIR.
+expect_nothing_left() {
+    local left
+    left=$(workers)
+    [ -z "$left" ] || fail "processes left: $left"
+    left=$(ls -A "$BATS_TEST_TMPDIR/cwd" "$BATS_TEST_TMPDIR/tmp" | grep -v ':$' | tr -d '\n')
+    [ -z "$left" ] || fail "files left: $left"
+}
+
+# Waits up to 10 s for a condition.
+wait_until() {
+    local i
+    for i in $(seq 200); do
+        if "$@"; then return 0; fi
+        sleep 0.05
+    done
+    return 1
+}
+
+has_worker() {
+    [ -n "$(workers)" ]
+}
+
+has_no_worker() {
+    [ -z "$(workers)" ]
+}
+
+# Starts allocbench in the background ($pid) as a shell with job control would: SIGINT not ignored.
+start_bench() {
+    env --default-signal=INT allocbench "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
+    pid=$!
+}
+
+# Sets $code to how $pid ended.
+await_bench() {
+    code=0
+    wait "$pid" || code=$?
+}

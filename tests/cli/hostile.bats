@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Every hostile library runs beside glibc. Its status names what happened, it has no numbers, glibc
+# has all of its own, the exit code is 4, and neither a process nor a file is left behind.
+
+load helpers
+
+guest_fails() { # NAME STATUS REASON [OPTION…]
+    local name=$1 status=$2 reason=$3
+    shift 3
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/lib$name.so" --json - "$@"
+    expect_one_document
+    jq -r --arg name "$name" '.backends[] | select(.name == $name) | .status, .reason' \
+        "$OUT/stdout" >"$OUT/verdict"
+    [ "$(head -1 "$OUT/verdict")" = "$status" ] || fail "$(cat "$OUT/verdict")"
+    tail -1 "$OUT/verdict" | grep -Eq -- "$reason" || fail "$(cat "$OUT/verdict")"
+    expect_json ".results | map(select(.backend == \"$name\")) | length == 0"
+    glibc_is_whole
+    expect_error "^allocbench: error: $name: $status: "
+    expect_code 4
+    expect_nothing_left
+}
+
+glibc_is_whole() {
+    expect_json '.complete'
+    expect_json '.backends[] | select(.name == "glibc") | .status == "ok"'
+    expect_json '[.results[] | select(.backend == "glibc" and .op == "all")]
+        | length == 8 and all(.ns_per_op > 0 and .n > 0)'
+}
+
+guest_works() { # NAME
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/lib$1.so" --json -
+    expect_code 0
+    expect_one_document
+    expect_json ".backends[] | select(.name == \"$1\") | .status == \"ok\" and .reason == null"
+    expect_json "[.results[] | select(.backend == \"$1\" and .op == \"all\")]
+        | length == 8 and all(.ns_per_op > 0)"
+    glibc_is_whole
+    expect_nothing_left
+}
+
+@test "the toy allocator that all guests share has no vice of its own" {
+    guest_works toy
+}
+
+@test "a library without any malloc is no back end" {
+    guest_fails nomalloc wrong_library 'defines neither malloc nor ab_backend_v1'
+}
+
+@test "a library with malloc alone is refused and what it lacks is named" {
+    guest_fails mallocalone wrong_library 'not free, calloc, realloc.*malloc_usable_size'
+}
+
+@test "a crash in the constructor is told from one in the work" {
+    guest_fails ctorcrash crashed 'SIGSEGV before main'
+}
+
+@test "a crash in the n-th malloc names signal, op and phase" {
+    guest_fails nthcrash crashed 'SIGSEGV in op [0-9]+ \(alloc of [0-9]+ bytes, phase fill\)'
+}
+
+@test "the crash lies where it happened: the 5000th malloc is op 4999 of a tape of mallocs" {
+    bench run "$WORKLOADS/truth.yaml" --reps 1 -b "$GUESTS/libnthcrash.so" --json -
+    expect_code 4
+    n=$(jq -r '.backends[0].reason | capture("in op (?<n>[0-9]+) ").n' "$OUT/stdout")
+    # the C library's own start may have called malloc a few times before
+    [ "$n" -le 4999 ] && [ "$n" -ge 4980 ] || fail "op $n"
+}
+
+@test "a crash in a timed pass leaves no numbers from before it" {
+    guest_fails latecrash crashed 'SIGSEGV (between ops [0-9]+ and [0-9]+|in op [0-9]+)'
+}
+
+@test "an endless loop ends at the deadline" {
+    guest_fails hang timeout 'no end within 1.00 s, last seen in op [0-9]+' --timeout 1s
+}
+
+@test "what ignores SIGTERM is killed" {
+    guest_fails ignoreterm timeout 'ignored SIGTERM, killed' --timeout 1s
+}
+
+@test "exit(3) within malloc is a crash, not a result" {
+    guest_fails exits crashed 'exited with status 3 in op [0-9]+'
+}
+
+@test "exit(0) in the constructor is no success" {
+    guest_fails exitsctor crashed 'exited with status 0 before main'
+}
+
+@test "exit(124) in the constructor takes only its own back end down" {
+    guest_fails exits124 crashed 'exited with status 124'
+}
+
+@test "processes left behind are found, killed and held against the guest" {
+    guest_fails forks failed_check 'left 2 processes'
+}
+
+@test "what a guest prints stays out of our standard output" {
+    guest_fails prints failed_check 'printed to standard output: "guest was here'
+    ! grep -q '^guest was here' "$OUT/stdout"
+}
+
+@test "a misaligned block is found" {
+    guest_fails misaligned failed_check 'not aligned.* \(op [0-9]+\)'
+}
+
+@test "overlapping blocks are found" {
+    guest_fails overlap failed_check 'contents of a live block changed \(op [0-9]+\)'
+}
+
+@test "NULL is out of memory, with the op" {
+    guest_fails returnsnull oom 'returned NULL \(op [0-9]+\)'
+}
+
+@test "a library that does not exist is absent" {
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/libnowhere.so" --json -
+    expect_code 4
+    expect_json '.backends[] | select(.name == "nowhere") | .status == "absent"'
+    glibc_is_whole
+}
+
+@test "blocks rounded to 4096 bytes are slow, not wrong" {
+    guest_works round4096
+}
+
+@test "a guest that closes foreign descriptors harms only itself" {
+    guest_works closesfds
+}
+
+@test "a guest that changes errno disturbs nothing" {
+    guest_works changeserrno
+}
+
+@test "all hostile guests in one command: each has its own status, glibc its numbers" {
+    local list=glibc name
+    for name in ctorcrash nthcrash exits exitsctor forks prints misaligned overlap returnsnull; do
+        list=$list,$GUESTS/lib$name.so
+    done
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "$list" --json -
+    expect_code 4
+    expect_one_document
+    glibc_is_whole
+    expect_json '[.backends[].status] == ["ok", "crashed", "crashed", "crashed", "crashed",
+        "failed_check", "failed_check", "failed_check", "failed_check", "oom"]'
+    expect_json '[.results[].backend] | unique == ["glibc"]'
+    expect_nothing_left
+}
+
+# A workload has no zeroed allocations in this version; a recorded program has.
+@test "calloc that returns dirty memory is found" {
+    command -v perl >/dev/null || skip "no perl to record"
+    allocbench record -o "$OUT/perl.abt" -- perl -e 'my %h; $h{$_ % 999} .= "x" x ($_ % 300) for 1 .. 20000' \
+        2>"$OUT/record-errors" || skip "recording is not there: $(head -1 "$OUT/record-errors")"
+    allocbench trace info "$OUT/perl.abt" --json "$OUT/info.json"
+    jq -e '[.. | objects | (.alloc_zeroed? // .calloc?) | numbers] | max > 10' "$OUT/info.json" ||
+        skip "the recorded program does not call calloc"
+    bench replay "$OUT/perl.abt" --reps 1 -b "glibc,$GUESTS/libdirtycalloc.so" --json -
+    expect_code 4
+    expect_json '.backends[1] | .status == "failed_check" and (.reason | test("not zero"))'
+}

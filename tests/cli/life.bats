@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The life of a run: interrupted, killed, with closed or full descriptors, in a pipe.
+
+load helpers
+
+@test "SIGINT ends a run with 130, no process, no file, and the old result intact" {
+    echo old >"$OUT/result.json"
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50 --json "$OUT/result.json"
+    wait_until has_worker || fail "no worker came up"
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    [ "$(ls -A "$OUT" | paste -sd' ')" = "result.json stderr stdout" ] || fail "$(ls -A "$OUT")"
+    expect_nothing_left
+}
+
+@test "SIGTERM ends a run with 143" {
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50
+    wait_until has_worker || fail "no worker came up"
+    kill -TERM "$pid"
+    await_bench
+    expect_code 143
+    expect_nothing_left
+}
+
+@test "an interrupted run keeps its complete blocks and says that it is not complete" {
+    # one block of 30,000 ops is done within a moment; a thousand of them are not
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=30k -b arena --reps 1000 \
+        --json "$OUT/result.json"
+    sleep 2
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    expect_one_document "$OUT/result.json"
+    expect_json '.complete == false and (.blocks | length) < .config.blocks_planned
+        and (.blocks | length) > 0' "$OUT/result.json"
+    expect_json '(.blocks | length) as $n
+        | [.results[] | select(.op == "all")] | length == $n' "$OUT/result.json"
+    expect_nothing_left
+}
+
+@test "an ignored SIGINT stays ignored, as nohup wants it" {
+    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 3 --json - \
+        >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) &
+    pid=$!
+    wait_until has_worker || true
+    kill -INT "$pid" 2>/dev/null || true
+    await_bench
+    expect_code 0
+    expect_json .complete
+}
+
+@test "when allocbench is killed its workers die with it" {
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50
+    wait_until has_worker || fail "no worker came up"
+    kill -KILL "$pid"
+    await_bench
+    expect_code 137
+    wait_until has_no_worker || fail "workers live on"
+}
+
+@test "a hanging guest can be interrupted too" {
+    start_bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libignoreterm.so" --reps 1 --timeout 60s
+    wait_until has_worker || fail "no worker came up"
+    sleep 0.3
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    expect_nothing_left
+}
+
+@test "all standard descriptors closed: the result file is still a clean document" {
+    code=0
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 --json "$OUT/result.json" \
+        <&- >&- 2>&- 3>&- || code=$?
+    expect_code 0
+    expect_one_document "$OUT/result.json"
+    expect_json '.backends[0].status == "ok"' "$OUT/result.json"
+}
+
+@test "a full standard output is an error, not silence" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    code=0
+    allocbench run "$WORKLOADS/small.yaml" -b arena --reps 1 >/dev/full 2>"$OUT/stderr" 3>&- || code=$?
+    [ "$code" -ne 0 ] || fail "exit code 0"
+    expect_error 'standard output'
+    code=0
+    allocbench run "$WORKLOADS/small.yaml" -b arena --reps 1 --json - >/dev/full 2>"$OUT/stderr" 3>&- ||
+        code=$?
+    [ "$code" -ne 0 ] || fail "exit code 0 with --json -"
+}
+
+@test "head -1 gets its line and the rest goes without noise" {
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 --json - 2>"$OUT/stderr" 3>&- |
+        head -1 >"$OUT/stdout"
+    [ "$(cat "$OUT/stdout")" = "{" ]
+    [ ! -s "$OUT/stderr" ] || grep -Eq 'standard output|Broken pipe' "$OUT/stderr" || fail "noise"
+    [ "$(wc -l <"$OUT/stderr")" -le 1 ]
+    expect_nothing_left
+}
+
+@test "-q leaves standard error empty" {
+    bench run "$WORKLOADS/small.yaml" -b arena --reps 1 -q
+    expect_code 0
+    [ ! -s "$OUT/stderr" ]
+}
+
+@test "a run as nobody, from another folder, works" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become nobody"
+    command -v setpriv >/dev/null || skip "no setpriv"
+    chmod -R a+rX "$OUT"
+    setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$BUILD/allocbench" ||
+        skip "nobody cannot reach the build"
+    cd /
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$BUILD/allocbench" run \
+        "$WORKLOADS/small.yaml" -b glibc --reps 1 --json - >"$OUT/stdout" 2>"$OUT/stderr" 3>&- ||
+        fail "exit code $?"
+    expect_json '.backends[0].status == "ok"'
+}

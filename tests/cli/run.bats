@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What `run` promises when all goes well: the JSON and CSV documents, the table, and that the same
+# seed means the same work.
+
+load helpers
+
+small() { # OPTION…
+    bench run "$WORKLOADS/small.yaml" "$@"
+}
+
+quickstart() { # OPTION…
+    bench run "$ROOT/configs/quickstart.yaml" --set live=4000 --set churn=60000 --set grow=12000 "$@"
+}
+
+@test "the quickstart yields one JSON document with the promised keys" {
+    quickstart --reps 2 --json -
+    expect_code 0
+    expect_one_document
+    expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
+        "backends", "blocks", "results", "memory", "gates"]'
+    expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
+    expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
+        and has("block") and has("n") and has("overflow") and has("min") and has("max")
+        and has("mean") and has("hdr_v2") and (.quantiles | keys | length) == 6)'
+    expect_json '[.results[] | select(.op == "all")] | all(.ns_per_op > 0
+        and ((.ns_per_op * .ops_per_s / 1e9 - 1) | fabs) < 1e-6)'
+    expect_json '[.results[] | select(.op != "all") | has("ns_per_op")] | any | not'
+    expect_nothing_left
+}
+
+@test "every number belongs to a back end that is ok, and every back end has every block" {
+    quickstart --reps 2 --json -
+    expect_json '[.backends[] | select(.status == "ok") | .name] as $ok
+        | ([.results[].backend] | unique) == ($ok | unique)'
+    expect_json '[.backends[] | select(.status == "ok")] as $ok | .config.phases as $phases
+        | [.results[] | select(.op == "all")] | length == ($ok | length) * ($phases | length) * 2'
+    expect_json '.blocks | length == 2 and all(.order | length == (unique | length))'
+}
+
+@test "percentiles ascend from min to max" {
+    quickstart --reps 2 --json -
+    expect_json '.results | all([.min, .quantiles.p50, .quantiles.p90, .quantiles.p99,
+        .quantiles["p99.5"], .quantiles["p99.9"], .quantiles["p99.99"], .max]
+        | map(select(. != null)) | . == sort)'
+    expect_json '.results | all(.n == 0 or (.min <= .mean and .mean <= .max))'
+}
+
+@test "the histograms, decoded by something else, add up to n and agree with the percentiles" {
+    command -v python3 >/dev/null || skip "no python3"
+    quickstart --reps 2 --json -
+    n=$(python3 "$ROOT/tests/cli/hdr_total.py" "$OUT/stdout") || fail "$n"
+    [ "$n" -ge 40 ] || fail "only $n histograms"
+}
+
+@test "the tail pass sees every op of the phase" {
+    small --reps 1 -b glibc --json -
+    expect_json '[.results[] | select(.op == "all")] | all(.tail.n == .n_ops)'
+    expect_json '[.results[] | select(.phase == "churn" and .op != "all") | .tail.n] | add == 80000'
+}
+
+@test "every back end that is installed serves the quickstart" {
+    allocbench list backends >"$OUT/list" 3>&-
+    names=$(awk '/^  [a-z]/ && $2 != "absent" && $1 != "null" { print $1 }' "$OUT/list" | paste -sd,)
+    [ -n "$names" ]
+    quickstart --reps 1 -b "$names" --json -
+    expect_code 0
+    expect_json '.backends | length >= 4 and all(.status == "ok")'
+    expect_json '[.backends[] | select(.boundary == "malloc" and .name != "glibc")]
+        | all((.path | startswith("/")) and .build_id != null)'
+}
+
+@test "each boundary in use has its null cost, in JSON and in words" {
+    small --reps 1 -b glibc,arena --json "$OUT/result.json"
+    expect_code 0
+    expect_json '[.timer.null[].boundary] | unique == ["heap", "malloc"]' "$OUT/result.json"
+    expect_json '.timer.null | length == 8 and all(.ns_per_op > 0 and .floor_ns > 0)' \
+        "$OUT/result.json"
+    grep -Eq 'Null \(the harness alone, not subtracted\): [0-9.]+ ns/op' "$OUT/stdout"
+    grep -Eq '^floor [0-9.]+ ns' "$OUT/stdout"
+}
+
+@test "CSV on standard output is nothing but rows of nine fields" {
+    small --reps 2 -b glibc,arena --csv -
+    expect_code 0
+    [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,block,order,backend,phase,op,metric,value,unit ]
+    awk -F, 'NF != 9 { exit 1 }' "$OUT/stdout" || fail "rows of other lengths"
+    [ "$(cut -d, -f4 "$OUT/stdout" | tail -n +2 | sort -u | paste -sd,)" = arena,glibc ]
+}
+
+@test "CSV and JSON tell the same numbers" {
+    small --reps 1 -b glibc --csv "$OUT/result.csv" --json "$OUT/result.json"
+    expect_code 0
+    csv=$(awk -F, '$5 == "churn" && $6 == "all" && $7 == "ns_per_op" { print $8 }' "$OUT/result.csv")
+    jq -e --argjson csv "$csv" '.results[] | select(.phase == "churn" and .op == "all")
+        | (.ns_per_op / $csv - 1) | fabs < 1e-6' "$OUT/result.json" >/dev/null || fail "$csv"
+}
+
+@test "the same seed is the same work, another seed is another" {
+    for seed in 5 5 6; do
+        small --reps 1 -b arena --seed $seed --json -
+        jq -r .config.tape_sha256 "$OUT/stdout" >>"$OUT/digests"
+    done
+    [ "$(sort -u "$OUT/digests" | wc -l)" -eq 2 ]
+    [ "$(head -2 "$OUT/digests" | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "all back ends of one command did the same work" {
+    small --reps 1 -b glibc,arena,skeleton --json -
+    expect_json '[.results[] | select(.op == "all")] | group_by(.phase)
+        | all(map(.n_ops) | unique | length == 1)'
+}
+
+@test "the table alone goes to standard output, and nothing to standard error" {
+    small --reps 1 -b glibc,arena
+    expect_code 0
+    [ ! -s "$OUT/stderr" ] || fail "standard error is not empty"
+    grep -q '^all ops' "$OUT/stdout"
+    ! grep -q "$(printf '\033')" "$OUT/stdout"
+}
+
+@test "-b may be repeated, and --cpus is told in the result" {
+    small --reps 1 -b glibc -b arena --cpus 0 --json -
+    expect_code 0
+    expect_json '[.backends[].name] == ["glibc", "arena"] and .config.cpu == 0'
+}
+
+@test "--set changes the work, and the result says so" {
+    bench run "$ROOT/configs/churn.yaml" --reps 1 -b arena --set ops=20k --json -
+    expect_code 0
+    expect_json '[.results[] | select(.op == "all") | .n_ops] == [20000]'
+    expect_json '.config.settings | any(. == "ops=20000" or . == "ops=20k")'
+}
+
+@test "a library in a folder with spaces, colons, commas and dollars is measured all the same" {
+    mkdir "$OUT/a b:c,d \$e;f"
+    cp "$GUESTS/libtoy.so" "$OUT/a b:c,d \$e;f/libmy toy.so"
+    small --reps 1 -b glibc -b "$OUT/a b:c,d \$e;f/libmy toy.so" --json "$OUT/a b:c,d \$e;f/r 1.json"
+    expect_code 0
+    expect_json '.backends[1].status == "ok"' "$OUT/a b:c,d \$e;f/r 1.json"
+}
+
+@test "what the user's environment does to malloc does not reach the workers" {
+    MALLOC_ARENA_TEST=1 MALLOC_CONF=abort:true,stats_print:true GLIBC_TUNABLES=glibc.malloc.check=3 \
+        small --reps 1 -b glibc,jemalloc --json -
+    expect_json '[.backends[] | select(.status != "absent") | .status] | all(. == "ok")'
+}
+
+@test "a result replaces the one before it, whole" {
+    echo old >"$OUT/result.json"
+    small --reps 1 -b arena --json "$OUT/result.json"
+    expect_one_document "$OUT/result.json"
+    [ "$(ls -A "$OUT" | grep -c result)" -eq 1 ]
+}
+
+@test "list backends names the C library and what is built in" {
+    bench list backends
+    expect_code 0
+    grep -Eq '^  glibc +[0-9.]+' "$OUT/stdout"
+    grep -Eq '^  arena ' "$OUT/stdout"
+}
+
+@test "check tells the plan of every bundled workload" {
+    for file in "$ROOT"/configs/*.yaml; do
+        bench check "$file"
+        expect_code 0
+        [ -s "$OUT/stdout" ]
+    done
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Known truths: libraries whose behaviour is certain, so that what is reported can be wrong. The
+# machine may be busy: of percentiles the middle block counts, of sums the least disturbed one.
+
+load helpers
+
+# The values of slow1us' mallocs, one a block, in ascending order.
+blocks_of() { # JQ_PATH
+    jq -c "[.results[] | select(.phase == \"fill\" and .op == \"$1\") | $2] | sort" \
+        "$OUT/result.json"
+}
+
+median_of() {
+    blocks_of "$@" | jq '.[length / 2 | floor]'
+}
+
+least_of() {
+    blocks_of "$@" | jq '.[0]'
+}
+
+within_5_percent() { # VALUE TRUTH
+    jq -en --argjson x "$1" --argjson truth "$2" '($x / $truth - 1) | fabs <= 0.05' >/dev/null ||
+        fail "$1 is not within 5 % of $2"
+}
+
+@test "a malloc of 1 us, and of 50 us at each 100th call, is measured as such" {
+    bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
+    expect_code 0
+    within_5_percent "$(median_of alloc '.quantiles.p50')" 1000
+    within_5_percent "$(median_of alloc '.quantiles["p99.5"]')" 50000
+    jq -en "$(least_of alloc .max) >= 50000" >/dev/null || fail "max is too small"
+    # 99 calls of 1 us and one of 50 in a hundred
+    within_5_percent "$(least_of all .ns_per_op)" 1490
+    # exactly 200 ops are slow; a preempted one may join them
+    jq -en "$(least_of alloc .tail.over_10us) | . >= 200 and . <= 220" >/dev/null ||
+        fail "over 10 us: $(least_of alloc .tail.over_10us)"
+}
+
+@test "the worst ops lie where the slow calls are: at each 100th position" {
+    bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
+    expect_code 0
+    # a preempted op may be among them: most of the best block must fit the pattern
+    hits=$(jq '[.results[] | select(.op == "alloc") | .tail.worst | map(select(.position % 100 == 99))
+        | length] | max' "$OUT/result.json")
+    [ "$hits" -ge 14 ] || fail "$hits of 16 worst ops at the 100th calls"
+    expect_json '[.results[] | select(.op == "alloc") | .tail.worst] | all(length == 16)' \
+        "$OUT/result.json"
+    expect_json '[.results[] | select(.op == "alloc") | .tail.worst[].size] | all(. == 64)' \
+        "$OUT/result.json"
+}
+
+@test "the harness calls no allocator while it measures: a counting library sees the tape alone" {
+    cp "$GUESTS/libcountshim.so" "$OUT/"
+    bench run "$WORKLOADS/counted.yaml" --reps 2 -b "$OUT/libcountshim.so" --json "$OUT/result.json"
+    expect_code 0
+    expect_json '.config.tape.total_blocks == 10000' "$OUT/result.json"
+    # one line a worker: malloc free calloc realloc memalign usable_size
+    counts=$OUT/libcountshim.so.counts
+    [ "$(wc -l <"$counts")" -eq 7 ] || fail "$(cat "$counts")" # pre-flight, 2 blocks of 3 passes
+    [ "$(cut -d' ' -f1-5 "$counts" | sort -u)" = "8000 8000 0 2000 0" ] || fail "$(cat "$counts")"
+    # usable_size: the pre-flight asks, a timed pass never
+    [ "$(tail -n +2 "$counts" | cut -d' ' -f6 | sort -u)" = 0 ] || fail "$(cat "$counts")"
+}

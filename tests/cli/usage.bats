@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Mistakes: one clear error, the right exit code, nothing measured, nothing on standard output.
+
+load helpers
+
+refused() { # CODE PATTERN ARGUMENT…
+    local want=$1 pattern=$2
+    shift 2
+    bench "$@"
+    expect_code "$want"
+    expect_error "$pattern"
+    [ ! -s "$OUT/stdout" ] || fail "something on standard output"
+    expect_nothing_left
+}
+
+@test "no command at all shows the overview and exits 2" {
+    refused 2 '^usage: allocbench'
+}
+
+@test "an unknown command gets the nearest one" {
+    refused 2 'unknown command rnu; did you mean run\?' rnu
+}
+
+@test "an unknown option gets the nearest one" {
+    refused 2 'unknown option --jsn; did you mean --json\?' run "$WORKLOADS/small.yaml" --jsn x
+    refused 2 'unknown option --mem-limt; did you mean --mem-limit\?' run x.yaml --mem-limt=1GiB
+}
+
+@test "an option of another command is unknown here" {
+    refused 2 'unknown option --touch' run "$WORKLOADS/small.yaml" --touch all
+}
+
+@test "an option without its value says which value" {
+    refused 2 '--reps needs a value: --reps N' run "$WORKLOADS/small.yaml" --reps
+}
+
+@test "run and replay need exactly one file" {
+    refused 2 'run needs a workload' run
+    refused 2 'replay needs a trace' replay
+    refused 2 'takes one file' run "$WORKLOADS/small.yaml" "$WORKLOADS/truth.yaml"
+}
+
+@test "a file that is not there is exit 3 and is named" {
+    refused 3 'nowhere\.yaml.*No such file' run nowhere.yaml
+    refused 3 'nowhere\.abt.*No such file' replay nowhere.abt
+    refused 3 'nowhere\.yaml.*No such file' check nowhere.yaml
+}
+
+@test "a folder is no workload" {
+    refused 3 'Is a directory' run "$WORKLOADS"
+}
+
+@test "a workload with mistakes is exit 2, each with its place and the nearest word" {
+    cat >"$OUT/bad.yaml" <<'YAML'
+allocbench: 1
+name: bad
+sets:
+  - {name: heap, count: 1e}
+phases:
+  - name: p
+    do:
+      - {alloc: heep, size: "unifrom(1, 2)"}
+YAML
+    refused 2 "bad\.yaml:[48]:[0-9]+: error" run "$OUT/bad.yaml"
+    expect_error "bad\.yaml:8:[0-9]+: error"
+    expect_error "uniform"
+}
+
+@test "what is no YAML, empty, or binary is refused" {
+    printf 'a: [b' >"$OUT/a.yaml"
+    : >"$OUT/empty.yaml"
+    head -c 3000 "$BUILD/allocbench-worker" >"$OUT/binary.yaml"
+    refused 2 'a\.yaml:[12]:1: error: not valid YAML' run "$OUT/a.yaml"
+    refused 2 'empty\.yaml' run "$OUT/empty.yaml"
+    refused 2 'binary\.yaml' run "$OUT/binary.yaml"
+}
+
+@test "what is no trace is refused with the place" {
+    refused 3 'no trace' replay "$WORKLOADS/small.yaml"
+    : >"$OUT/empty.abt"
+    refused 3 'empty\.abt' replay "$OUT/empty.abt"
+}
+
+@test "a name that nobody knows is a mistake, a library that is absent is a failed back end" {
+    refused 2 'unknown back end "jemaloc"; did you mean "jemalloc"\?' \
+        run "$WORKLOADS/small.yaml" -b jemaloc
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b ./libnowhere.so
+    expect_code 4
+    expect_error 'nowhere: absent: does not exist'
+}
+
+@test "a back end given twice is refused" {
+    refused 2 'glibc is given twice' run "$WORKLOADS/small.yaml" -b glibc,glibc
+}
+
+@test "an unknown param, a bad value" {
+    refused 2 'slts.*slots' run "$ROOT/configs/churn.yaml" --set slts=3
+    refused 2 '--reps 0' run "$WORKLOADS/small.yaml" --reps 0
+    refused 2 '--reps 1\.5' run "$WORKLOADS/small.yaml" --reps 1.5
+    refused 2 '--seed -1' run "$WORKLOADS/small.yaml" --seed -1
+    refused 2 '--timeout 5: a time needs a unit' run "$WORKLOADS/small.yaml" --timeout 5
+    refused 2 '--mem-limit 0' run "$WORKLOADS/small.yaml" --mem-limit 0
+    refused 2 '--cpus 1-0' run "$WORKLOADS/small.yaml" --cpus 1-0
+    refused 2 'CPU 60000 is not among' run "$WORKLOADS/small.yaml" --cpus 60000
+    refused 2 '--touch .*did you mean page' replay x.abt --touch pge
+}
+
+@test "two documents do not share standard output" {
+    refused 2 'would mix' run "$WORKLOADS/small.yaml" --json - --csv -
+}
+
+@test "an output that cannot be written is found out before anything is measured" {
+    refused 2 'cannot write' run "$WORKLOADS/long.yaml" --json /nowhere/x.json
+    refused 2 'cannot write' run "$WORKLOADS/long.yaml" --csv "$OUT"
+}
+
+@test "more memory than --mem-limit is refused before it is taken" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b glibc --mem-limit 64KiB --json -
+    expect_code 4
+    expect_json '.backends[0] | .status == "oom" and (.reason | test("--mem-limit is 64"))'
+    expect_json '.results == []'
+}
+
+@test "help goes to standard output, for the tool and for each command" {
+    bench --help
+    expect_code 0
+    grep -q 'Exit codes' "$OUT/stdout"
+    for command in run replay record trace check list; do
+        bench $command --help
+        expect_code 0
+        grep -q "^usage: allocbench $command" "$OUT/stdout" || fail "$command"
+        [ ! -s "$OUT/stderr" ]
+    done
+}
+
+@test "the help of run names every option of the specification" {
+    bench run --help
+    for option in -b --set --seed --reps --json --csv --mem-limit --timeout --cpus -q; do
+        grep -qE -- "(^|[ ,])$option" "$OUT/stdout" || fail "no $option"
+    done
+    bench replay --help
+    grep -q -- --touch "$OUT/stdout"
+}
+
+@test "--version begins with name and version" {
+    bench --version
+    expect_code 0
+    head -1 "$OUT/stdout" | grep -Eq '^allocbench [0-9]+\.[0-9]+\.[0-9]+'
+}
+
+@test "hostile characters in a name reach the terminal escaped" {
+    bench run "$(printf 'no\033[31m\nwhere.yaml')"
+    expect_code 3
+    ! grep -q "$(printf '\033')" "$OUT/stderr" || fail "an escape character came through"
+    [ "$(wc -l <"$OUT/stderr")" -eq 1 ]
+}
