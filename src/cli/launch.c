@@ -150,7 +150,7 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
     const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
-            strlen(places[i]) > 30)
+            strlen(places[i]) > sizeof l->folder - 64)
             continue;
         snprintf(l->folder, sizeof l->folder, "%s/allocbench-XXXXXX", places[i]);
         if (mkdtemp(l->folder) != NULL)

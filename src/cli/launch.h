@@ -16,7 +16,7 @@ enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND =
 struct ab_launch {
     char program[4096];  /* found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
-    char folder[64];     /* spools, private; "" until it is made */
+    char folder[1024];   /* spools, private; "" until it is made */
     bool is_holding;     /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
