@@ -24,6 +24,8 @@ static const char *stop_text(uint32_t stop)
         return "the limit on file sizes (ulimit -f) was reached";
     case AB_SPOOL_NO_MEMORY:
         return "the spool could not be mapped";
+    case AB_SPOOL_NO_FILE:
+        return "the program can no longer open the spool (chroot, another user, no descriptors)";
     default:
         return NULL;
     }
@@ -99,8 +101,9 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     enum ab_status status = ab_launch_prepare(o->args[0], &launch, exit_code, err);
     if (status == AB_OK)
         status = ab_output_open(name, &out, err);
-    if (status == AB_OK)
-        status = ab_launch_run(&launch, o->args, &command_code, err);
+    if (status == AB_OK &&
+        (status = ab_launch_run(&launch, o->args, &command_code, err)) != AB_OK)
+        *exit_code = command_code;
     if (status == AB_OK)
         status = keep(&launch, &out, o->is_quiet, name, err);
     ab_output_abandon(&out);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The signals of a terminal reach the command by themselves, being in the same group; those that
+ * somebody sends to us alone are passed on. Either way we live on, to convert what was recorded
+ * and to remove the folder: from its making to its removal these signals are blocked here.
+ */
 #include "cli/launch.h"
 
 #include "backend/elf.h"
@@ -21,6 +26,33 @@
 #include <unistd.h>
 
 enum { SCRIPT_DEPTH_MAX = 4 };
+
+static void held_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGCHLD);
+    sigaddset(out, SIGINT);
+    sigaddset(out, SIGQUIT);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGHUP);
+}
+
+/* A SIGCHLD that is ignored, as some parents leave it, would lose the command's exit status. */
+static void hold_signals(struct ab_launch *l)
+{
+    sigset_t held;
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    held_signals(&held);
+    sigprocmask(SIG_BLOCK, &held, &l->old_mask);
+    sigaction(SIGCHLD, &plain, &l->old_child);
+    l->is_holding = true;
+}
+
+static void give_back_signals(const struct ab_launch *l)
+{
+    sigaction(SIGCHLD, &l->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
 
 static bool is_program(const char *path)
 {
@@ -98,22 +130,31 @@ static enum ab_status refuse_foreign(const char *path, struct ab_err *err)
     return refuse_privileged(real, shown, err);
 }
 
-/* In the folder the recorder has a name without spaces and colons, at which LD_PRELOAD splits. */
-static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
+/* LD_PRELOAD splits at spaces and colons and expands '$': then the recorder is named by a link in
+ * the folder. Only then: what the command leaves running in the background outlives the folder,
+ * and ld.so would complain to it of a recorder that is gone. */
+static enum ab_status alias_recorder(struct ab_launch *l, struct ab_err *err)
 {
     char alias[PATH_MAX];
+    if (strpbrk(l->recorder, " :;,$\t\n") == NULL)
+        return AB_OK;
+    snprintf(alias, sizeof alias, "%s/recorder.so", l->folder);
+    if (symlink(l->recorder, alias) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
+    snprintf(l->recorder, sizeof l->recorder, "%s", alias);
+    return AB_OK;
+}
+
+static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
+{
     const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
-            strlen(places[i]) > 30)
+            strlen(places[i]) > sizeof l->folder - 64)
             continue;
         snprintf(l->folder, sizeof l->folder, "%s/allocbench-XXXXXX", places[i]);
-        if (mkdtemp(l->folder) == NULL)
-            continue;
-        snprintf(alias, sizeof alias, "%s/recorder.so", l->folder);
-        if (symlink(l->recorder, alias) == 0)
+        if (mkdtemp(l->folder) != NULL)
             return AB_OK;
-        ab_launch_clean(l);
     }
     l->folder[0] = 0;
     return ab_fail_errno(err, AB_SYSTEM, "cannot make a folder for the spool in $TMPDIR, /tmp or "
@@ -138,73 +179,98 @@ enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int
     enum ab_status status = refuse_foreign(l.program, err);
     if (status == AB_OK)
         status = ab_companion_path(AB_RECORDER_NAME, l.recorder, sizeof l.recorder, err);
-    if (status == AB_OK)
-        status = make_folder(&l, err);
-    if (status == AB_OK)
+    if (status != AB_OK)
+        return status;
+    hold_signals(&l);
+    if ((status = make_folder(&l, err)) != AB_OK || (status = alias_recorder(&l, err)) != AB_OK)
+        ab_launch_clean(&l);
+    else
         *out = l;
     return status;
 }
 
-static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv)
+/* Ours in front of what the user preloads, so that it stays behind us and serves the calls. */
+static bool set_environment(const struct ab_launch *l)
 {
-    char pid[24], preload[PATH_MAX * 2];
-    const char *users = getenv("LD_PRELOAD"); /* stays behind ours */
+    struct ab_text preload = {0};
+    char pid[24];
+    const char *users = getenv("LD_PRELOAD");
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    snprintf(preload, sizeof preload, "%s/recorder.so%s%s", l->folder,
-             users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
-    setenv("LD_PRELOAD", preload, 1);
-    setenv(AB_SPOOL_ENV_FOLDER, l->folder, 1);
-    setenv(AB_SPOOL_ENV_PID, pid, 1);
-    execv(l->program, (char *const *)argv);
+    ab_text_addf(&preload, "%s%s%s", l->recorder, users != NULL && users[0] != 0 ? ":" : "",
+                 users != NULL ? users : "");
+    bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
+                  setenv(AB_SPOOL_ENV_FOLDER, l->folder, 1) == 0 &&
+                  setenv(AB_SPOOL_ENV_PID, pid, 1) == 0;
+    ab_text_fini(&preload);
+    return is_set;
+}
+
+/* `report` takes why the command could not be executed; a successful exec closes it. */
+static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv, int report)
+{
+    int why = ENOMEM;
+    if (set_environment(l)) {
+        give_back_signals(l);
+        execv(l->program, (char *const *)argv);
+        why = errno;
+    }
+    ssize_t ignored = write(report, &why, sizeof why);
+    (void)ignored;
     _exit(AB_LAUNCH_CANNOT_RUN);
 }
 
-static volatile sig_atomic_t command_pid;
-
-static void pass_on(int signal)
+static enum ab_status start(const struct ab_launch *l, const char *const *argv, pid_t *out,
+                            struct ab_err *err)
 {
-    if (command_pid > 0)
-        kill((pid_t)command_pid, signal);
+    int report[2], why = 0;
+    char shown[512];
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
+    pid_t pid = fork();
+    if (pid == 0)
+        become_command(l, argv, report[1]);
+    close(report[1]);
+    ssize_t n = pid < 0 ? 0 : read(report[0], &why, sizeof why);
+    close(report[0]);
+    if (pid < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
+    if (n > 0) {
+        waitpid(pid, NULL, 0);
+        errno = why;
+        return ab_fail_errno(err, AB_USAGE, "cannot run %s",
+                             ab_text_printable(shown, sizeof shown, l->program));
+    }
+    *out = pid;
+    return AB_OK;
 }
 
-/* ^C goes to the command as to us; it decides, and what it recorded is still converted. Signals
- * that are sent to us alone are passed on. */
-static void outlive_the_command(void)
+/* si_code > 0: from the kernel, as ^C is, and the command has got it too. */
+static int await(pid_t pid)
 {
-    struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    sigaction(SIGTERM, &pass, NULL);
-    sigaction(SIGHUP, &pass, NULL);
+    int status = 0;
+    sigset_t held;
+    siginfo_t info;
+    held_signals(&held);
+    while (waitpid(pid, &status, WNOHANG) == 0)
+        if (sigwaitinfo(&held, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0)
+            kill(pid, info.si_signo);
+    return status;
 }
 
 enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err)
 {
-    int status;
-    struct sigaction old_int, old_quit;
-    sigaction(SIGINT, NULL, &old_int);
-    sigaction(SIGQUIT, NULL, &old_quit);
-    outlive_the_command();
-    pid_t pid = fork();
-    if (pid == 0) {
-        sigaction(SIGINT, &old_int, NULL);
-        sigaction(SIGQUIT, &old_quit, NULL);
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
-        become_command(l, argv);
-    }
-    if (pid < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
-    command_pid = pid;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    command_pid = 0;
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    pid_t pid = 0;
+    *exit_code = AB_LAUNCH_CANNOT_RUN;
+    enum ab_status status = start(l, argv, &pid, err);
+    if (status != AB_OK)
+        return status;
+    int ended = await(pid);
+    *exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     return AB_OK;
 }
 
-void ab_launch_clean(struct ab_launch *l)
+static void remove_folder(struct ab_launch *l)
 {
     DIR *folder = l->folder[0] == 0 ? NULL : opendir(l->folder);
     if (folder == NULL)
@@ -215,4 +281,18 @@ void ab_launch_clean(struct ab_launch *l)
     closedir(folder);
     rmdir(l->folder);
     l->folder[0] = 0;
+}
+
+void ab_launch_clean(struct ab_launch *l)
+{
+    sigset_t held;
+    struct timespec no_time = {0, 0};
+    remove_folder(l);
+    if (!l->is_holding)
+        return;
+    held_signals(&held);
+    while (sigtimedwait(&held, NULL, &no_time) > 0)
+        ;
+    give_back_signals(l);
+    l->is_holding = false;
 }

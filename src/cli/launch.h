@@ -7,13 +7,19 @@
 
 #include "core/status.h"
 
+#include <signal.h>
+#include <stdbool.h>
+
 /* Exit codes of our own failures, as env and nohup use them. */
 enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
 
 struct ab_launch {
     char program[4096];  /* found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
-    char folder[64];     /* spools, private; "" until it is made */
+    char folder[1024];   /* spools, private; "" until it is made */
+    bool is_holding;     /* the signals that would leave the folder behind are blocked */
+    sigset_t old_mask;
+    struct sigaction old_child;
 };
 
 /* Finds the program and the recorder, checks that one can be loaded into the other, makes the
@@ -23,7 +29,8 @@ enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int
 /* Runs argv to its end. *exit_code is the command's: its status, or 128 + signal. */
 enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err);
-/* Removes the folder and what is in it. */
+/* Removes the folder and what is in it. Signals that came meanwhile were the command's to act on,
+ * and are dropped. */
 void ab_launch_clean(struct ab_launch *l);
 
 #endif

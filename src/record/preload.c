@@ -33,6 +33,7 @@ static struct {
     void (*free)(void *);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t);
     void *(*memalign)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
@@ -135,7 +136,7 @@ static struct window *open_window(uint64_t chunk)
 {
     struct window *w = &recorder->windows[chunk % 2];
     off_t from = AB_SPOOL_DATA + (off_t)chunk * AB_SPOOL_CHUNK;
-    enum ab_spool_stop why = AB_SPOOL_NO_SPACE;
+    enum ab_spool_stop why = AB_SPOOL_NO_FILE;
     int fd = open_spool(O_RDWR);
     if (fd >= 0)
         why = reserve(fd, from, AB_SPOOL_CHUNK);
@@ -225,6 +226,7 @@ static void find_real_functions(void)
     *(void **)&real.free = find("free");
     *(void **)&real.calloc = find("calloc");
     *(void **)&real.realloc = find("realloc");
+    *(void **)&real.reallocarray = find("reallocarray");
     *(void **)&real.memalign = find("memalign");
     *(void **)&real.posix_memalign = find("posix_memalign");
     *(void **)&real.aligned_alloc = find("aligned_alloc");
@@ -286,7 +288,8 @@ static void start_recording(void)
                      -1, 0L);
     if (p == -1)
         return;
-    syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK);
+    if (syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
+        return; /* Linux before 4.14: a forked child would write into its parent's spool */
     recorder = (struct recorder *)p;
     int fd = create_spool(folder);
     if (fd < 0)
@@ -378,14 +381,26 @@ EXPORT void *realloc(void *p, size_t size)
     return moved;
 }
 
+/* An array of more bytes than there are: the call fails in the real one's way and is on record. */
+static void *resize_too_much(void *p, size_t n, size_t size)
+{
+    if (is_bootstrap(p) || !is_ready() || real.reallocarray == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (p != NULL)
+        record(AB_SPOOL_RESIZE_BEGIN, p, SIZE_MAX, 0);
+    void *moved = real.reallocarray(p, n, size);
+    record(p != NULL ? AB_SPOOL_RESIZE_END : AB_SPOOL_ALLOC, moved, SIZE_MAX, 0);
+    return moved;
+}
+
 /* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return resize_too_much(p, n, size);
     return realloc(p, bytes);
 }
 

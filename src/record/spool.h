@@ -29,6 +29,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
     AB_SPOOL_NO_SPACE,
     AB_SPOOL_FILE_LIMIT,
     AB_SPOOL_NO_MEMORY,
+    AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
 };
 
 struct ab_spool_header {
