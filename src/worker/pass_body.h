@@ -55,90 +55,104 @@ INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint6
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
     FN(end)(w, timing, begun);
-    if (ref == 0 && (flags & AB_WIDE_MAY_FAIL) != 0)
-        return; /* as in the program: the old block lives on */
-    if (ref == 0) {
-        ab_worker_note_null(w, size);
+    if (AB_UNLIKELY(ref == 0)) {
+        if ((flags & AB_WIDE_MAY_FAIL) == 0) /* else as in the program: the old block lives on */
+            ab_worker_note_null(w, size);
         return;
     }
-    FN(accept)(w, slot, ref, size);
+    slot->ref = ref;
+    slot->size_seq = size;
     if ((flags & AB_CODE_TOUCHED) != 0 && old_size < size)
         ab_touch_pages(ADDRESS(f, ref), old_size, size);
 }
 
-INLINE void FN(allocate)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
-                         const struct ab_wide *wide, enum timing timing)
+INLINE void FN(alloc)(struct ab_worker *w, FACE *f, struct ab_slot *slot, size_t size,
+                      unsigned touched, enum timing timing)
 {
-    size_t size = wide->size;
-    uintptr_t ref = 0;
-    uint64_t begun;
-    switch (wide->code & 7) {
-    case AB_CODE_ALLOC:
-        begun = FN(begin)(timing);
-        ref = CALL_ALLOC(f, size);
-        FN(end)(w, timing, begun);
-        break;
-    case AB_CODE_ALLOC_ZEROED:
-        if (!HAS_ZEROED(f)) {
-            slot->ref = 0;
-            return;
-        }
-        begun = FN(begin)(timing);
-        ref = CALL_ZEROED(f, size);
-        FN(end)(w, timing, begun);
-        break;
-    case AB_CODE_ALLOC_ALIGNED:
-        if (!HAS_ALIGNED(f)) {
-            slot->ref = 0;
-            return;
-        }
-        begun = FN(begin)(timing);
-        ref = CALL_ALIGNED(f, wide->align, size);
-        FN(end)(w, timing, begun);
-        break;
-    }
-    if ((wide->flags & AB_WIDE_MAY_FAIL) != 0) {
-        if (ref != 0) /* this one could; the program had no such block, so it goes at once */
-            CALL_FREE(f, ref, size);
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALLOC(f, size);
+    FN(end)(w, timing, begun);
+    if (AB_LIKELY(FN(accept)(w, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
+}
+
+INLINE void FN(alloc_zeroed)(struct ab_worker *w, FACE *f, struct ab_slot *slot, size_t size,
+                             unsigned touched, enum timing timing)
+{
+    if (!HAS_ZEROED(f)) {
+        slot->ref = 0;
         return;
     }
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ZEROED(f, size);
+    FN(end)(w, timing, begun);
+    if (AB_LIKELY(FN(accept)(w, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+INLINE void FN(alloc_aligned)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
+                              const struct ab_wide *wide, enum timing timing)
+{
+    if (!HAS_ALIGNED(f)) {
+        slot->ref = 0;
+        return;
+    }
+    size_t size = wide->size;
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALIGNED(f, wide->align, size);
+    FN(end)(w, timing, begun);
     if (FN(accept)(w, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
         ab_touch_first(ADDRESS(f, ref));
 }
 
-/* All that is neither free nor plain alloc. */
+/* The program got NULL here. A back end that can serve it does so, and the block goes at once. */
+INLINE void FN(alloc_failing)(struct ab_worker *w, FACE *f, const struct ab_wide *wide,
+                              enum timing timing)
+{
+    unsigned code = wide->code & 7;
+    uintptr_t ref = 0;
+    if ((code == AB_CODE_ALLOC_ZEROED && !HAS_ZEROED(f)) ||
+        (code == AB_CODE_ALLOC_ALIGNED && !HAS_ALIGNED(f)))
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ref = code == AB_CODE_ALLOC_ZEROED    ? CALL_ZEROED(f, wide->size)
+          : code == AB_CODE_ALLOC_ALIGNED ? CALL_ALIGNED(f, wide->align, wide->size)
+                                          : CALL_ALLOC(f, wide->size);
+    FN(end)(w, timing, begun);
+    if (ref != 0)
+        CALL_FREE(f, ref, wide->size);
+}
+
+INLINE void FN(wide)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
+                     const struct ab_wide *wide, enum timing timing)
+{
+    unsigned code = wide->code & 7, touched = wide->code & AB_CODE_TOUCHED;
+    if (code == AB_CODE_RESIZE)
+        FN(resize)(w, f, slot, wide->size, wide->flags | touched, timing);
+    else if ((wide->flags & AB_WIDE_MAY_FAIL) != 0)
+        FN(alloc_failing)(w, f, wide, timing);
+    else if (code == AB_CODE_ALLOC)
+        FN(alloc)(w, f, slot, wide->size, touched, timing);
+    else if (code == AB_CODE_ALLOC_ZEROED)
+        FN(alloc_zeroed)(w, f, slot, wide->size, touched, timing);
+    else
+        FN(alloc_aligned)(w, f, slot, wide, timing);
+}
+
+/* Aligned requests and what goes through the side table: too rare to be in the loop. */
 INLINE void FN(rare)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slot,
                      enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
     uint32_t operand = AB_OP_SIZE(op);
-    struct ab_wide wide = {.size = operand, .code = (uint16_t)code};
-    if (code == AB_CODE_WIDE)
-        wide = w->wide[operand];
-    switch (wide.code) {
-    case AB_CODE_ALLOC_ALIGNED:
-    case AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED:
-        if (code != AB_CODE_WIDE) {
-            wide.size = AB_ALIGNED_SIZE(operand);
-            wide.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);
-        }
-        FN(allocate)(w, f, slot, &wide, timing);
-        break;
-    case AB_CODE_ALLOC:
-    case AB_CODE_ALLOC | AB_CODE_TOUCHED:
-    case AB_CODE_ALLOC_ZEROED:
-    case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
-        FN(allocate)(w, f, slot, &wide, timing);
-        break;
-    case AB_CODE_RESIZE:
-    case AB_CODE_RESIZE | AB_CODE_TOUCHED:
-        FN(resize)(w, f, slot, wide.size, wide.flags | (wide.code & AB_CODE_TOUCHED), timing);
-        break;
-    case AB_CODE_TOUCH:
-        if (slot->ref != 0 && slot->size_seq > 0)
-            ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, operand);
-        break;
+    if (code == AB_CODE_WIDE) {
+        FN(wide)(w, f, slot, &w->wide[operand], timing);
+        return;
     }
+    struct ab_wide aligned = {.size = AB_ALIGNED_SIZE(operand),
+                              .align = UINT64_C(1) << AB_ALIGNED_LOG2(operand),
+                              .code = (uint16_t)code};
+    FN(alloc_aligned)(w, f, slot, &aligned, timing);
 }
 
 static __attribute__((noinline)) void FN(rare_untimed)(struct ab_worker *w, FACE *f, uint64_t op,
@@ -177,27 +191,36 @@ INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot
         uint64_t begun = FN(begin)(timing);
         CALL_FREE(f, ref, slot->size_seq);
         FN(end)(w, timing, begun);
-    } else if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
-        struct ab_slot *slot = FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED);
-        size_t size = AB_OP_SIZE(op);
-        uint64_t begun = FN(begin)(timing);
-        uintptr_t ref = CALL_ALLOC(f, size);
-        FN(end)(w, timing, begun);
-        if (AB_LIKELY(FN(accept)(w, slot, ref, size)))
-            ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
-    } else if (AB_LIKELY(code == AB_CODE_ALLOC)) {
-        struct ab_slot *slot = FN(slot)(at, AB_CODE_ALLOC);
-        size_t size = AB_OP_SIZE(op);
-        uint64_t begun = FN(begin)(timing);
-        uintptr_t ref = CALL_ALLOC(f, size);
-        FN(end)(w, timing, begun);
-        FN(accept)(w, slot, ref, size);
-    } else if (timing == UNTIMED) {
-        FN(rare_untimed)(w, f, op, FN(slot)(at, code));
-    } else if (timing == FENCED) {
-        FN(rare_fenced)(w, f, op, FN(slot)(at, code));
-    } else {
-        FN(rare_chained)(w, f, op, FN(slot)(at, code));
+        return;
+    }
+    if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
+        FN(alloc)(w, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1, timing);
+        return;
+    }
+    struct ab_slot *slot = FN(slot)(at, code);
+    switch (code) {
+    case AB_CODE_ALLOC:
+        FN(alloc)(w, f, slot, AB_OP_SIZE(op), 0, timing);
+        break;
+    case AB_CODE_ALLOC_ZEROED:
+    case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
+        FN(alloc_zeroed)(w, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_RESIZE:
+    case AB_CODE_RESIZE | AB_CODE_TOUCHED:
+        FN(resize)(w, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_TOUCH:
+        if (slot->ref != 0 && slot->size_seq > 0)
+            ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    default:
+        if (timing == UNTIMED)
+            FN(rare_untimed)(w, f, op, slot);
+        else if (timing == FENCED)
+            FN(rare_fenced)(w, f, op, slot);
+        else
+            FN(rare_chained)(w, f, op, slot);
     }
 }
 
@@ -207,9 +230,9 @@ static __attribute__((noinline)) void FN(untimed)(struct ab_worker *w, FACE *f, 
                                                   const uint64_t *end)
 {
     struct ab_slot *slots = w->slots;
-    for (; op < end; op++) {
-        __builtin_prefetch((char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1); /* same line */
-        FN(run_op)(w, f, *op, slots, UNTIMED);
+    for (ptrdiff_t i = op - end; i != 0; i++) { /* up to 0: one instruction less */
+        __builtin_prefetch((char *)slots + (uint32_t)end[i + PREFETCH_DISTANCE], 1); /* same line */
+        FN(run_op)(w, f, end[i], slots, UNTIMED);
     }
 }
 
