@@ -10,7 +10,6 @@
 #include "core/text.h"
 #include "measure/result_fields.h"
 #include "report/format.h"
-#include "trace/op.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -100,7 +99,7 @@ static json_t *tape_facts(struct writer *w, const struct ab_session *s)
     put(w, o, "total_bytes", whole(s->facts.total_bytes));
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         if ((s->facts.kinds >> k & 1) != 0)
-            append(w, kinds, text(ab_op_kind_name((enum ab_op_kind)k)));
+            append(w, kinds, text(ab_result_op_name(k)));
     put(w, o, "kinds", kinds);
     return o;
 }

@@ -140,8 +140,6 @@ enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, 
     if (ending->end == AB_END_INTERRUPTED)
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     bool is_exit = WIFEXITED(ending->wait_status);
-    if (is_exit && WEXITSTATUS(ending->wait_status) == 124 && e->report->state == AB_WORKER_NONE)
-        return ab_fail(err, AB_SYSTEM, "the worker could not be started");
     enum ab_status status = AB_OK;
     if (ending->end != AB_END_ITSELF)
         classify_forced_end(e, out);

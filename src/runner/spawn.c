@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FD_LIBRARY = 5, FD_SAFE = 64 };
@@ -70,21 +71,41 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent)
+/* Tells the parent, through a pipe that closes on exec, that there will be no worker. */
+static _Noreturn void give_up(int told)
+{
+    int error = errno;
+    ssize_t ignored = write(told, &error, sizeof error);
+    (void)ignored;
+    _exit(1);
+}
+
+static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent, int told)
 {
     char *argv[] = {(char *)"allocbench-worker", NULL};
     struct rlimit no_core = {0, 0};
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(124);
+        _exit(1);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &no_core);
     write_text("/proc/self/oom_score_adj", "800");
     reset_signals();
     if (place_descriptors(s))
         execve(s->worker_path, argv, envp);
-    _exit(124);
+    give_up(told);
+}
+
+/* Blocks until the child has become the worker (0) or has given up (its errno). */
+static int await_exec(int listen)
+{
+    int error = 0;
+    ssize_t n;
+    do
+        n = read(listen, &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof error ? error : 0;
 }
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err)
@@ -100,12 +121,24 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     if (spawn->is_plugin)
         envp[n++] = (char *)"GLIBC_TUNABLES=glibc.rtld.optional_static_tls=32768";
     envp[n] = NULL;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
     pid_t parent = getpid(), pid = fork();
-    if (pid < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
     if (pid == 0)
-        become_worker(spawn, envp, parent);
+        become_worker(spawn, envp, parent, move_high(ends[1]));
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
+    }
     setpgid(pid, pid); /* in both, so that neither can be first to rely on it */
+    int error = await_exec(ends[0]);
+    close(ends[0]);
+    if (error != 0) {
+        waitpid(pid, NULL, 0);
+        return ab_fail(err, AB_SYSTEM, "cannot start %s: %s", spawn->worker_path, strerror(error));
+    }
     *out = pid;
     return AB_OK;
 }

@@ -42,10 +42,10 @@ load helpers
 }
 
 @test "an ignored SIGINT stays ignored, as nohup wants it" {
-    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 3 --json - \
+    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 30 --json - \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) &
     pid=$!
-    wait_until has_worker || true
+    sleep 0.3
     kill -INT "$pid" 2>/dev/null || true
     await_bench
     expect_code 0

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# `replay` and `trace info` on a recorded trace: the same promises as `run`, and the facts of the
+# trace found again in the result.
+
+load helpers
+
+
+trace() {
+    echo "$ROOT/tests/golden/traces/good/perl-tiny.abt"
+}
+
+@test "trace info tells the facts in words and as one JSON document" {
+    bench trace info "$(trace)"
+    expect_code 0
+    grep -q perl "$OUT/stdout"
+    bench trace info "$(trace)" --json -
+    expect_code 0
+    expect_one_document
+    expect_json '.events == ([.ops[]] | add) and .live_peak_blocks > 0'
+}
+
+@test "a replay does exactly the ops of the trace" {
+    allocbench trace info "$(trace)" --json "$OUT/info.json" 3>&-
+    bench replay "$(trace)" --reps 1 -b glibc,jemalloc --json -
+    expect_one_document
+    expect_json '.config.kind == "trace" and .config.text == null'
+    jq -e --slurpfile info "$OUT/info.json" '[.results[] | select(.backend == "glibc")
+        | select(.op != "all") | {(.op): .tail.n}] | add as $ops
+        | $info[0].ops | to_entries | all(.value == ($ops[.key] // 0))' "$OUT/stdout" >/dev/null ||
+        fail "other ops than the trace has"
+    expect_nothing_left
+}
+
+@test "the percentiles of a replay ascend and its histograms add up" {
+    command -v python3 >/dev/null || skip "no python3"
+    bench replay "$(trace)" --reps 3 -b glibc --json -
+    expect_code 0
+    python3 "$ROOT/tests/cli/hdr_total.py" "$OUT/stdout" || fail "histograms"
+}
+
+@test "--touch is heeded and told" {
+    for touch in none page all; do
+        bench replay "$(trace)" --reps 1 -b glibc --touch $touch --json -
+        expect_code 0
+        expect_json ".config.settings | index(\"touch=$touch\") != null"
+    done
+    bench replay "$(trace)" --reps 1 -b glibc --touch 'first(8)' --json -
+    expect_code 0
+}
+
+@test "a hostile guest fails a replay as it fails a run" {
+    bench replay "$(trace)" --reps 1 -b "glibc,$GUESTS/libctorcrash.so" --json -
+    expect_code 4
+    expect_json '[.backends[].status] == ["ok", "crashed"]'
+    expect_nothing_left
+}
+
+@test "a counting library sees the ops of the trace and no other" {
+    cp "$GUESTS/libcountshim.so" "$OUT/"
+    allocbench trace info "$(trace)" --json "$OUT/info.json" 3>&-
+    bench replay "$(trace)" --reps 1 -b "$OUT/libcountshim.so" --json -
+    expect_code 0
+    want=$(jq -r '.ops | "\(.alloc) \(.alloc_zeroed)"' "$OUT/info.json")
+    [ "$(cut -d' ' -f1,3 "$OUT/libcountshim.so.counts" | sort -u)" = "$want" ] ||
+        fail "$(cat "$OUT/libcountshim.so.counts"), expected $want"
+}
+
+@test "a trace that was cut or damaged is refused or marked, and nothing crashes" {
+    size=$(stat -c %s "$(trace)")
+    for n in 1 4 16 100 $((size / 2)) $((size - 1)); do
+        head -c "$n" "$(trace)" >"$OUT/cut.abt"
+        bench replay "$OUT/cut.abt" --reps 1 -b arena --json -
+        [ "$code" -eq 3 ] || [ "$code" -eq 0 ] || fail "exit code $code at $n bytes"
+        [ "$code" -ne 3 ] || expect_error "cut\.abt"
+    done
+    for at in 8 20 60 200 900 $((size - 20)); do
+        cp "$(trace)" "$OUT/bad.abt"
+        printf '\377\377' | dd of="$OUT/bad.abt" bs=1 seek="$at" conv=notrunc status=none
+        bench replay "$OUT/bad.abt" --reps 1 -b arena --json -
+        expect_code 3
+        expect_error "bad\.abt"
+    done
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workers as plain programs: what they are born with, and what is said when they cannot be.
+ */
+#include "runner/spawn.h"
+#include "runner/tape_map.h"
+#include "support/cmocka.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/allocbench-spawn-XXXXXX";
+static char script[256];
+static char printed[4096];
+
+static void write_script(const char *body)
+{
+    FILE *f = fopen(script, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\n%s\n", body);
+    fclose(f);
+    assert_int_equal(chmod(script, 0700), 0);
+}
+
+/* Runs the script as a worker; what it printed is in `printed`. */
+static enum ab_status run_script(struct ab_spawn *spawn, struct ab_err *err)
+{
+    pid_t pid;
+    int status, fds[4];
+    for (int i = 0; i < 4; i++)
+        assert_true((fds[i] = ab_memfd("test", 4096)) >= 0);
+    spawn->worker_path = script;
+    spawn->tape_fd = fds[0];
+    spawn->run_fd = fds[1];
+    spawn->stdout_fd = fds[2];
+    spawn->stderr_fd = fds[3];
+    enum ab_status result = ab_spawn(spawn, &pid, err);
+    if (result == AB_OK)
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+    memset(printed, 0, sizeof printed);
+    assert_true(pread(fds[2], printed, sizeof printed - 1, 0) >= 0);
+    for (int i = 0; i < 4; i++)
+        close(fds[i]);
+    return result;
+}
+
+static void the_environment_is_built_not_inherited(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    setenv("MALLOC_ARENA_MAX", "1", 1);
+    setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+    write_script("env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort");
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "LC_ALL=C\nPATH=/usr/local/bin:/usr/bin:/bin\n");
+    spawn.is_plugin = true;
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_non_null(strstr(printed, "glibc.rtld.optional_static_tls="));
+    unsetenv("MALLOC_ARENA_MAX");
+    unsetenv("LD_LIBRARY_PATH");
+}
+
+static void a_worker_has_its_descriptors_and_no_others(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    int extra = open("/dev/null", O_RDONLY); /* not CLOEXEC */
+    write_script("cd /proc/$$/fd && echo 0 1 2 3 4 5 6 7 8 9 | tr ' ' '\\n' | "
+                 "while read n; do [ -e $n ] && readlink $n | cut -c1-12; done; true");
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_non_null(strstr(printed, "/dev/null\n"));
+    unsigned memfds = 0;
+    for (const char *s = printed; (s = strstr(s, "/memfd:")) != NULL; s++)
+        memfds++;
+    assert_int_equal(memfds, 4);
+    close(extra);
+}
+
+static void a_worker_leads_its_group_and_cannot_gain_rights(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    write_script("set -- $(cat /proc/$$/stat); [ $1 = $5 ] && echo leads; "
+                 "grep -c 'NoNewPrivs:.1' /proc/$$/status; cat /proc/$$/oom_score_adj; ulimit -c");
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "leads\n1\n800\n0\n");
+}
+
+static void a_worker_that_cannot_be_started_says_why(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    unlink(script);
+    assert_int_equal(run_script(&spawn, &err), AB_SYSTEM);
+    assert_non_null(strstr(err.text, "No such file"));
+}
+
+static void a_preload_path_with_spaces_goes_in_as_a_descriptor(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {.preload = "/dev/null"};
+    write_script("echo \"$LD_PRELOAD\"");
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "/dev/null\n");
+    char odd[300];
+    snprintf(odd, sizeof odd, "%s/a b:c", folder);
+    close(open(odd, O_CREAT | O_WRONLY, 0600));
+    spawn.preload = odd;
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "/proc/self/fd/5\n");
+    unlink(odd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_is_built_not_inherited),
+        cmocka_unit_test(a_worker_has_its_descriptors_and_no_others),
+        cmocka_unit_test(a_worker_leads_its_group_and_cannot_gain_rights),
+        cmocka_unit_test(a_worker_that_cannot_be_started_says_why),
+        cmocka_unit_test(a_preload_path_with_spaces_goes_in_as_a_descriptor),
+    };
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(script, sizeof script, "%s/worker", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(script);
+    rmdir(folder);
+    return failed;
+}
