@@ -20,7 +20,9 @@ static struct {
 static void *count_malloc(size_t n)
 {
     seen.bytes += n;
-    return ++seen.allocs == seen.fail_at ? NULL : malloc(n);
+    if (++seen.allocs == seen.fail_at || n > UINT64_C(1) << 40)
+        return NULL;
+    return malloc(n);
 }
 
 static void count_free(void *p)
