@@ -286,6 +286,19 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     expect_error 'no trace'
 }
 
+@test "the recorder calls nothing that allocates, locks or can be cancelled" {
+    local symbol allowed=' _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __gmon_start__
+ __cxa_finalize __errno_location __stack_chk_fail dlsym getrlimit memcpy secure_getenv strlen
+ syscall sysconf '
+    for symbol in $(nm -D --undefined-only "$BUILD/liballocbench-record.so" |
+            sed 's/.* //; s/@.*//'); do
+        case "$(echo $allowed)" in
+        "$symbol "* | *" $symbol "* | *" $symbol") ;;
+        *) fail "$symbol is not on the list" ;;
+        esac
+    done
+}
+
 @test "bundled and golden traces are whole" {
     local trace n=0
     for trace in "$ROOT"/traces/*.abt "$ROOT"/tests/golden/traces/good/*.abt; do

@@ -108,7 +108,8 @@ static void touches_are_what_was_asked_for(void **state)
 {
     (void)state;
     static const struct ab_trace_record records[] = {{.kind = AB_EVENT_ALLOC, .size = 10000}};
-    static const enum ab_touch modes[] = {AB_TOUCH_NONE, AB_TOUCH_FIRST, AB_TOUCH_PAGE, AB_TOUCH_ALL};
+    static const enum ab_touch modes[] = {AB_TOUCH_NONE, AB_TOUCH_FIRST, AB_TOUCH_PAGE,
+                                          AB_TOUCH_ALL};
     char seen[AB_ARRAY_LEN(modes)][65];
     for (size_t i = 0; i < AB_ARRAY_LEN(modes); i++) {
         struct ab_tape tape;
