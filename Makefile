@@ -147,7 +147,7 @@ fuzz:
 	$(Q)./scripts/fuzz $(FUZZ_SECONDS)
 
 # ---- running it ----
-.PHONY: quickstart test check unit unit-bins guests bench interop deps install clean help
+.PHONY: quickstart test test-bins check unit unit-bins guests bench interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
 	@echo
@@ -162,9 +162,10 @@ test_%: $(B)/tests/unit/test_% all guests
 	$(Q)$<
 
 # Builds in parallel, then runs everything one by one: what is timed should be alone.
-test check:
-	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all unit-bins guests
+test-bins:
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=release all unit-bins guests
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests fuzz-bins
+test check: test-bins
 	$(Q)./tests/run-all build/release build/asan
 
 $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a

@@ -28,8 +28,8 @@ bench() {
 
 fail() {
     printf '%s\n' "$*"
-    [ ! -f "$OUT/stderr" ] || { echo "-- stderr:"; head -c 2000 "$OUT/stderr"; }
-    [ ! -f "$OUT/stdout" ] || { echo "-- stdout:"; head -c 200 "$OUT/stdout"; }
+    [ ! -s "$OUT/stderr" ] || { echo "-- stderr:"; head -c 2000 "$OUT/stderr"; }
+    [ ! -s "$OUT/stdout" ] || [ -s "$OUT/stderr" ] || { echo "-- stdout:"; head -c 400 "$OUT/stdout"; }
     return 1
 }
 
