@@ -35,7 +35,8 @@ static const char *stop_text(uint32_t stop)
 static void print_summary(const char *path, const struct ab_convert_report *r)
 {
     char bytes[32], peak[32];
-    fprintf(stderr, "allocbench: %s: %llu events, live peak %s in %llu blocks, %s (%.3f bytes an event)\n",
+    fprintf(stderr, "allocbench: %s: %llu events, live peak %s in %llu blocks, "
+                    "%s (%.3f bytes an event)\n",
             path, (unsigned long long)r->info.events,
             ab_units_bytes(peak, sizeof peak, (double)r->info.live_peak_bytes),
             (unsigned long long)r->info.live_peak_blocks,

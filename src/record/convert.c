@@ -12,10 +12,17 @@
 
 enum { BATCH = 4096, NESTED_MAX = 64 };
 
+/* From its begin to its end a block that is resized is in nobody's hands: its address may be given
+ * to a signal handler meanwhile. */
+struct resizing {
+    uint64_t address, number;
+    bool is_known;
+};
+
 struct converter {
     struct ab_trace_writer *writer;
     struct ab_live_map live; /* address → allocation number, in the map's size */
-    struct ab_spool_event resizing[NESTED_MAX]; /* begun, not yet ended: signal handlers nest */
+    struct resizing resizing[NESTED_MAX]; /* begun, not yet ended: signal handlers nest */
     unsigned n_resizing;
     struct ab_convert_report *report;
 };
@@ -102,33 +109,44 @@ static enum ab_status convert_alloc(struct converter *c, const struct ab_spool_e
     return status == AB_OK && !record.failed ? add_live(c, e->address, number, err) : status;
 }
 
-static enum ab_status convert_resize(struct converter *c, const struct ab_spool_event *end,
-                                     struct ab_err *err)
+static enum ab_status begin_resize(struct converter *c, uint64_t address, struct ab_err *err)
+{
+    if (c->n_resizing == NESTED_MAX)
+        return ab_fail(err, AB_INPUT, "more than %d resizes within each other", NESTED_MAX);
+    struct ab_live *live = ab_live_map_find(&c->live, address);
+    struct resizing *r = &c->resizing[c->n_resizing++];
+    *r = (struct resizing){.address = address, .is_known = live != NULL};
+    if (live != NULL) {
+        r->number = live->size;
+        ab_live_map_remove(&c->live, live);
+    }
+    return AB_OK;
+}
+
+static enum ab_status end_resize(struct converter *c, const struct ab_spool_event *end,
+                                 struct ab_err *err)
 {
     if (c->n_resizing == 0)
         return ab_fail(err, AB_INPUT, "the spool ends a resize that it never began");
-    const struct ab_spool_event *begin = &c->resizing[--c->n_resizing];
-    struct ab_live *live = ab_live_map_find(&c->live, begin->address);
-    if (live == NULL) {
+    struct resizing r = c->resizing[--c->n_resizing];
+    if (!r.is_known) {
         c->report->n_foreign++;
         return AB_OK;
     }
-    struct ab_trace_record record = {.kind = AB_EVENT_RESIZE, .block = live->size,
+    struct ab_trace_record record = {.kind = AB_EVENT_RESIZE, .block = r.number,
                                      .size = end->size,
                                      .failed = end->address == 0 && end->size > 0,
                                      .released = end->address == 0 && end->size == 0};
-    uint64_t number = live->size;
-    if (!record.failed)
-        ab_live_map_remove(&c->live, live);
     enum ab_status status = put(c, &record, NULL, err);
-    if (status != AB_OK || end->address == 0)
+    if (status != AB_OK || record.released)
         return status;
-    struct ab_live *stale = ab_live_map_find(&c->live, end->address);
+    uint64_t address = record.failed ? r.address : end->address;
+    struct ab_live *stale = ab_live_map_find(&c->live, address);
     if (stale != NULL) {
         c->report->n_reused++;
         status = put_free(c, stale, err);
     }
-    return status == AB_OK ? add_live(c, end->address, number, err) : status;
+    return status == AB_OK ? add_live(c, address, r.number, err) : status;
 }
 
 static enum ab_status convert_event(struct converter *c, const struct ab_spool_event *e,
@@ -149,12 +167,9 @@ static enum ab_status convert_event(struct converter *c, const struct ab_spool_e
         c->report->n_foreign++;
         return AB_OK;
     case AB_SPOOL_RESIZE_BEGIN:
-        if (c->n_resizing == NESTED_MAX)
-            return ab_fail(err, AB_INPUT, "more than %d resizes within each other", NESTED_MAX);
-        c->resizing[c->n_resizing++] = *e;
-        return AB_OK;
+        return begin_resize(c, e->address, err);
     case AB_SPOOL_RESIZE_END:
-        return convert_resize(c, e, err);
+        return end_resize(c, e, err);
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %u", e->kind);
     }

@@ -14,11 +14,11 @@
 
 struct ab_convert_report {
     struct ab_trace_info info;
-    uint32_t n_images;      /* process images that recorded something (exec); the last is converted */
+    uint32_t n_images;      /* that recorded something (exec begins another); the last is converted */
     uint64_t n_other;       /* calls of other threads, not recorded */
     uint32_t stop;          /* enum ab_spool_stop */
     uint64_t n_unfinished;  /* events cut off by the program's death */
-    uint64_t n_foreign;     /* frees and resizes of blocks that came from no recorded call: dropped */
+    uint64_t n_foreign;     /* frees and resizes of blocks that no recorded call gave: dropped */
     uint64_t n_reused;      /* addresses given out while live: their free was not seen; 0 unless the
                                program has a second way to free */
 };

@@ -26,6 +26,13 @@ static bool push_slot(struct ab_account *a, uint32_t slot)
     return true;
 }
 
+/* A block that was given out has a size that a process can hold; sums stay exact with it. */
+static bool is_too_much(const struct ab_account *a, uint64_t old_size, uint64_t new_size)
+{
+    return new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
+           a->info.total_bytes > INT64_MAX - new_size;
+}
+
 static void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_size)
 {
     struct ab_trace_info *i = &a->info;
@@ -45,6 +52,8 @@ static const char *take_alloc(struct ab_account *a, const struct ab_trace_record
         return "an allocation that released a block";
     if (r->failed)
         return NULL;
+    if (is_too_much(a, 0, r->size))
+        return "sizes that sum up to more than 2^63 - 1";
     uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
                                         : (uint32_t)a->info.slots++;
     if (a->info.slots > AB_SLOT_MAX)
@@ -88,6 +97,8 @@ static const char *take_known(struct ab_account *a, const struct ab_trace_record
     if (r->failed)
         return NULL;
     uint64_t old_size = live->size;
+    if (is_too_much(a, old_size, r->size))
+        return "sizes that sum up to more than 2^63 - 1";
     live->size = r->size;
     a->info.total_bytes += r->size;
     note_live(a, old_size, r->size);

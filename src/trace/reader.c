@@ -100,6 +100,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
                    AB_TRACE_VERSION);
     if (n > AB_TRACE_PROGRAM_MAX || total != AB_TRACE_HEADER_FIXED + n + 8)
         return bad(r, 12, err, "a header of %u bytes with a name of %u", total, n);
+    if (ab_get_u64(head + 16) != 0 || ab_get_u32(head + 28) != 0)
+        return bad(r, 16, err, "flags that version %d does not know", AB_TRACE_VERSION);
     status = take(r, head + AB_TRACE_HEADER_FIXED, n + 8, &got, err);
     if (status != AB_OK)
         return status;

@@ -26,10 +26,10 @@ load helpers
 }
 
 @test "an interrupted run keeps its complete blocks and says that it is not complete" {
-    # one block of 30,000 ops is done within a moment; a thousand of them are not
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=30k -b arena --reps 1000 \
+    # one block of 200,000 ops is done within a moment; a thousand of them are not
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=200k -b arena --reps 1000 \
         --json "$OUT/result.json"
-    sleep 2
+    sleep 1
     kill -INT "$pid"
     await_bench
     expect_code 130

@@ -285,3 +285,41 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     expect_code 3
     expect_error 'no trace'
 }
+
+@test "the recorder calls nothing that allocates, locks or can be cancelled" {
+    local symbol allowed=' _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __gmon_start__
+ __cxa_finalize __errno_location __stack_chk_fail dlsym getrlimit memcpy secure_getenv strlen
+ syscall sysconf '
+    for symbol in $(nm -D --undefined-only "$BUILD/liballocbench-record.so" |
+            sed 's/.* //; s/@.*//'); do
+        case "$(echo $allowed)" in
+        "$symbol "* | *" $symbol "* | *" $symbol") ;;
+        *) fail "$symbol is not on the list" ;;
+        esac
+    done
+}
+
+@test "bundled and golden traces are whole" {
+    local trace n=0
+    for trace in "$ROOT"/traces/*.abt "$ROOT"/tests/golden/traces/good/*.abt; do
+        bench trace info "$trace"
+        expect_code 0
+        n=$((n + 1))
+    done
+    [ $n -ge 3 ]
+}
+
+@test "every bad trace is refused, with the place and what was found" {
+    local trace n=0
+    for trace in "$ROOT"/tests/golden/traces/bad/*.abt; do
+        for command in "trace info" replay; do
+            bench $command "$trace"
+            expect_code 3
+            [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$trace: not one line"
+            grep -q "$trace: byte" "$OUT/stderr" || fail "$trace: no place"
+            expect_error "$(cat "${trace%.abt}.expect")"
+        done
+        n=$((n + 1))
+    done
+    [ $n -ge 14 ]
+}

@@ -24,7 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (ab_trace_to_tape(path, &options, &tape, &info, &err) == AB_OK) {
-        if (tape.facts.live_peak_bytes != info.live_peak_bytes ||
+        /* a block resized to 0 that lived on has size 1 on the tape */
+        if (tape.facts.live_peak_bytes < info.live_peak_bytes ||
+            tape.facts.live_peak_bytes > info.live_peak_bytes + info.live_peak_blocks ||
             tape.facts.live_peak_blocks != info.live_peak_blocks)
             abort(); /* reader and builder disagree about what lives */
         ab_tape_fini(&tape);

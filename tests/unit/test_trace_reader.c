@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static uint8_t *bytes;
 static size_t n_bytes;
@@ -161,6 +162,7 @@ static void calls_that_cannot_be_are_refused_by_the_writer(void **state)
         {.kind = AB_EVENT_ALLOC_ALIGNED, .align = 3},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .align = 0},
         {.kind = AB_EVENT_ALLOC, .released = true},
+        {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX},
         {.kind = 9},
     };
     for (size_t i = 0; i < sizeof impossible / sizeof impossible[0]; i++) {
@@ -193,6 +195,46 @@ static void a_second_free_is_refused(void **state)
     fclose(f);
 }
 
+static void sizes_do_not_wrap_around(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_trace_writer *w;
+    struct ab_trace_info totals;
+    FILE *f = tmpfile();
+    uint64_t number = 0;
+    struct ab_trace_record huge = {.kind = AB_EVENT_ALLOC, .size = UINT64_C(1) << 62};
+    struct ab_trace_record refused = {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX, .failed = true};
+    assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
+    assert_int_equal(ab_trace_write(w, &huge, &number, &err), AB_OK);
+    assert_int_equal(ab_trace_write(w, &refused, &number, &err), AB_OK);
+    assert_int_equal(ab_trace_write(w, &huge, &number, &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "2^63"));
+    struct ab_trace_record grow = {.kind = AB_EVENT_RESIZE, .size = UINT64_MAX, .block = number};
+    assert_int_equal(ab_trace_write(w, &grow, &number, &err), AB_INPUT);
+    assert_int_equal(ab_trace_writer_close(w, &totals, &err), AB_OK);
+    assert_int_equal(totals.live_peak_bytes, UINT64_C(1) << 62);
+    assert_int_equal(totals.events, 2);
+    fclose(f);
+}
+
+static void flags_of_a_later_version_are_refused(void **state)
+{
+    (void)state;
+    for (size_t at = 16; at < 32; at = at == 23 ? 28 : at + 1) {
+        uint8_t *copy = malloc(n_bytes);
+        assert_non_null(copy);
+        memcpy(copy, bytes, n_bytes);
+        size_t total = AB_TRACE_HEADER_FIXED + ab_get_u32(copy + 24) + 8;
+        copy[at] = 1;
+        ab_put_u64(copy + total - 8, XXH64(copy, total - 8, 0));
+        struct ab_err err = {0};
+        assert_int_equal(read_bytes(copy, n_bytes, &err), AB_INPUT);
+        assert_non_null(strstr(err.text, "flags"));
+        free(copy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +246,8 @@ int main(void)
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(calls_that_cannot_be_are_refused_by_the_writer),
         cmocka_unit_test(a_second_free_is_refused),
+        cmocka_unit_test(sizes_do_not_wrap_around),
+        cmocka_unit_test(flags_of_a_later_version_are_refused),
     };
     bytes = test_trace_mixed(400, &n_bytes, &written);
     path = test_trace_file(bytes, n_bytes);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pre-flight must be able to fail: a sound allocator spoiled in one way at a time, each in a
+ * process of its own, because a failed run ends there.
+ */
+#include "support/cmocka.h"
+#include "support/tape.h"
+#include "worker/verify.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum spoil { NOTHING, MISALIGNED, OVERLAP, SHORT_PREFIX, DIRTY, NO_BLOCK, BAD_ALIGN, USABLE };
+
+static enum spoil spoil;
+static unsigned n_calls;
+static ab_ref last;
+
+static ab_ref spoiled_alloc(struct ab_heap *heap, size_t size)
+{
+    (void)heap;
+    n_calls++;
+    if (spoil == NO_BLOCK && n_calls == 300)
+        return 0;
+    if (spoil == OVERLAP && n_calls == 300)
+        return last;
+    last = (ab_ref)malloc(size + 16) + (spoil == MISALIGNED && n_calls == 300 ? 8 : 0);
+    return last;
+}
+
+static void spoiled_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)heap;
+    (void)ref;
+    (void)size; /* the process is short-lived; nothing is given back, so contents stay */
+}
+
+static ab_ref spoiled_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t size)
+{
+    (void)heap;
+    char *p = malloc(size + 16);
+    size_t kept = old_size < size ? old_size : size;
+    memset(p, 0x5a, size);
+    memcpy(p, (void *)ref, kept - (spoil == SHORT_PREFIX && kept > 0));
+    return (ab_ref)p;
+}
+
+static ab_ref spoiled_zeroed(struct ab_heap *heap, size_t size)
+{
+    (void)heap;
+    char *p = calloc(1, size + 16);
+    if (spoil == DIRTY)
+        p[size - 1] = 1;
+    return (ab_ref)p;
+}
+
+static ab_ref spoiled_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    (void)heap;
+    return (ab_ref)memalign(align, size + align) + (spoil == BAD_ALIGN ? align / 2 : 0);
+}
+
+static size_t spoiled_usable(struct ab_heap *heap, ab_ref ref)
+{
+    (void)heap;
+    (void)ref;
+    return spoil == USABLE ? 8 : SIZE_MAX;
+}
+
+static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_err err;
+    ab_tape_phase(b, "p", true, &err);
+    for (uint32_t i = 0; i < 600; i++) {
+        struct ab_request r = {.size = 32 + i % 64, .is_zeroed = i % 7 == 0,
+                               .align = i % 11 == 1 ? 64 : 0};
+        assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
+    }
+    for (uint32_t i = 0; i < 600; i += 3) {
+        struct ab_request r = {.size = 16 + i % 200};
+        assert_int_equal(ab_tape_resize(b, i, &r, &err), AB_OK);
+    }
+    for (uint32_t i = 0; i < 600; i++)
+        assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(tape, map, &err), AB_OK);
+}
+
+/* Runs the pre-flight in a child; its report stays in shared memory. */
+static struct ab_run_report run(enum spoil how, const struct ab_tape_map *map)
+{
+    struct ab_run_block *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
+                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct ab_heap_face face = {NULL, spoiled_alloc, spoiled_free, spoiled_resize, spoiled_zeroed,
+                                spoiled_aligned, NULL, spoiled_usable};
+    block->request.verify_ops = UINT32_MAX;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct ab_worker w = {.image = map->image, .ops = map->ops, .wide = map->wide,
+                              .phases = map->phases, .block = block,
+                              .slots = calloc(map->image->n_slots, sizeof(struct ab_slot)),
+                              .first_null_op = UINT32_MAX};
+        spoil = how;
+        ab_pass_verify(&w, &face);
+        block->report.state = AB_WORKER_DONE;
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    struct ab_run_report report = block->report;
+    munmap(block, sizeof *block);
+    return report;
+}
+
+static void each_fault_is_found_and_named(void **state)
+{
+    (void)state;
+    static const struct {
+        enum spoil spoil;
+        enum ab_failure failure;
+        const char *says;
+    } cases[] = {
+        {MISALIGNED, AB_FAILURE_CHECK, "not aligned for its size"},
+        {OVERLAP, AB_FAILURE_CHECK, "contents of a live block changed"},
+        {SHORT_PREFIX, AB_FAILURE_CHECK, "contents of a live block changed"},
+        {DIRTY, AB_FAILURE_CHECK, "zeroed block is not zero"},
+        {NO_BLOCK, AB_FAILURE_NULL, "returned NULL"},
+        {BAD_ALIGN, AB_FAILURE_CHECK, "not aligned as asked"},
+        {USABLE, AB_FAILURE_CHECK, "usable_size is less"},
+    };
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    make_tape(&map, &tape);
+    struct ab_run_report sound = run(NOTHING, &map);
+    if (sound.state != AB_WORKER_DONE)
+        fail_msg("%s", sound.reason);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ab_run_report report = run(cases[i].spoil, &map);
+        assert_int_equal(report.state, AB_WORKER_FAILED);
+        assert_int_equal(report.failure, cases[i].failure);
+        if (strstr(report.reason, cases[i].says) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", report.reason, cases[i].says);
+    }
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_fault_is_found_and_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
