@@ -41,6 +41,18 @@ load helpers
     expect_nothing_left
 }
 
+@test "SIGINT between two runs is not lost" {
+    # runs of a millisecond: most signals arrive while no worker is being waited for
+    for delay in 0.31 0.37 0.43 0.47 0.53 0.59; do
+        start_bench run "$ROOT/configs/churn.yaml" --set ops=100 --set slots=10 -b arena --reps 1000
+        sleep $delay
+        kill -INT "$pid"
+        await_bench
+        expect_code 130
+    done
+    expect_nothing_left
+}
+
 @test "an ignored SIGINT stays ignored, as nohup wants it" {
     (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 30 --json - \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) &
