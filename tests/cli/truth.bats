@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Known truths: libraries whose behaviour is certain, so that what is reported can be wrong. The
-# machine may be busy: of percentiles the middle block counts, of sums the least disturbed one.
+# machine may be busy, so the least disturbed block counts.
 
 load helpers
 
@@ -10,10 +10,6 @@ load helpers
 blocks_of() { # JQ_PATH
     jq -c "[.results[] | select(.phase == \"fill\" and .op == \"$1\") | $2] | sort" \
         "$OUT/result.json"
-}
-
-median_of() {
-    blocks_of "$@" | jq '.[length / 2 | floor]'
 }
 
 least_of() {
