@@ -144,7 +144,8 @@ struct ab_tape_image {
 #define AB_WORKER_FD_TAPE 3
 #define AB_WORKER_FD_RUN 4
 
-/* A sample that took longer than 2^32 − 2 ticks is stored as UINT32_MAX: it counts as overflow. */
+/* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
+ * UINT32_MAX = longer than can be stored: it counts as overflow. */
 #define AB_TICKS_OVERFLOW UINT32_MAX
 
 #endif

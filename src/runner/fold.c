@@ -122,9 +122,9 @@ static uint64_t ticks_to_ns(const struct ab_fold *f, uint64_t ticks)
     return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
 }
 
-static void record(struct ab_hdr *hdr, const struct ab_fold *f, uint32_t ticks)
+static void record(struct ab_hdr *hdr, const struct ab_fold *f, uint32_t stored)
 {
-    ab_hdr_record(hdr, ticks == AB_TICKS_OVERFLOW ? UINT64_MAX : ticks_to_ns(f, ticks));
+    ab_hdr_record(hdr, stored == AB_TICKS_OVERFLOW ? UINT64_MAX : ticks_to_ns(f, stored - 1));
 }
 
 /* Samples of one phase into one histogram a kind, and a fair share of them into `all`. */

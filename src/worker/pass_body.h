@@ -259,9 +259,10 @@ static void FN(latency_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint
         FN(untimed)(w, f, w->ops + i, w->ops + at);
         *progress = at;
         w->op = at;
-        w->delta = 0;
+        w->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
         FN(run_op)(w, f, w->ops[at], w->slots, FENCED);
-        w->ticks[*sample] = w->delta < AB_TICKS_OVERFLOW ? (uint32_t)w->delta : AB_TICKS_OVERFLOW;
+        uint64_t stored = w->delta + 1;
+        w->ticks[*sample] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
         i = at + 1;
     }
     FN(untimed)(w, f, w->ops + i, w->ops + end);

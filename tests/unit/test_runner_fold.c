@@ -87,7 +87,7 @@ static void ticks_become_nanoseconds_by_kind(void **state)
     for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
         int kind = ab_tape_map_kind(&map, i, NULL);
         positions[run.n_samples] = i;
-        ticks[run.n_samples++] = kind == AB_OP_ALLOC ? 200 : 80;
+        ticks[run.n_samples++] = kind == AB_OP_ALLOC ? 200 + 1 : 80 + 1;
         n_alloc += kind == AB_OP_ALLOC;
     }
     ticks[0] = AB_TICKS_OVERFLOW;
