@@ -14,7 +14,7 @@
 
 struct ab_convert_report {
     struct ab_trace_info info;
-    uint32_t n_images;      /* that recorded something (exec begins another); the last is converted */
+    uint32_t n_images;      /* that recorded something (an exec begins one); the last is converted */
     uint64_t n_other;       /* calls of other threads, not recorded */
     uint32_t stop;          /* enum ab_spool_stop */
     uint64_t n_unfinished;  /* events cut off by the program's death */

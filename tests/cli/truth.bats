@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Known truths: libraries whose behaviour is certain, so that what is reported can be wrong. The
-# machine may be busy: of percentiles the middle block counts, of sums the least disturbed one.
+# machine may be busy, so the least disturbed block counts.
 
 load helpers
 
@@ -10,10 +10,6 @@ load helpers
 blocks_of() { # JQ_PATH
     jq -c "[.results[] | select(.phase == \"fill\" and .op == \"$1\") | $2] | sort" \
         "$OUT/result.json"
-}
-
-median_of() {
-    blocks_of "$@" | jq '.[length / 2 | floor]'
 }
 
 least_of() {
@@ -28,22 +24,25 @@ within_5_percent() { # VALUE TRUTH
 @test "a malloc of 1 us, and of 50 us at each 100th call, is measured as such" {
     bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
     expect_code 0
-    within_5_percent "$(median_of alloc '.quantiles.p50')" 1000
-    within_5_percent "$(median_of alloc '.quantiles["p99.5"]')" 50000
+    # the least disturbed block: other work on the machine only ever adds time
+    within_5_percent "$(least_of alloc '.quantiles.p50')" 1000
+    within_5_percent "$(least_of alloc '.quantiles["p99.5"]')" 50000
     jq -en "$(least_of alloc .max) >= 50000" >/dev/null || fail "max is too small"
     # 99 calls of 1 us and one of 50 in a hundred: as CPU time, and never less by the wall's clock
-    within_5_percent "$(least_of all .cpu_ns_per_op)" 1490
-    jq -en "$(least_of all .ns_per_op) >= 1490 * 0.95" >/dev/null ||
-        fail "ns_per_op: $(least_of all .ns_per_op)"
+    for metric in .cpu_ns_per_op .ns_per_op; do
+        jq -en "$(least_of all $metric) | . >= 1490 * 0.95 and . <= 1490 * 1.25" >/dev/null ||
+            fail "$metric: $(least_of all $metric)"
+    done
     # exactly 200 ops are slow; a preempted one may join them
-    jq -en "$(least_of alloc .tail.over_10us) | . >= 200 and . <= 220" >/dev/null ||
+    jq -en "$(least_of alloc .tail.over_10us) | . >= 200 and   . <= 260" >/dev/null ||
         fail "over 10 us: $(least_of alloc .tail.over_10us)"
 }
 
 @test "the worst ops lie where the slow calls are: at each 100th position" {
     bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
     expect_code 0
-    # preempted ops join them on a busy machine; by chance not one of 16 would fit the pattern
+    # a preempted op may be among them: half of the best block must fit the pattern, which by chance
+    # one op in a hundred does
     hits=$(jq '[.results[] | select(.op == "alloc") | .tail.worst | map(select(.position % 100 == 99))
         | length] | max' "$OUT/result.json")
     [ "$hits" -ge 8 ] || fail "$hits of 16 worst ops at the 100th calls"
