@@ -27,7 +27,7 @@ load helpers
 
 @test "an interrupted run keeps its complete blocks and says that it is not complete" {
     # one block of 200,000 ops is done within a moment; a thousand of them are not
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=200k -b arena --reps 1000 \
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=200k -b arena --reps 300 \
         --json "$OUT/result.json"
     sleep 1
     kill -INT "$pid"
@@ -44,7 +44,7 @@ load helpers
 @test "SIGINT between two runs is not lost" {
     # runs of a millisecond: most signals arrive while no worker is being waited for
     for delay in 0.31 0.37 0.43 0.47 0.53 0.59; do
-        start_bench run "$ROOT/configs/churn.yaml" --set ops=100 --set slots=10 -b arena --reps 1000
+        start_bench run "$ROOT/configs/churn.yaml" --set ops=100 --set slots=10 -b arena --reps 300
         sleep $delay
         kill -INT "$pid"
         await_bench
