@@ -78,9 +78,15 @@ $(B)/allocbench: $(MAIN_OBJ) $(B)/liballocbench.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/liballocbench.a: $(LIB_OBJ)
+# A source that is gone must leave the archive: the list of objects is a prerequisite too.
+$(B)/objects.list: force
+	@mkdir -p $(@D)
+	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
+.PHONY: force
+
+$(B)/liballocbench.a: $(LIB_OBJ) $(B)/objects.list
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $(LIB_OBJ)
 
 $(B)/allocbench-worker: $(WORKER_OBJ)
 	$(call say,LD,$@)

@@ -92,6 +92,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
 {
+    if (ab_supervise_signal() != 0) /* it came between two runs */
+        return ab_fail(err, AB_INTERRUPTED, "interrupted");
     struct ab_outcome made = {0};
     struct ab_ending ending;
     char stdout_text[512], stderr_text[512];
