@@ -156,6 +156,8 @@ static void describe_session(struct measurement *m)
     session->timer.source = "cntvct_el0";
 #endif
     ab_environment_read(&session->host);
+    if (m->options->is_thp_off) /* what the workers had, not what the system would give */
+        copy(session->host.thp, sizeof session->host.thp, "never (--thp)");
 }
 
 static enum ab_status choose_cpu(const struct ab_options *o, int32_t *cpu, struct ab_err *err)
@@ -181,6 +183,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
+    plan.context.is_thp_off = o->is_thp_off;
     plan.context.memory_limit_bytes =
         o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
     enum ab_status status = choose_cpu(o, &plan.context.cpu, err);

@@ -16,6 +16,7 @@ enum option_id {
     OPT_REPS,
     OPT_SEED,
     OPT_CPUS,
+    OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_OUTPUT,
@@ -52,6 +53,8 @@ static const struct ab_option_info table[] = {
                   RUN | REPLAY | CHECK},
     [OPT_CPUS] = {"cpus", "LIST", "pin the lane to the first CPU of a list such as 1 or 0,2-3",
                   "Measurement", 0, RUN | REPLAY},
+    [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
+                 "Measurement", 0, RUN | REPLAY},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
                        "refuse or stop what needs more (default: 70 % of what is available)",
                        "Measurement", 0, RUN | REPLAY},
@@ -198,6 +201,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
                             struct ab_err *err)
 {
     static const char *const when[] = {"auto", "always", "never"};
+    static const char *const thp[] = {"default", "never"};
     const struct ab_option_info *info = &table[id];
     enum ab_status status = AB_OK;
     uint64_t n = 0;
@@ -221,6 +225,10 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
     case OPT_CPUS:
         return read_cpu_list(info, value, o, err);
+    case OPT_THP:
+        if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
+            o->is_thp_off = word == 1;
+        return status;
     case OPT_MEM_LIMIT:
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:

@@ -44,7 +44,7 @@ struct ab_options {
     size_t n_cpus;
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, wants_help;
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;
     enum ab_color color;
 };
 

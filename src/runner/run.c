@@ -115,6 +115,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         .stdout_fd = out_fd,
         .stderr_fd = err_fd,
         .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
+        .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN,
     };
     if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)

@@ -17,6 +17,7 @@ struct ab_run_context { /* the same for all runs of a session */
     const char *worker_path;
     struct ab_clock clock;
     int32_t cpu;
+    bool is_thp_off;
     uint64_t timeout_ns;         /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
 };

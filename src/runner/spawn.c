@@ -90,6 +90,8 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
         _exit(1);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &no_core);
+    if (s->is_thp_off)
+        prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     write_text("/proc/self/oom_score_adj", "800");
     reset_signals();
     if (place_descriptors(s))

@@ -18,6 +18,7 @@ struct ab_spawn {
     int tape_fd, run_fd;      /* become AB_WORKER_FD_… */
     int stdout_fd, stderr_fd; /* captures */
     const char *preload;      /* library to preload, NULL = none */
+    bool is_thp_off;          /* no transparent huge pages, by prctl */
     bool is_plugin;           /* dlopen needs more static TLS than the default */
 };
 

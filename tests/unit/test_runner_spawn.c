@@ -94,6 +94,19 @@ static void a_worker_leads_its_group_and_cannot_gain_rights(void **state)
     assert_string_equal(printed, "leads\n1\n800\n0\n");
 }
 
+static void huge_pages_can_be_switched_off_for_a_worker(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    write_script("grep THP_enabled /proc/$$/status");
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "THP_enabled:\t1\n");
+    spawn.is_thp_off = true;
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "THP_enabled:\t0\n");
+}
+
 static void a_worker_that_cannot_be_started_says_why(void **state)
 {
     (void)state;
@@ -127,6 +140,7 @@ int main(void)
         cmocka_unit_test(the_environment_is_built_not_inherited),
         cmocka_unit_test(a_worker_has_its_descriptors_and_no_others),
         cmocka_unit_test(a_worker_leads_its_group_and_cannot_gain_rights),
+        cmocka_unit_test(huge_pages_can_be_switched_off_for_a_worker),
         cmocka_unit_test(a_worker_that_cannot_be_started_says_why),
         cmocka_unit_test(a_preload_path_with_spaces_goes_in_as_a_descriptor),
     };
