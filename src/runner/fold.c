@@ -29,7 +29,8 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         free(hdr);
         return NULL;
     }
-    ab_hdr_init(hdr);
+    hdr->min = UINT64_MAX; /* all that ab_hdr_init does to fresh zeroes, without touching them: of
+                              220 KiB a histogram only a few pages are ever used */
     struct ab_result *r = &s->results[s->n_results++];
     *r = (struct ab_result){
         .backend = f->backend,
