@@ -32,6 +32,20 @@ const double ab_quantile_values[AB_QUANTILE_COUNT] = {
 #undef X
 };
 
+const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "purge"};
+
+const char *ab_memory_at_name(enum ab_memory_at at)
+{
+    static const char *const names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
+    return (unsigned)at < AB_AT_COUNT ? names[at] : "unknown";
+}
+
+const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
+{
+    static const char *const names[] = {"pass", "fail", "not_judged"};
+    return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
+}
+
 const char *ab_backend_status_name(enum ab_backend_status status)
 {
     return (unsigned)status < AB_ARRAY_LEN(status_names) ? status_names[status] : "unknown";

@@ -84,6 +84,95 @@ struct ab_result {
     struct ab_worst_op worst[AB_RESULT_WORST_MAX]; /* slowest first */
 };
 
+/* Latency of one op kind by requested size: (2^(log2 − 1), 2^log2] bytes. From the latency pass. */
+struct ab_size_class {
+    uint32_t backend;
+    const char *phase;
+    unsigned op;
+    uint32_t block;
+    unsigned log2;      /* 0: sizes 0 and 1 */
+    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+};
+#define AB_SIZE_CLASS_COUNT 65
+
+/* Latency over time: the ops of one stretch of the tape, all kinds, every op equally likely. */
+struct ab_window {
+    uint32_t backend;
+    const char *phase;
+    uint32_t block;
+    uint32_t begin, end; /* positions in the tape: the op clock */
+    uint64_t n;          /* ops timed, latency pass */
+    double p50, p99, max; /* ns; NaN where too few were timed */
+};
+
+/* Where in a phase a memory record was taken. */
+enum ab_memory_at {
+    AB_AT_FOOTPRINT_PEAK,
+    AB_AT_LIVE_PEAK,
+    AB_AT_END, /* behind the last op of the phase */
+    AB_AT_COUNT
+};
+const char *ab_memory_at_name(enum ab_memory_at at); /* "footprint_peak", "live_peak", "end" */
+
+/* When the footprint was read again, once every block had been freed. */
+#define AB_DRAIN_COUNT 5
+extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
+
+/* Memory pass: 1 + overhead = (1 + internal)(1 + spread)(1 + retained), with L live requested,
+ * U live usable, P touched pages of live blocks, R footprint. Every double may be n/a (NaN). */
+struct ab_memory {
+    uint32_t backend;
+    const char *phase;
+    uint32_t block;
+    enum ab_memory_at at;
+    uint32_t position;        /* in the tape: the op clock */
+    double live_bytes, usable_bytes, page_bytes, page_2m_bytes, footprint_bytes; /* L U P P₂ₘ R */
+    double live_peak_bytes;   /* max L of the phase */
+    double rss_peak_bytes;    /* max R of the phase */
+    double overhead_peak;     /* max R / max L − 1: the headline */
+    double overhead;          /* R / L − 1 here */
+    double overhead_mean;     /* time average over the op clock: Σ R / Σ L − 1 */
+    double internal;          /* U / L − 1 */
+    double spread, spread_2m; /* P / U − 1 */
+    double retained;          /* R / P − 1 */
+    double drained_bytes[AB_DRAIN_COUNT]; /* footprint after all blocks are freed; AB_AT_END of the
+                                             last measured phase only, else n/a */
+    double faults_minor, faults_major;    /* of the phase, memory pass */
+    double allocated_bytes, mapped_bytes; /* what the allocator says of itself here */
+    char reason[160];         /* why something is n/a; "" = nothing is */
+};
+
+struct ab_timeline_point {
+    uint32_t position; /* in the tape */
+    double live_bytes, usable_bytes, footprint_bytes;
+};
+
+/* Live, usable and footprint over the op clock, one a back end × block, over all phases. */
+struct ab_timeline {
+    uint32_t backend;
+    uint32_t block;
+    uint32_t n;
+    struct ab_timeline_point *points; /* owned by the session; ascending positions */
+};
+
+enum ab_gate_verdict {
+    AB_GATE_PASS,
+    AB_GATE_FAIL,
+    AB_GATE_NOT_JUDGED, /* the back end is partial, failed or absent, or the value is n/a */
+};
+const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass" "fail" "not_judged" */
+
+/* One gate on one back end; a gate that names none has an entry for each back end. */
+struct ab_gate_result {
+    const char *text;    /* as written; owned by the command */
+    const char *place;   /* "config.yaml:31:5" or "--gate" */
+    uint32_t backend;    /* UINT32_MAX = a back end that this session does not have */
+    enum ab_gate_verdict verdict;
+    double value, bound; /* in `unit`; NaN = not known */
+    const char *unit;
+    char reason[240];    /* of NOT_JUDGED, else "" */
+};
+
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
 struct ab_null_cost {
     const char *phase;
@@ -137,6 +226,16 @@ struct ab_session { /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     uint32_t cap_results, cap_nulls, cap_blocks;
+    struct ab_size_class *size_classes;
+    uint32_t n_size_classes, cap_size_classes;
+    struct ab_window *windows;
+    uint32_t n_windows, cap_windows;
+    struct ab_memory *memory;
+    uint32_t n_memory, cap_memory;
+    struct ab_timeline *timelines;
+    uint32_t n_timelines, cap_timelines;
+    struct ab_gate_result *gates;
+    uint32_t n_gates;
     const char *const *phases; /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu; /* lane 0 ran here, -1 = not pinned */

@@ -30,6 +30,21 @@ const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
 #include "measure/result_fields.def"
 #undef AB_FIELD
 
+const struct ab_memory_field ab_memory_fields[] = {
+#define AB_MEMORY_FIELD(n, m, u, b, d)                                                   \
+    {.name = n, .unit = u, .doc = d, .better = AB_FIELD_##b,                             \
+     .offset = offsetof(struct ab_memory, m)},
+#include "measure/memory_fields.def"
+#undef AB_MEMORY_FIELD
+};
+const size_t ab_memory_field_count = AB_ARRAY_LEN(ab_memory_fields);
+
+#define MEMORY_F64(m) _Generic(((struct ab_memory *)0)->m, double: 1, default: 0)
+#define AB_MEMORY_FIELD(n, m, u, b, d) \
+    _Static_assert(MEMORY_F64(m), "memory_fields.def: wrong type of " n);
+#include "measure/memory_fields.def"
+#undef AB_MEMORY_FIELD
+
 uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result)
 {
     return *(const uint64_t *)((const char *)result + field->offset);

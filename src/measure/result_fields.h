@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * result_fields.def as a table, for whoever walks over all numbers of a result.
+ * result_fields.def and memory_fields.def as tables, for whoever walks over all numbers of a
+ * result or of a memory record.
  */
 #ifndef AB_MEASURE_RESULT_FIELDS_H
 #define AB_MEASURE_RESULT_FIELDS_H
@@ -32,5 +33,20 @@ bool ab_field_exists(const struct ab_field *field, const struct ab_result *resul
 /* Its value; U64 fields are exact through ab_field_u64 only. */
 double ab_field_f64(const struct ab_field *field, const struct ab_result *result);
 uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result);
+
+struct ab_memory_field {
+    const char *name; /* JSON key, CSV metric, gate statistic */
+    const char *unit, *doc;
+    enum ab_field_better better;
+    size_t offset; /* of a double in struct ab_memory */
+};
+extern const struct ab_memory_field ab_memory_fields[];
+extern const size_t ab_memory_field_count;
+
+static inline double ab_memory_value(const struct ab_memory_field *field,
+                                     const struct ab_memory *memory)
+{
+    return *(const double *)((const char *)memory + field->offset);
+}
 
 #endif
