@@ -29,11 +29,13 @@ enum ab_code {
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
     AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
-    AB_CODE_ACCESS = 6,   /* 6, 7, 13, 14: reserved */
-    AB_CODE_RESET = 7,
+    AB_CODE_ACCESS = 6,   /* reserved */
+    AB_CODE_RESET = 7,    /* operand: how many FREE ops behind it a bulk reset makes needless;
+                             slot 0: it may be used, 1: other blocks live on, free one by one */
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
-    AB_CODE_WAIT = 13,
-    AB_CODE_PUBLISH = 14,
+    AB_CODE_WAIT = 13,    /* slot: a lane, operand: the count it must have published;
+                             slot AB_SLOT_FRAME: enter frame `operand` of the skew window */
+    AB_CODE_PUBLISH = 14, /* operand: the count */
     AB_CODE_WIDE = 15,
 };
 
@@ -64,6 +66,7 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
 #define AB_FUSED_TOUCH_MAX 4096
 
 #define AB_SLOT_MAX ((1u << 28) - 1)
+#define AB_SLOT_FRAME AB_SLOT_MAX
 
 /* Side table entry of an AB_CODE_WIDE op. */
 struct ab_wide {

@@ -3,7 +3,7 @@
  * The tape builder. Lives in the parent and may use malloc; what it makes is copied into a sealed
  * mapping before any worker sees it.
  */
-#include "trace/tape.h"
+#include "trace/tape_builder.h"
 
 #include "core/bits.h"
 
@@ -12,23 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct live_block {
-    uint64_t size;
-    bool is_live;
-};
-
-struct ab_tape_builder {
-    struct ab_tape tape;
-    size_t cap_ops, cap_wide, cap_phases;
-    struct live_block *live;
-    size_t cap_live;
-    uint64_t n_requests;
-    uint64_t live_blocks, live_bytes;
-};
-
 struct ab_tape_builder *ab_tape_begin(void)
 {
-    return calloc(1, sizeof(struct ab_tape_builder));
+    struct ab_tape_builder *b = calloc(1, sizeof *b);
+    if (b == NULL || (b->lanes = calloc(AB_LANES_MAX, sizeof b->lanes[0])) == NULL) {
+        free(b);
+        return NULL;
+    }
+    b->n_lanes = 1;
+    b->window = AB_WINDOW_AUTO;
+    return b;
 }
 
 void ab_tape_fini(struct ab_tape *tape)
@@ -36,6 +29,8 @@ void ab_tape_fini(struct ab_tape *tape)
     free(tape->ops);
     free(tape->wide);
     free(tape->phases);
+    free(tape->lane_begin);
+    free(tape->turns);
     *tape = (struct ab_tape){0};
 }
 
@@ -44,12 +39,17 @@ void ab_tape_abandon(struct ab_tape_builder *b)
     if (b == NULL)
         return;
     ab_tape_fini(&b->tape);
-    free(b->live);
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++)
+        free(b->lanes[l].ops);
+    free(b->lanes);
+    free(b->starts);
+    free(b->edges);
+    free(b->awaited);
+    free(b->slots);
     free(b);
 }
 
-/* Makes room for one more element; false when out of memory. */
-static bool grow(void **items, size_t *cap, size_t n, size_t item_bytes)
+bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
 {
     if (n < *cap)
         return true;
@@ -72,37 +72,89 @@ static struct ab_phase *current_phase(struct ab_tape_builder *b)
     return b->tape.n_phases == 0 ? NULL : &b->tape.phases[b->tape.n_phases - 1];
 }
 
+/* Where each lane stands when phase `index` begins. */
+static bool note_starts(struct ab_tape_builder *b, uint32_t index)
+{
+    size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;
+    while (b->cap_starts < wanted)
+        if (!ab_tape_grow((void **)&b->starts, &b->cap_starts, b->cap_starts, sizeof(uint32_t)))
+            return false;
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++)
+        b->starts[(size_t)index * AB_LANES_MAX + l] = (uint32_t)b->lanes[l].n;
+    if (b->awaited != NULL)
+        memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
+    return true;
+}
+
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
                              struct ab_err *err)
 {
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
-    if (!grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases, sizeof(struct ab_phase)))
+    if (!ab_tape_grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases,
+                      sizeof(struct ab_phase)) ||
+        !note_starts(b, b->tape.n_phases))
         return no_memory(err);
     struct ab_phase *phase = &b->tape.phases[b->tape.n_phases++];
     *phase = (struct ab_phase){.is_measured = is_measured,
-                               .begin = b->tape.n_ops,
-                               .end = b->tape.n_ops};
+                               .turns_begin = b->tape.n_turns,
+                               .turns_end = b->tape.n_turns};
     strcpy(phase->name, name);
+    b->lane = 0;
     return AB_OK;
+}
+
+enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err)
+{
+    if (lane >= AB_LANES_MAX)
+        return ab_fail(err, AB_INPUT, "lane %u; at most %d lanes are possible", lane,
+                       AB_LANES_MAX);
+    b->lane = lane;
+    if (lane >= b->n_lanes)
+        b->n_lanes = lane + 1;
+    return AB_OK;
+}
+
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
+{
+    b->window = window;
+    b->is_window_always = always;
+}
+
+static bool note_turn(struct ab_tape_builder *b)
+{
+    struct ab_phase *phase = current_phase(b);
+    struct ab_turn *last =
+        phase->turns_end > phase->turns_begin ? &b->tape.turns[phase->turns_end - 1] : NULL;
+    if (last != NULL && last->lane == b->lane) {
+        last->n++;
+        return true;
+    }
+    if (!ab_tape_grow((void **)&b->tape.turns, &b->cap_turns, b->tape.n_turns,
+                      sizeof(struct ab_turn)))
+        return false;
+    b->tape.turns[b->tape.n_turns++] = (struct ab_turn){b->lane, 1};
+    phase->turns_end = b->tape.n_turns;
+    return true;
 }
 
 static enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
 {
-    if (b->tape.n_ops >= AB_TAPE_MAX_OPS)
+    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    if (b->n_pushed >= AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
-    if (!grow((void **)&b->tape.ops, &b->cap_ops, (size_t)b->tape.n_ops + AB_TAPE_PAD,
-              sizeof(uint64_t)))
+    if (!ab_tape_grow((void **)&lane->ops, &lane->cap, lane->n + AB_TAPE_PAD, sizeof(uint64_t)) ||
+        !note_turn(b))
         return no_memory(err);
-    b->tape.ops[b->tape.n_ops++] = op;
-    current_phase(b)->end = b->tape.n_ops;
+    lane->ops[lane->n++] = op;
+    b->n_pushed++;
     return AB_OK;
 }
 
 static enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
                                 struct ab_err *err)
 {
-    if (!grow((void **)&b->tape.wide, &b->cap_wide, b->tape.n_wide, sizeof *wide))
+    if (!ab_tape_grow((void **)&b->tape.wide, &b->cap_wide, b->tape.n_wide, sizeof *wide))
         return no_memory(err);
     enum ab_status status =
         push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
@@ -112,20 +164,20 @@ static enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide 
 }
 
 /* The slot's entry, grown into being; NULL when out of memory. */
-static struct live_block *live_entry(struct ab_tape_builder *b, uint32_t slot)
+static struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
 {
-    if (slot >= b->cap_live) {
-        size_t cap = b->cap_live < 1024 ? 1024 : b->cap_live;
+    if (slot >= b->cap_slots) {
+        size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
         while (cap <= slot)
             cap *= 2;
-        struct live_block *grown = realloc(b->live, cap * sizeof *grown);
+        struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
         if (grown == NULL)
             return NULL;
-        memset(grown + b->cap_live, 0, (cap - b->cap_live) * sizeof *grown);
-        b->live = grown;
-        b->cap_live = cap;
+        memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
+        b->slots = grown;
+        b->cap_slots = cap;
     }
-    return &b->live[slot];
+    return &b->slots[slot];
 }
 
 static enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
@@ -134,21 +186,29 @@ static enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err
 }
 
 static enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
-                                 struct live_block **entry, struct ab_err *err)
+                                 struct ab_block_state **entry, struct ab_err *err)
 {
     enum ab_status status = check_phase(b, err);
     if (status != AB_OK)
         return status;
-    if (slot > AB_SLOT_MAX)
+    if (slot >= AB_SLOT_MAX)
         return ab_fail(err, AB_INPUT, "more than %u blocks live at once", AB_SLOT_MAX);
-    struct live_block *found = live_entry(b, slot);
+    struct ab_block_state *found = slot_entry(b, slot);
     if (found == NULL)
         return no_memory(err);
     if (found->is_live != must_live)
-        return ab_fail(err, AB_INPUT, "op %u: slot %u is %s", b->tape.n_ops, slot,
-                       must_live ? "not live" : "live already");
+        return ab_fail(err, AB_INPUT, "op %llu: slot %u is %s", (unsigned long long)b->n_pushed,
+                       slot, must_live ? "not live" : "live already");
+    if (!ab_tape_note_use(b, found))
+        return no_memory(err);
     *entry = found;
     return AB_OK;
+}
+
+/* Everything up to here is the current lane's use of the slot. */
+static void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
+{
+    slot->last_op = (uint32_t)b->lanes[b->lane].n - 1;
 }
 
 static uint64_t touched_pages(const struct ab_request *r)
@@ -235,7 +295,7 @@ static void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_si
 enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
                              const struct ab_request *r, struct ab_err *err)
 {
-    struct live_block *entry = NULL;
+    struct ab_block_state *entry = NULL;
     if (r->may_fail)
         slot = 0; /* no block comes to life: the slot is only a place in the word */
     enum ab_status status = r->may_fail ? check_phase(b, err)
@@ -250,7 +310,9 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
         return status;
     note_request(b, (enum ab_op_kind)ab_op_code_kind(code), r);
     if (!r->may_fail) {
-        *entry = (struct live_block){r->size, true};
+        entry->size = r->size;
+        entry->is_live = true;
+        note_used(b, entry);
         note_live(b, 1, 0, r->size);
         if (slot >= b->tape.n_slots)
             b->tape.n_slots = slot + 1;
@@ -261,7 +323,7 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
 enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
                               const struct ab_request *r, struct ab_err *err)
 {
-    struct live_block *entry = NULL;
+    struct ab_block_state *entry = NULL;
     enum ab_status status = check_slot(b, slot, true, &entry, err);
     if (status != AB_OK)
         return status;
@@ -271,6 +333,7 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
         (status = push_touch(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK)
         return status;
     note_request(b, AB_OP_RESIZE, r);
+    note_used(b, entry);
     if (!r->may_fail) {
         note_live(b, 0, entry->size, r->size);
         entry->size = r->size;
@@ -280,7 +343,7 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
 
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
 {
-    struct live_block *entry = NULL;
+    struct ab_block_state *entry = NULL;
     enum ab_status status = check_slot(b, slot, true, &entry, err);
     if (status != AB_OK)
         return status;
@@ -288,16 +351,33 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
         return status;
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
+    note_used(b, entry);
     entry->is_live = false;
     return AB_OK;
 }
 
+enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                             struct ab_err *err)
+{
+    enum ab_status status = check_phase(b, err);
+    bool is_bulk = n == b->live_blocks;
+    if (status == AB_OK)
+        status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, !is_bulk, n), err);
+    if (status != AB_OK)
+        return status;
+    b->tape.facts.kinds |= 1u << AB_OP_RESET;
+    current_phase(b)->n_ops[AB_OP_RESET] += is_bulk;
+    for (uint32_t i = 0; i < n && status == AB_OK; i++)
+        status = ab_tape_free(b, slots[i], err);
+    return status;
+}
+
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
 {
-    if (slot >= b->cap_live || !b->live[slot].is_live)
+    if (slot >= b->cap_slots || !b->slots[slot].is_live)
         return false;
     if (size != NULL)
-        *size = b->live[slot].size;
+        *size = b->slots[slot].size;
     return true;
 }
 
@@ -321,23 +401,49 @@ uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b)
     return b->live_bytes;
 }
 
-/* Field by field, so that no padding and no change of a struct moves the digest. */
-static void digest(struct ab_tape *tape)
+static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
+    return phase < b->tape.n_phases ? b->starts[(size_t)phase * AB_LANES_MAX + lane]
+                                    : (uint32_t)b->lanes[lane].n;
+}
+
+static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
+{
+    SHA256Update(sha, (const uint8_t *)&b->n_lanes, sizeof b->n_lanes);
+    for (uint32_t p = 0; p <= b->tape.n_phases; p++)
+        for (uint32_t l = 0; l < b->n_lanes; l++) {
+            uint32_t start = lane_start(b, p, l);
+            SHA256Update(sha, (const uint8_t *)&start, sizeof start);
+        }
+    SHA256Update(sha, (const uint8_t *)b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
+}
+
+/* Field by field, so that no padding and no change of a struct moves the digest; before the lanes
+ * are laid down, so that the window does not move it either. */
+static void digest(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
     SHA2_CTX sha;
     SHA256Init(&sha);
+    uint32_t begin = 0;
     for (uint32_t i = 0; i < tape->n_phases; i++) {
         const struct ab_phase *p = &tape->phases[i];
-        uint32_t head[3] = {p->begin, p->end, p->is_measured};
+        uint32_t head[3] = {begin, begin, p->is_measured};
+        for (uint32_t l = 0; l < b->n_lanes; l++)
+            head[1] += lane_start(b, i + 1, l) - lane_start(b, i, l);
+        begin = head[1];
         SHA256Update(&sha, (const uint8_t *)p->name, strlen(p->name) + 1);
         SHA256Update(&sha, (const uint8_t *)head, sizeof head);
     }
-    SHA256Update(&sha, (const uint8_t *)tape->ops, (size_t)tape->n_ops * sizeof tape->ops[0]);
+    for (uint32_t l = 0; l < b->n_lanes; l++)
+        SHA256Update(&sha, (const uint8_t *)b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
     for (uint32_t i = 0; i < tape->n_wide; i++) {
         const struct ab_wide *w = &tape->wide[i];
         uint64_t fields[5] = {w->size, w->align, w->slot, w->code, w->flags};
         SHA256Update(&sha, (const uint8_t *)fields, sizeof fields);
     }
+    if (b->n_lanes > 1)
+        digest_lanes(&sha, b);
     uint8_t sum[SHA256_DIGEST_LENGTH];
     SHA256Final(sum, &sha);
     for (size_t i = 0; i < sizeof sum; i++)
@@ -347,16 +453,16 @@ static void digest(struct ab_tape *tape)
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
-    if (b->tape.n_ops == 0) {
+    if (b->n_pushed == 0) {
         status = ab_fail(err, AB_INPUT, "there is not a single op in it");
         goto out;
     }
-    for (unsigned i = 0; i < AB_TAPE_PAD; i++)
-        b->tape.ops[b->tape.n_ops + i] = 0; /* room: push_op kept it */
-    b->tape.facts.lanes = 1;
+    b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
-    digest(&b->tape);
+    digest(b);
+    if ((status = ab_tape_lay_down(b, err)) != AB_OK)
+        goto out;
     *out = b->tape;
     b->tape = (struct ab_tape){0};
 out:

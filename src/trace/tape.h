@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tape: the ops of one lane, ready to run, with what is known about them. Both producers, the
+ * A tape: the ops of all lanes, ready to run, with what is known about them. Both producers, the
  * workload compiler and the trace reader, push ops through the builder below, which checks them
  * (no alloc into a live slot, no free of a dead one), keeps the facts and takes the digest.
+ *
+ * Lanes. Ops are pushed in one global order, each for the lane that `ab_tape_lane` named last;
+ * a tape holds them phase by phase, and in a phase lane by lane. Phases begin and end at a barrier
+ * of all lanes. Within a phase the builder finds every place where a lane takes up a slot that
+ * another lane had last, and guards it: the first lane PUBLISHes how far it is, the second WAITs
+ * for that. The skew window bounds how far lanes may part from the order of the pushes: the order
+ * is cut into frames of half a window, and a lane enters a frame only when all others are through
+ * with the frame before the last; edges longer than that need no guard of their own.
  */
 #ifndef AB_TRACE_TAPE_H
 #define AB_TRACE_TAPE_H
@@ -23,7 +31,20 @@ struct ab_phase {
     uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
     uint32_t n_touches;                  /* touch ops and touched allocs */
     uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
+    uint32_t turns_begin, turns_end;     /* [begin, end) of the tape's turns; 0, 0 with one lane */
 };
+
+/* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
+struct ab_turn {
+    uint32_t lane, n;
+};
+#define AB_LANES_MAX 256
+
+/* Skew window in ops of the global order. AUTO: a tenth of the live peak in blocks, so that a run
+ * stays within 10 % of it, in [AB_WINDOW_LEAST, AB_WINDOW_MOST]. 0: lanes run free. */
+#define AB_WINDOW_AUTO UINT32_MAX
+#define AB_WINDOW_LEAST 256u
+#define AB_WINDOW_MOST 4096u
 
 struct ab_tape {
     uint64_t *ops; /* n_ops, then AB_TAPE_PAD copies of a harmless op for the prefetch */
@@ -33,7 +54,12 @@ struct ab_tape {
     struct ab_phase *phases;
     uint32_t n_phases;
     uint32_t n_slots;
-    struct ab_facts facts;
+    uint32_t *lane_begin; /* phase p, lane l: ops [x[p·lanes + l], x[p·lanes + l + 1]) */
+    struct ab_turn *turns;
+    uint32_t n_turns;
+    uint32_t window;      /* that was laid down; 0 = none */
+    uint64_t n_edges;     /* guarded places; 0 with one lane */
+    struct ab_facts facts; /* lanes: how many */
     uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
     char sha256[65];        /* of ops, side table and phases, little-endian: same digest, same work */
@@ -50,6 +76,12 @@ void ab_tape_abandon(struct ab_tape_builder *b);
 /* Names what follows. A tape has at least one phase; ops before the first call are an error. */
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
                              struct ab_err *err);
+
+/* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
+enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);
+/* Before ab_tape_end; else AUTO. `always` keeps lanes together also in phases where they share no
+ * block: recorded programs have an order of their own, made-up ones have not. */
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always);
 
 /* What one allocation asks for; zero-initialise and set what differs. */
 struct ab_request {
@@ -68,6 +100,12 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
 enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
                               const struct ab_request *request, struct ab_err *err);
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
+/* All these slots, which must be live, die at once: pushed as one RESET op and the n frees that it
+ * stands for. Where they are all that is live, a back end with a bulk reset does just that and the
+ * frees are passed over; otherwise the frees are carried out in this order. */
+enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                             struct ab_err *err);
 
 /* Is the slot live, and with what size? For verbs such as `toggle` and `replace`. */
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size);
