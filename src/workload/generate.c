@@ -259,6 +259,8 @@ static enum ab_status prepare(struct ab_generator *g)
     const struct ab_workload *w = g->w;
     uint32_t n = 0;
     bool ok = (g->tape = ab_tape_begin()) != NULL;
+    if (ok)
+        ab_tape_set_window(g->tape, w->window, false);
     g->instances = calloc(count_all_instances(w) + 1u, sizeof g->instances[0]);
     g->first_instance = calloc(w->n_sets + 1, sizeof g->first_instance[0]);
     for (size_t i = 0; i < w->n_phases; i++)

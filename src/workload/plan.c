@@ -103,8 +103,9 @@ static void print_lanes(FILE *f, const struct ab_tape *tape)
 {
     if (tape->facts.lanes < 2)
         return;
-    fprintf(f, "lanes    %" PRIu32 "; %" PRIu64 " times one waits for another",
-            tape->facts.lanes, tape->n_edges);
+    fprintf(f, "lanes    %" PRIu32 "; %" PRIu64 " times one waits for another, %" PRIu64
+               " frees and resizes by another than allocated",
+            tape->facts.lanes, tape->n_edges, tape->n_remote);
     if (tape->window > 0)
         fprintf(f, ", window %" PRIu32 " ops", tape->window);
     fprintf(f, "\n");
