@@ -280,8 +280,9 @@ static enum ab_status prepare(struct ab_generator *g)
 
 static void release(struct ab_generator *g)
 {
+    uint32_t n_instances = g->instances != NULL ? count_all_instances(g->w) : 0;
     ab_tape_abandon(g->tape);
-    for (uint32_t i = 0; g->instances != NULL && i < count_all_instances(g->w); i++) {
+    for (uint32_t i = 0; i < n_instances; i++) {
         ab_live_set_fini(&g->instances[i].live);
         ab_queue_fini(&g->instances[i].queue);
         free(g->instances[i].slots);
