@@ -22,6 +22,7 @@ enum option_id {
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_OUTPUT,
+    OPT_FOLLOW,
     OPT_JSON,
     OPT_CSV,
     OPT_COLOR,
@@ -73,6 +74,9 @@ static const struct ab_option_info table[] = {
                      "Measurement", 0, RUN | REPLAY},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
+    [OPT_FOLLOW] = {"follow", NULL,
+                    "record its child processes too, one trace each: app.PID.abt",
+                    "Output", 0, RECORD},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
                   RUN | REPLAY | TRACE},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
@@ -258,6 +262,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
     case OPT_OUTPUT:
         o->output = value;
+        return AB_OK;
+    case OPT_FOLLOW:
+        o->is_following = true;
         return AB_OK;
     case OPT_JSON:
         o->json = value;

@@ -47,7 +47,7 @@ struct ab_options {
     uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
     enum ab_color color;
 };
 
