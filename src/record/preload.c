@@ -19,6 +19,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
+ * behind the real one, 2 = a realloc is, as if it were one event. */
+#ifndef AB_RECORD_WRONG
+#define AB_RECORD_WRONG 0
+#endif
+
 static struct {
     void *(*malloc)(size_t);
     void (*free)(void *);
@@ -136,8 +142,11 @@ EXPORT void free(void *p)
 {
     if (p == NULL || is_bootstrap(p) || !is_ready())
         return;
-    ab_spool_note(AB_SPOOL_FREE, p, 0);
+    if (AB_RECORD_WRONG != 1)
+        ab_spool_note(AB_SPOOL_FREE, p, 0);
     real.free(p);
+    if (AB_RECORD_WRONG == 1)
+        ab_spool_note(AB_SPOOL_FREE, p, 0);
 }
 
 /* A block of the bootstrap moves to the real allocator when it is resized. */
@@ -156,8 +165,11 @@ EXPORT void *realloc(void *p, size_t size)
         return malloc(size);
     if (is_bootstrap(p) || !is_ready())
         return resize_bootstrap(p, size);
-    ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
+    if (AB_RECORD_WRONG != 2)
+        ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     void *moved = real.realloc(p, size);
+    if (AB_RECORD_WRONG == 2)
+        ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     ab_spool_note(AB_SPOOL_RESIZE_END, moved, size);
     return moved;
 }
