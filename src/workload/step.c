@@ -362,6 +362,17 @@ static enum ab_status settle(struct ab_generator *g, const struct ab_verb *v, ui
     return ab_generate_idle(g, v->place, 1);
 }
 
+/* Takes a message out; its last block is the youngest, and one wait for it does for all. */
+static enum ab_status take_message(struct ab_generator *g, const struct ab_verb *v,
+                                   struct ab_queue *q)
+{
+    struct ab_message *m = &g->lane->message;
+    if (!ab_queue_get(q, m, g->w->sets[v->set].is_lifo))
+        return no_memory(g);
+    g->lane->queue = q;
+    return ab_tape_await(g->tape, m->slots[m->n - 1], g->err) == AB_OK ? AB_OK : push_failed(g);
+}
+
 static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_lane *lane = g->lane;
@@ -374,11 +385,11 @@ static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
         lane->step = lane->n_steps; /* another lane was faster */
         return ab_generate_idle(g, v->place, 1);
     }
-    if (lane->queue == NULL && !ab_queue_get(q, &lane->message, g->w->sets[v->set].is_lifo))
-        return no_memory(g);
-    lane->queue = q;
+    enum ab_status status = lane->queue == NULL ? take_message(g, v, q) : AB_OK;
+    if (status != AB_OK)
+        return status;
     uint32_t slot = lane->message.slots[lane->message.next];
-    enum ab_status status = v->other == AB_NO_SET ? free_pooled(g, slot) : settle(g, v, slot);
+    status = v->other == AB_NO_SET ? free_pooled(g, slot) : settle(g, v, slot);
     if (status == AB_OK && ++lane->message.next == lane->message.n) {
         lane->message.next = lane->message.n = 0;
         lane->queue = NULL;
