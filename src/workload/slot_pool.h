@@ -20,7 +20,7 @@ struct ab_slot_pool {
     struct ab_pooled_slot *slots;
     uint32_t oldest, youngest;    /* of all that are free */
     uint32_t top[AB_LANES_MAX];   /* the youngest that each lane has freed */
-    uint64_t barrier;             /* ops when the phase began; what was freed up to then is free for all */
+    uint64_t barrier; /* ops when the phase began: what was freed before is free for all */
 };
 
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first);

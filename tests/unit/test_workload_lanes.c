@@ -85,7 +85,8 @@ static void steps_that_find_nothing_to_do_count_in_a_turn(void **state)
     expect("{name: s, count: 40}",
            "{name: p, roles: [{name: a, do: [{free: s, at: next, count: 30}, {alloc: s, size: 8}]},"
            "                  {name: b, do: [{alloc: s, size: 9}, {free: s, at: next, count: 1},"
-           "                                 {free: s, at: next, count: 20}, {alloc: s, size: 9}]}]}",
+           "                                 {free: s, at: next, count: 20},"
+           "                                 {alloc: s, size: 9}]}]}",
            "[1] a40:9 f40 [0] a0:8 [1] a40:9");
 }
 
@@ -263,14 +264,30 @@ static void a_sender_waits_for_room_and_a_receiver_for_a_message(void **state)
     expect("{name: q, kind: queue, count: 2, per: all}",
            "{name: p, roles: [{name: c, do: [{recv: q, count: 4}]},"
            "                  {name: p, do: [{send: q, size: 8, count: 4}]}]}",
-           "[1] a0:8 a1:8 [0] f0 f1 [1] a2:8 a3:8 [0] f2 f3");
+           "[1] a0:8 a1:8 a2:8 [0] f0 f1 f2 [1] a3:8 [0] f3");
+}
+
+static void lanes_that_wait_are_served_in_the_order_in_which_they_came(void **state)
+{
+    (void)state;
+    expect("{name: q, kind: queue, count: 1, per: all}",
+           "{name: p, roles: [{name: p, lanes: 3, do: [{send: q, size: 8, count: 2}]},"
+           "                  {name: c, do: [{recv: q, count: 6}]}]}",
+           "[0] a0:8 [3] f0 [0] a1:8 [1] a2:8 [3] f1 f2 [2] a3:8 [3] f3 [1] a4:8 [2] a5:8 "
+           "[3] f4 f5");
+    expect("{name: q, kind: queue, per: all}",
+           "{name: p, roles: [{name: c, lanes: 3, do: [{recv: q, count: 2}]},"
+           "                  {name: p, do: [{send: q, size: 8, count: 6}]}]}",
+           "[3] a0:8 a1:8 a2:8 a3:8 a4:8 a5:8 [0] f0 f3 [1] f1 f4 [2] f2 f5");
 }
 
 static void a_full_queue_drops_or_has_the_sender_free(void **state)
 {
     (void)state;
-    static const char body[] = "{name: p, do: [{send: q, size: 8, count: 3}, {recv: q, count: all}]}";
-    struct ab_tape tape = compiled("{name: q, kind: queue, count: 1, unit: 2, on_full: drop}", body);
+    static const char body[] = "{name: p, do: [{send: q, size: 8, count: 3}, "
+                               "{recv: q, count: all}]}";
+    struct ab_tape tape = compiled("{name: q, kind: queue, count: 1, unit: 2, on_full: drop}",
+                                   body);
     char *text = tape_text(&tape);
     assert_string_equal(text, "a0:8 a1:8 f0 f1");
     assert_int_equal(tape.no_op_frees, 2);
@@ -308,7 +325,7 @@ static void receivers_are_done_when_no_sender_is_left(void **state)
     expect("{name: q, kind: queue, count: 2, per: all}",
            "{name: p, until: iters(3), roles: [{name: c, lanes: 2, do: [{recv: q, count: 2}]},"
            "                                   {name: p, do: [{send: q, size: 8}]}]}",
-           "[2] a0:8 a1:8 [0] f0 f1 [2] a2:8 [0] f2");
+           "[2] a0:8 a1:8 a2:8 [0] f0 f2 [1] f1");
 }
 
 static void a_phase_that_ends_in_the_middle_of_a_message_loses_no_block(void **state)
@@ -339,7 +356,8 @@ static void a_receiver_waits_once_for_a_message_and_not_for_each_block(void **st
 static void what_stands_still_or_never_ends_is_told(void **state)
 {
     (void)state;
-    expect_error("{name: q, kind: queue, count: 2}", "{name: p, do: [{send: q, size: 8, count: 3}]}",
+    expect_error("{name: q, kind: queue, count: 2}",
+                 "{name: p, do: [{send: q, size: 8, count: 3}]}",
                  "stands still: lane 0 waits for room in 'q'");
     expect_error("{name: q, kind: queue, per: all}",
                  "{name: p, lanes: 2, do: [{send: q, size: 8}, {recv: q, count: 2}]}, "
@@ -374,6 +392,7 @@ int main(void)
         cmocka_unit_test(shuffle_lets_fifo_free_in_another_order),
         cmocka_unit_test(messages_leave_a_queue_at_the_end_that_its_order_says),
         cmocka_unit_test(a_sender_waits_for_room_and_a_receiver_for_a_message),
+        cmocka_unit_test(lanes_that_wait_are_served_in_the_order_in_which_they_came),
         cmocka_unit_test(a_full_queue_drops_or_has_the_sender_free),
         cmocka_unit_test(blocks_come_from_a_set_and_go_into_one),
         cmocka_unit_test(the_next_lane_of_the_role_gets_what_is_sent_to_it),
