@@ -113,6 +113,8 @@ uint32_t ab_pick_position(struct ab_generator *g, const struct ab_verb *v, uint3
                           enum ab_pick pick);
 /* How often the verb steps; what of an `order` are chosen and lie in the lane's `picked`. */
 enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v);
+/* Room for n positions in the lane's `picked`. */
+enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n);
 
 /* step.c: one step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
  * lane's step has cleared it. */

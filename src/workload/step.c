@@ -230,7 +230,12 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
 {
     struct ab_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
-    uint32_t n = s->live.n_live, *slots = lane->picked;
+    uint32_t n = s->live.n_live;
+    enum ab_status status = ab_pick_reserve(g, v, n);
+    if (status != AB_OK)
+        return status;
+    uint32_t *slots = lane->picked;
+    ab_live_set_oldest(&s->live, slots, n, 1);
     lane->step++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t position = slots[i];

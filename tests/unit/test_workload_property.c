@@ -33,6 +33,11 @@ static const char *const verbs[] = {
     "{replace: list, order: shuffled, fraction: 20%, size: obj}",
     "{alloc: frame, size: obj, count: 6, align: 64}",
     "{reset: frame}",
+    "{alloc: pool, size: obj, count: 9}",
+    "{reset: pool}",
+    "{free: shared, order: shuffled, count: all}",
+    "{alloc: shared, size: obj, count: 5}",
+    "{replace: shared, order: lifo, count: 4, size: obj}",
     "{send: q, size: obj, count: 2}",
     "{send: q, from: moved, at: random}",
     "{recv: q, count: all, then: free}",
@@ -97,6 +102,8 @@ static struct ab_text make_up(uint64_t number)
                      "  - {name: own, count: 20}\n  - {name: all, count: 30, per: all}\n"
                      "  - {name: moved, count: 12}\n  - {name: list, kind: list}\n"
                      "  - {name: frame, kind: region}\n"
+                     "  - {name: pool, kind: region, per: all}\n"
+                     "  - {name: shared, kind: list, per: all}\n"
                      "  - {name: q, kind: queue, count: 50, unit: 3, per: all, order: %s}\n"
                      "  - {name: box, kind: queue}\n"
                      "  - {name: lossy, kind: queue, count: 4, per: all, on_full: %s}\nphases:\n",
