@@ -79,9 +79,9 @@ static void pool_close(struct ab_heap *heap)
 
 static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
+    pthread_mutex_lock(&heap->lock.mutex);
     void *block = ab_pool_alloc(&heap->pool, size);
-    ab_lane_unlock(&heap->lock);
+    pthread_mutex_unlock(&heap->lock.mutex);
     return (ab_ref)block;
 }
 
@@ -94,9 +94,9 @@ static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 
 static __attribute__((noinline)) void free_locked(struct ab_heap *heap, ab_ref ref)
 {
-    ab_lane_lock(&heap->lock);
+    pthread_mutex_lock(&heap->lock.mutex);
     ab_pool_free(&heap->pool, (void *)ref);
-    ab_lane_unlock(&heap->lock);
+    pthread_mutex_unlock(&heap->lock.mutex);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
