@@ -105,7 +105,8 @@ void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does noth
 /* The class of a size from 1 to AB_SLAB_LARGEST. */
 static inline unsigned ab_slab_class_of(size_t size)
 {
-    return 63 - AB_SLAB_SMALLEST_LOG2 + 1 - (unsigned)__builtin_clzll((size - 1) | 7);
+    unsigned log2 = (unsigned)__builtin_clzll((size - 1) | 7) ^ 63; /* one bsr */
+    return log2 + 1 - AB_SLAB_SMALLEST_LOG2;
 }
 
 static inline size_t ab_slab_class_bytes(unsigned class)
