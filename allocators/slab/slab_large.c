@@ -51,7 +51,7 @@ void *ab_slabs_large_alloc(struct ab_slabs *s, size_t align, size_t size)
     size_t page = ab_os_page_bytes(), lead = align > LEAD_BYTES ? align : LEAD_BYTES;
     if (size > PTRDIFF_MAX / 2 || lead > PTRDIFF_MAX / 4)
         return NULL;
-    size_t map_bytes = ab_os_round_up(lead + size, page);
+    size_t map_bytes = ab_os_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
     char *map = ab_os_map(map_bytes, align, PROT_READ | PROT_WRITE);
     if (map == NULL)
         return NULL;
