@@ -381,6 +381,23 @@ static void purge_returns_what_hot_blocks_held_and_keeps_live_ones(void **state)
     ab_slabs_fini(&s);
 }
 
+static void purge_returns_a_slab_whose_list_was_taken_over(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    make(&s, 64 * MIB, 1000);
+    fill_bulk(&s, 256, 3 * 256);
+    free_bulk(&s, 256, 2 * 256);
+    for (size_t i = 0; i < 100; i++)
+        bulk[256 + i] = ab_slabs_alloc(&s, 256);
+    assert_non_null(s.classes[5].run);
+    free_bulk(&s, 256, 256 + 100);
+    ab_slabs_purge(&s);
+    assert_int_equal(s.n_returned, 1);
+    assert_int_equal(heap_model_resident(s.base, 3 * 65536), 2 * 65536);
+    ab_slabs_fini(&s);
+}
+
 static void fini_gives_the_addresses_back(void **state)
 {
     (void)state;
@@ -465,6 +482,7 @@ int main(void)
         cmocka_unit_test(an_exhausted_reservation_says_so_until_a_slab_is_empty),
         cmocka_unit_test(reset_kills_all_and_keeps_slabs_up_to_the_bound),
         cmocka_unit_test(purge_returns_what_hot_blocks_held_and_keeps_live_ones),
+        cmocka_unit_test(purge_returns_a_slab_whose_list_was_taken_over),
         cmocka_unit_test(fini_gives_the_addresses_back),
         cmocka_unit_test(facts_of_zero_are_served),
         cmocka_unit_test(random_work_agrees_with_the_model),
