@@ -22,7 +22,8 @@ static size_t records_bytes(size_t span_bytes)
                           ab_os_page_bytes());
 }
 
-int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max)
+int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max,
+                  size_t spare_max_bytes)
 {
     if (reserve_bytes == 0 || reserve_bytes > PTRDIFF_MAX)
         return ENOMEM;
@@ -36,8 +37,12 @@ int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max)
         munmap(base, span);
         return error;
     }
-    *slabs = (struct ab_slabs){
-        .base = base, .span_bytes = span, .slabs = records, .keep_max = keep_max, .n_os_calls = 2};
+    *slabs = (struct ab_slabs){.base = base,
+                               .span_bytes = span,
+                               .slabs = records,
+                               .keep_max = keep_max,
+                               .spare_max_bytes = spare_max_bytes,
+                               .n_os_calls = 2};
     for (unsigned i = 0; i < AB_SLAB_CLASSES; i++) {
         size_t n = HOT_BYTES / ab_slab_class_bytes(i);
         slabs->classes[i].hot_max = n < HOT_MAX ? (uint32_t)n : HOT_MAX;
@@ -49,6 +54,7 @@ void ab_slabs_fini(struct ab_slabs *slabs)
 {
     while (slabs->large != NULL)
         ab_slabs_large_free(slabs, slabs->large + 1);
+    ab_slabs_large_purge(slabs);
     munmap(slabs->base, slabs->span_bytes);
     munmap(slabs->slabs, records_bytes(slabs->span_bytes));
     *slabs = (struct ab_slabs){0};
@@ -217,7 +223,7 @@ __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_sla
 
 __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t size)
 {
-    return size == 0 ? ab_slabs_alloc(s, 1) : ab_slabs_large_alloc(s, 0, size);
+    return size == 0 ? ab_slabs_alloc(s, 1) : ab_slabs_large_alloc(s, 0, size, false);
 }
 
 void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
@@ -225,14 +231,14 @@ void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
     if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
     if (align > AB_SLAB_LARGEST || size > AB_SLAB_LARGEST)
-        return ab_slabs_large_alloc(s, align, size);
+        return ab_slabs_large_alloc(s, align, size, false);
     return ab_slabs_alloc(s, size > align ? size : align); /* a block is aligned to its class */
 }
 
 void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 {
     if (size - 1 >= AB_SLAB_LARGEST)
-        return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : ab_slabs_large_alloc(s, 0, size);
+        return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : ab_slabs_large_alloc(s, 0, size, true);
     const struct ab_slab_class *c = &s->classes[ab_slab_class_of(size)];
     bool is_carved = c->hot == NULL &&
                      (c->next != c->limit || (c->run == NULL && c->partial == NULL));
@@ -306,6 +312,7 @@ void ab_slabs_purge(struct ab_slabs *s)
     while (s->kept != NULL)
         give_pages_back(s, pop(&s->kept));
     s->n_kept = 0;
+    ab_slabs_large_purge(s);
 }
 
 size_t ab_slabs_live(const struct ab_slabs *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Size classes in powers of two, 8 … 4096, each served from slabs of 64 KiB; larger blocks are
- * mappings of their own. All slabs lie in one reserved range of addresses and their records in a
+ * mappings of their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses and their records in a
  * dense array beside it: a pointer finds its slab by a subtraction and a shift, and no two records
  * fight for a cache set, as headers at the same place of every slab would (22 ns a free, not 4).
  * Usable on its own: copy slab.h, slab.c, slab_large.c and ../os_map.h. One thread at a time.
@@ -12,7 +12,7 @@
  *   not carved yet: nothing is touched before it is needed
  * A class that runs empty forgets its lists, and its slabs are carved from the start again.
  *
- * Not for many blocks a little larger than 4096: each is a system call and a page fault or more.
+ * Not for many blocks a little larger than 4096: each has two pages or more to itself.
  */
 #ifndef AB_ALLOCATORS_SLAB_H
 #define AB_ALLOCATORS_SLAB_H
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 enum { AB_SLAB_CLASSES = 10, AB_SLAB_SMALLEST_LOG2 = 3, AB_SLAB_LOG2 = 16 };
+enum { AB_SLAB_SPARE_PAGES = 64 }; /* larger mappings go back to the system at once */
 
 #define AB_SLAB_BYTES ((size_t)1 << AB_SLAB_LOG2)
 #define AB_SLAB_LARGEST ((size_t)4096) /* of the last class */
@@ -65,13 +66,17 @@ struct ab_slabs {
     size_t n_kept, keep_max, n_returned;
     struct ab_slab_large *large;
     size_t n_large, large_bytes, large_map_bytes;
+    uint64_t spare_mask; /* bit n: there are spare mappings of n + 1 pages */
+    struct ab_slab_large *spare[AB_SLAB_SPARE_PAGES];
+    size_t spare_bytes, spare_max_bytes;
     uint64_t n_os_calls;
 };
 
 /* Reserves addresses for slabs, rounded up to whole ones; large blocks are not among them. Commits
- * nothing. keep_max: empty slabs that may keep their pages. 0, or an errno; *slabs is untouched on
- * failure. */
-int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max);
+ * nothing. keep_max: empty slabs that may keep their pages; spare_max_bytes: mappings of freed
+ * large blocks that may. 0, or an errno; *slabs is untouched on failure. */
+int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max,
+                  size_t spare_max_bytes);
 /* Gives everything back to the system. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
@@ -91,16 +96,17 @@ void *ab_slabs_resize(struct ab_slabs *slabs, void *block, size_t old_size, size
 size_t ab_slabs_usable(const struct ab_slabs *slabs, const void *block);
 /* All blocks die. Empty slabs are kept up to the bound. */
 void ab_slabs_reset(struct ab_slabs *slabs);
-/* Returns the pages of all empty slabs, those that hot blocks hold too. */
+/* Returns the pages of all empty slabs, those that hot blocks hold too, and spare mappings. */
 void ab_slabs_purge(struct ab_slabs *slabs);
 /* Usable bytes of all live blocks. */
 size_t ab_slabs_live(const struct ab_slabs *slabs);
 
 /* slab_large.c; align 0 = the natural one. */
-void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size);
+void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bool zeroed);
 void *ab_slabs_large_resize(struct ab_slabs *slabs, void *block, size_t new_size);
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
+void ab_slabs_large_purge(struct ab_slabs *slabs);
 
 /* The class of a size from 1 to AB_SLAB_LARGEST. */
 static inline unsigned ab_slab_class_of(size_t size)

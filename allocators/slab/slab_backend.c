@@ -13,7 +13,7 @@ struct ab_heap {
     struct ab_lane_lock lock;
 };
 
-enum { PARAM_KEEP, PARAM_RESERVE, PARAM_THREADS, PARAM_COUNT };
+enum { PARAM_KEEP, PARAM_SPARE, PARAM_RESERVE, PARAM_THREADS, PARAM_COUNT };
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -24,6 +24,12 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_COUNT,
                     .def = 1024,
                     .max = (uint64_t)1 << 40},
+    [PARAM_SPARE] = {.name = "spare",
+                     .help = "bytes of mappings of freed blocks beyond 4096 bytes kept for "
+                             "reuse; 0 = each block a system call",
+                     .type = AB_PARAM_BYTES,
+                     .def = 4 * MIB,
+                     .max = (uint64_t)1 << 46},
     [PARAM_RESERVE] = {.name = "reserve",
                        .help = "addresses to reserve for slabs; 0 = all that the work can need",
                        .type = AB_PARAM_BYTES,
@@ -56,7 +62,7 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
     struct ab_heap *heap = ab_os_map(heap_bytes, page, PROT_READ | PROT_WRITE);
     if (heap == NULL)
         return errno;
-    int error = ab_slabs_init(&heap->slabs, reserve, values[PARAM_KEEP]);
+    int error = ab_slabs_init(&heap->slabs, reserve, values[PARAM_KEEP], values[PARAM_SPARE]);
     if (error != 0) {
         munmap(heap, heap_bytes);
         return error;
@@ -153,9 +159,10 @@ static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     ab_lane_lock(&heap->lock);
     const struct ab_slabs *s = &heap->slabs;
+    size_t mapped = s->large_map_bytes + s->spare_bytes;
     *out = (struct ab_heap_stats){
-        .reserved_bytes = s->span_bytes + s->large_map_bytes,
-        .committed_bytes = ((s->n_fresh - s->n_returned) << AB_SLAB_LOG2) + s->large_map_bytes,
+        .reserved_bytes = s->span_bytes + mapped,
+        .committed_bytes = ((s->n_fresh - s->n_returned) << AB_SLAB_LOG2) + mapped,
         .live_bytes = ab_slabs_live(s),
         .metadata_bytes = sizeof *heap + s->n_fresh * sizeof(struct ab_slab) +
                           s->n_large * sizeof(struct ab_slab_large),

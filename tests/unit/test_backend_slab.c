@@ -23,7 +23,7 @@ static void *bulk[N_BULK];
 
 static void make(struct ab_slabs *s, size_t reserve, size_t keep)
 {
-    assert_int_equal(ab_slabs_init(s, reserve, keep), 0);
+    assert_int_equal(ab_slabs_init(s, reserve, keep, 0), 0);
 }
 
 static void fill_bulk(struct ab_slabs *s, size_t size, size_t n)
@@ -58,7 +58,7 @@ static void sizes_that_cannot_be_reserved_are_refused(void **state)
     static const size_t sizes[] = {0, SIZE_MAX, SIZE_MAX - 65535, PTRDIFF_MAX, (size_t)1 << 60};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct ab_slabs s = {.n_os_calls = 77};
-        assert_in_range(ab_slabs_init(&s, sizes[i], 0), 1, 133);
+        assert_in_range(ab_slabs_init(&s, sizes[i], 0, 0), 1, 133);
         assert_int_equal(s.n_os_calls, 77);
     }
 }
@@ -287,6 +287,43 @@ static void large_blocks_grow_and_shrink_with_their_pages(void **state)
     ab_slabs_fini(&s);
 }
 
+static void mappings_are_kept_for_reuse_up_to_the_bound(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    assert_int_equal(ab_slabs_init(&s, MIB, 0, 100 * KIB), 0);
+    char *a = ab_slabs_alloc(&s, 5000), *b = ab_slabs_alloc(&s, 60000), *c, *d;
+    memset(a, 1, 5000);
+    memset(b, 1, 60000);
+    c = ab_slabs_alloc(&s, 60000);
+    d = ab_slabs_alloc(&s, 2 * MIB);
+    ab_slabs_free(&s, a);
+    ab_slabs_free(&s, b);
+    assert_int_equal(s.spare_bytes, 8192 + 61440);
+    ab_slabs_free(&s, c); /* beyond the bound */
+    ab_slabs_free(&s, d);
+    assert_int_equal(s.spare_bytes, 8192 + 61440);
+    uint64_t calls = s.n_os_calls;
+    assert_ptr_equal(ab_slabs_alloc(&s, 40000), b); /* at most twice as large as needed */
+    unsigned char *z = ab_slabs_alloc_zeroed(&s, 8000);
+    assert_ptr_equal(z, a);
+    for (size_t i = 0; i < 8000; i++)
+        assert_int_equal(z[i], 0);
+    assert_int_equal(s.n_os_calls, calls);
+    assert_int_equal(s.spare_bytes + s.spare_mask, 0);
+    ab_slabs_free(&s, b);
+    c = ab_slabs_alloc(&s, 20000);
+    assert_ptr_not_equal(c, b);
+    d = ab_slabs_alloc_aligned(&s, 4096, 50000);
+    assert_int_equal((uintptr_t)d % 4096, 0);
+    assert_true(ab_slabs_usable(&s, d) >= 50000);
+    memset(d, 2, ab_slabs_usable(&s, d));
+    ab_slabs_reset(&s);
+    ab_slabs_purge(&s);
+    assert_int_equal(s.spare_bytes + s.spare_mask + s.large_map_bytes, 0);
+    ab_slabs_fini(&s);
+}
+
 static void alignments_beyond_the_classes_get_a_mapping(void **state)
 {
     (void)state;
@@ -438,7 +475,7 @@ static void facts_of_zero_are_served(void **state)
 static void random_work_agrees_with_the_model(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"", "keep=0", "keep=2:threads=mutex"};
+    static const char *const settings[] = {"", "keep=0:spare=0", "keep=2:spare=64KiB:threads=mutex"};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct ab_heap *heap = heap_model_open(backend, settings[i], &facts);
         heap_model_run(backend, heap, &(struct heap_model_work){30000, 20000, 8192, false});
@@ -478,6 +515,7 @@ int main(void)
         cmocka_unit_test(zeroed_blocks_are_zero_whatever_lay_there_before),
         cmocka_unit_test(resize_stays_in_its_class_and_moves_out_of_it),
         cmocka_unit_test(large_blocks_grow_and_shrink_with_their_pages),
+        cmocka_unit_test(mappings_are_kept_for_reuse_up_to_the_bound),
         cmocka_unit_test(alignments_beyond_the_classes_get_a_mapping),
         cmocka_unit_test(an_exhausted_reservation_says_so_until_a_slab_is_empty),
         cmocka_unit_test(reset_kills_all_and_keeps_slabs_up_to_the_bound),
