@@ -91,7 +91,7 @@ uint64_t ab_book_put(struct ab_block_book *b, uint32_t slot, const struct ab_giv
     if (old.is_live) { /* the contents came along */
         uint64_t firm = old.span - old.soft;
         e->span = old.span < e->size ? old.span : e->size;
-        e->soft = firm < e->span ? e->span - firm : 0;
+        e->soft = (uint16_t)(firm < e->span ? e->span - firm : 0);
     }
     enter(b, e);
     return old.size;
@@ -105,7 +105,7 @@ static void widen(struct ab_block_book *b, struct ab_block_entry *e, uint64_t fi
     uint64_t old_firm = e->span - e->soft;
     wide.span = span > e->span ? span : e->span;
     firm = firm > old_firm ? firm : old_firm;
-    wide.soft = wide.span - firm;
+    wide.soft = (uint16_t)(wide.span - firm);
     wide.is_ended = e->is_ended || is_ended;
     if (wide.span == e->span && wide.soft == e->soft && wide.is_ended == e->is_ended)
         return;

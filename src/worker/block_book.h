@@ -15,16 +15,15 @@
 #include "trace/op.h"
 #include "worker/page_set.h"
 
-struct ab_block_entry { /* 32 bytes a slot */
+struct ab_block_entry { /* one a slot */
     uintptr_t at;
-    uint64_t usable;
-    uint64_t size : 48, lane : 16;
-    uint64_t span : 48; /* this many bytes from the start count as touched */
-    uint64_t soft : 13; /* the last so many of them were not written */
-    uint64_t is_ended : 1; /* the last byte is touched as well */
-    uint64_t is_live : 1;
+    uint64_t size, usable;
+    uint64_t span; /* this many bytes from the start count as touched */
+    uint16_t soft; /* the last so many of them were not written: less than a stride of the touch */
+    uint16_t lane;
+    bool is_ended; /* the last byte is touched as well */
+    bool is_live;
 };
-_Static_assert(sizeof(struct ab_block_entry) == 32, "one a slot, in memory of ours");
 
 struct ab_given { /* what an allocation or a resize gave */
     uintptr_t at; /* the address, also of a handle; 0 = nothing */
