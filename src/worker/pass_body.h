@@ -194,19 +194,21 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* How many of the frees behind it a reset made needless. */
-INLINE uint32_t FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
+/* True when the bulk reset made lane->n_spared frees behind it needless. */
+INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
     if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
-        return 0;
+        return false;
     uint64_t begun = FN(begin)(timing);
     CALL_RESET(f);
     FN(end)(lane, timing, begun);
-    return AB_OP_SIZE(op);
+    lane->n_spared = AB_OP_SIZE(op);
+    return true;
 }
 
-/* Carries out one op; how many ops behind it are to be passed over (a constant 0 but for reset). */
-INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
+ * that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
                            enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
@@ -217,12 +219,12 @@ INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab
         uint64_t begun = FN(begin)(timing);
         CALL_FREE(f, ref, slot->size_seq);
         FN(end)(lane, timing, begun);
-        return 0;
+        return false;
     }
     if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
         FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
                   timing);
-        return 0;
+        return false;
     }
     struct ab_slot *slot = FN(slot)(at, code);
     switch (code) {
@@ -255,7 +257,7 @@ INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab
         else
             FN(rare_chained)(lane, f, op, slot);
     }
-    return 0;
+    return false;
 }
 
 #define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
@@ -269,7 +271,9 @@ static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE
     ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
     while (i < 0) {
         __builtin_prefetch((char *)slots + (uint32_t)end[i + PREFETCH_DISTANCE], 1); /* same line */
-        i += 1 + (ptrdiff_t)FN(run_op)(lane, f, end[i], slots, UNTIMED);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
     }
     return stop + (uint32_t)i;
 }
@@ -298,7 +302,9 @@ static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
         *lane->progress = at;
         lane->op = at;
         lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
-        i = at + 1 + FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED);
+        i = at + 1;
+        if (FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED))
+            i += lane->n_spared;
         uint64_t stored = lane->delta + 1;
         w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
     }
@@ -316,7 +322,9 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         *lane->progress = i;
         lane->op = i;
         lane->delta = 0;
-        i += 1 + FN(run_op)(lane, f, op, lane->slots, CHAINED);
+        if (FN(run_op)(lane, f, op, lane->slots, CHAINED))
+            i += lane->n_spared;
+        i++;
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;

@@ -40,6 +40,7 @@ struct ab_lane {
     uint32_t index;
     uint32_t op;            /* index of the op running, for what is noted about it */
     bool may_reset;         /* the back end has a bulk reset */
+    uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     uint64_t first_null_size;
