@@ -39,6 +39,7 @@ struct ab_backend_info {
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
+    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
