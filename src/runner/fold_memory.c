@@ -29,10 +29,11 @@ static double ratio(double a, double b)
     return b > 0 ? a / b - 1 : NAN;
 }
 
+/* Whole, or not at all. */
 static void add_reason(struct ab_memory *m, const char *text)
 {
     size_t n = strlen(m->reason);
-    if (strstr(m->reason, text) == NULL)
+    if (strstr(m->reason, text) == NULL && n + strlen(text) + 2 < sizeof m->reason)
         snprintf(m->reason + n, sizeof m->reason - n, "%s%s", n == 0 ? "" : "; ", text);
 }
 
@@ -111,7 +112,7 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
         s->n_lost_soft_pages > s->n_soft_pages || !(untouched <= live))
         return "the pages of live blocks could not be counted";
     if (untouched > 0.01 * live) {
-        snprintf(text, cap, "untouched workload: %.0f %% of the live bytes were never written",
+        snprintf(text, cap, "untouched workload: %.0f %% of live bytes not written",
                  100 * untouched / live);
         return text;
     }
@@ -140,7 +141,7 @@ static void judge_pages(const struct judge *j, const struct ab_memory_state *s,
     double resident = bytes(s->n_pages - absent) * page;
     double before = bytes(j->r->baseline_bytes); /* may have been there already */
     if (resident > m->footprint_bytes + before) {
-        add_reason(m, "live blocks touch more pages than the footprint has");
+        add_reason(m, "live blocks touch more pages than are resident");
         return;
     }
     m->page_bytes = resident;
@@ -179,9 +180,9 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s,
     m->allocated_bytes = bytes(s->allocated_bytes);
     m->mapped_bytes = bytes(s->mapped_bytes);
     if (!s->is_checked)
-        add_reason(m, "the peak was elsewhere in the run before: allocator not asked here");
+        add_reason(m, "allocator not asked: the run before peaked elsewhere");
     else if (isnan(m->allocated_bytes) || isnan(m->mapped_bytes))
-        add_reason(m, "the allocator does not say all of itself");
+        add_reason(m, "allocator says too little of itself");
 }
 
 /* ---- one phase ---- */
@@ -213,9 +214,9 @@ static void judge_drain(const struct judge *j, struct ab_memory *m)
             *(i + 1 == AB_DRAIN_COUNT ? &is_purged : &is_waited) = false;
     }
     if ((j->r->flags & AB_MEMORY_KEEPS) != 0)
-        add_reason(m, "can neither free nor reset: no drain");
+        add_reason(m, "cannot free: no drain");
     else if (j->trouble == NULL && !is_waited)
-        add_reason(m, "later drains not waited for: --drain=10s");
+        add_reason(m, "not waited for: --drain=10s");
     if (j->trouble == NULL && !is_purged)
         add_reason(m, "no purge");
 }

@@ -331,7 +331,7 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
     m->clock += 1 + n_skipped;
     uint64_t live = m->book.live_bytes;
-    if (live > phase->live_peak_bytes) {
+    if (live >= phase->live_peak_bytes) { /* the last place with as much: a touch may follow */
         phase->live_peak_bytes = live;
         phase->live_peak_at = m->clock;
     }
