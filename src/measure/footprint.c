@@ -6,14 +6,30 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PROBE_PAGES = 256, TEXT_BYTES = 4096 };
+enum { PROBE_PAGES = 256, TEXT_BYTES = 4096, FD_HIGH = 200 };
+
+/* Far up: there are allocators that close the low descriptors whosoever they are. */
+static int open_high(const char *path)
+{
+    int low = open(path, O_RDONLY | O_CLOEXEC);
+    int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FD_HIGH);
+    if (high < 0)
+        return low;
+    close(low);
+    return high;
+}
+
+/* One reader; on the stack they would be the footprint of whoever reads first. */
+static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
 {
-    f->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    f->rollup_fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
-    f->status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    f->statm_fd = open_high("/proc/self/statm");
+    f->rollup_fd = open_high("/proc/self/smaps_rollup");
+    f->status_fd = open_high("/proc/self/status");
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct ab_footprint_detail once; /* what reading itself needs is resident from here on */
+    ab_footprint_read_detail(f, &once);
 }
 
 static void shut(int *fd)
@@ -95,9 +111,9 @@ static bool read_text(int fd, char *text, const char *proof)
 
 bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_detail *out)
 {
-    static char rollup[TEXT_BYTES], status[TEXT_BYTES]; /* one reader; a stack would grow by them */
-    if (!read_text(f->rollup_fd, rollup, "\nAnonymous:") ||
-        !read_text(f->status_fd, status, "\nRssShmem:"))
+    const char *rollup = rollup_text, *status = status_text;
+    if (!read_text(f->rollup_fd, rollup_text, "\nAnonymous:") ||
+        !read_text(f->status_fd, status_text, "\nRssShmem:"))
         return false;
     *out = (struct ab_footprint_detail){
         .private_bytes = find_kib(rollup, "Anonymous"),

@@ -285,7 +285,7 @@ static json_t *memory(struct writer *w, const struct ab_session *s, const struct
     put(w, o, "phase", text(m->phase));
     put(w, o, "block", whole(m->block));
     put(w, o, "at", text(ab_memory_at_name(m->at)));
-    put(w, o, "position", whole(m->position));
+    put(w, o, "position", isnan(m->live_bytes) ? json_null() : whole(m->position));
     for (size_t i = 0; i < ab_memory_field_count; i++)
         put(w, o, ab_memory_fields[i].name, number(ab_memory_value(&ab_memory_fields[i], m)));
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
