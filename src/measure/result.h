@@ -78,7 +78,7 @@ struct ab_result {
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
     double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
-    double background_cpu_ns_per_op, wait_percent;
+    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
     /* tail pass: every op */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;

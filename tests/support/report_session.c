@@ -67,6 +67,7 @@ static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
         .wait_percent = NAN,
+        .live_peak_blocks = NAN,
         .latency_pass_ns_per_op = NAN,
     };
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
