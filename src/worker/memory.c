@@ -85,8 +85,10 @@ void ab_memory_open(struct ab_worker *w)
 
 void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
 {
-    if (w->memory != NULL)
-        ab_introspect_malloc(&w->memory->introspect, malloc_function);
+    if (w->memory == NULL)
+        return;
+    ab_introspect_malloc(&w->memory->introspect, malloc_function);
+    w->memory->has_usable = true;
 }
 
 void ab_memory_before_open(struct ab_worker *w)
@@ -104,6 +106,7 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
     if (m == NULL)
         return;
     ab_introspect_heap(&m->introspect, backend, heap);
+    m->has_usable = backend->usable_size != NULL;
     if ((backend->traits & AB_TRAIT_MOVES) != 0)
         m->report->flags |= AB_MEMORY_MOVES;
     if (ab_footprint_read_detail(&m->footprint, &detail) &&
@@ -321,8 +324,6 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     struct ab_memory_pass *m = w->memory;
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
     struct ab_given usable = *given;
-    if (given->at != 0)
-        m->has_usable = given->usable != AB_MEMORY_UNKNOWN;
     if (!m->has_usable)
         usable.usable = usable.size;
     book_op(w, m, *op, &usable);
