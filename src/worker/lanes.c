@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 /* Pauses between two yields: few where lanes share CPUs, because the one that is waited for may be
- * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs). */
-enum { SPINS_SHARED = 16, SPINS_OWN = 4096, SPINS_BEFORE_SLEEP = 20000 };
+ * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs); a few
+ * microseconds of them where each should have a CPU of its own, for it may not have got it. */
+enum { SPINS_SHARED = 16, SPINS_OWN = 128, SPINS_BEFORE_SLEEP = 20000 };
 
 static struct {
     uint32_t arrived, generation; /* atomic; of the barrier */
