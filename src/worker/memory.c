@@ -330,9 +330,11 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     for (uint32_t i = 1; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
-    m->clock += 1 + n_skipped;
     uint64_t live = m->book.live_bytes;
-    if (live >= phase->live_peak_bytes) { /* the last place with as much: a touch may follow */
+    bool is_its_touch = AB_OP_CODE(*op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
+                        m->clock == phase->live_peak_at; /* of the block that made the peak */
+    m->clock += 1 + n_skipped;
+    if (live > phase->live_peak_bytes || is_its_touch) {
         phase->live_peak_bytes = live;
         phase->live_peak_at = m->clock;
     }
