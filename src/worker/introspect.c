@@ -50,6 +50,7 @@ void ab_introspect_malloc(struct ab_introspect *in, const void *object_of)
         in->kind = kinds[i].kind;
         in->ask = ask;
         in->purge = find(kinds[i].purge, object_of, kinds[i].is_anywhere);
+        in->is_libc = find("gnu_get_libc_version", object_of, false) != NULL;
         return;
     }
 }
@@ -70,6 +71,15 @@ static void ask_mallctl(mallctl_function *mallctl, uint64_t *allocated, uint64_t
         *allocated = value;
     if (mallctl("stats.resident", &value, &n, NULL, 0) == 0)
         *mapped = value;
+}
+
+/* The C library's uordblks leaves out what it mapped singly, scudo's does not. */
+static void ask_mallinfo(mallinfo_function *mallinfo, bool is_libc, uint64_t *allocated,
+                         uint64_t *mapped)
+{
+    struct mallinfo2 info = mallinfo();
+    *allocated = is_libc ? info.uordblks + info.hblkhd : info.uordblks;
+    *mapped = info.arena + info.hblkhd;
 }
 
 static void ask_extension(property_function *get, uint64_t *allocated, uint64_t *mapped)
@@ -94,9 +104,7 @@ void ab_introspect_ask(const struct ab_introspect *in, uint64_t *allocated, uint
 {
     *allocated = *mapped = UINT64_MAX;
     if (in->kind == AB_INTROSPECT_MALLINFO) {
-        struct mallinfo2 info = ((mallinfo_function *)in->ask)();
-        *allocated = info.uordblks + info.hblkhd;
-        *mapped = info.arena + info.hblkhd;
+        ask_mallinfo((mallinfo_function *)in->ask, in->is_libc, allocated, mapped);
     } else if (in->kind == AB_INTROSPECT_MALLCTL) {
         ask_mallctl((mallctl_function *)in->ask, allocated, mapped);
     } else if (in->kind == AB_INTROSPECT_EXTENSION) {

@@ -14,7 +14,7 @@
 
 enum ab_introspect_kind {
     AB_INTROSPECT_NONE,
-    AB_INTROSPECT_MALLINFO, /* the C library */
+    AB_INTROSPECT_MALLINFO, /* the C library, scudo */
     AB_INTROSPECT_MALLCTL,  /* jemalloc */
     AB_INTROSPECT_EXTENSION, /* tcmalloc */
     AB_INTROSPECT_MIMALLOC,
@@ -25,6 +25,7 @@ enum ab_introspect_kind {
 struct ab_introspect {
     enum ab_introspect_kind kind;
     void *ask, *purge; /* functions of the kind; NULL = cannot */
+    bool is_libc;
     const struct ab_backend *backend;
     struct ab_heap *heap;
 };

@@ -13,7 +13,7 @@
  * fault in: more than that in file mappings is the allocator's own doing. */
 enum { READINGS = 2000, STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
 
-/* ---- memory of ours: shared, so that it is in no footprint, and written before the baseline ---- */
+/* ---- memory of ours: shared, so in no footprint, and written before the baseline ---- */
 
 static void *map(struct ab_worker *w, size_t bytes)
 {
@@ -91,27 +91,35 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
     w->memory->has_usable = true;
 }
 
-void ab_memory_before_open(struct ab_worker *w)
+/* By the cheap way where it is exact, else by the dear one; 0 when neither can be read. */
+static uint64_t private_now(const struct ab_memory_pass *m)
 {
     struct ab_footprint_detail detail;
-    if (w->memory != NULL && ab_footprint_read_detail(&w->memory->footprint, &detail))
-        w->memory->before_open_bytes = detail.private_bytes;
+    uint64_t bytes = 0;
+    if (m->report->granularity_pages == 0)
+        return ab_footprint_read(&m->footprint, &bytes) ? bytes : 0;
+    return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
+}
+
+void ab_memory_before_open(struct ab_worker *w)
+{
+    if (w->memory != NULL)
+        w->memory->before_open_bytes = private_now(w->memory);
 }
 
 void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
                           struct ab_heap *heap)
 {
-    struct ab_footprint_detail detail;
     struct ab_memory_pass *m = w->memory;
     if (m == NULL)
         return;
+    uint64_t now = private_now(m);
+    if (now > m->before_open_bytes)
+        m->opened_bytes = now - m->before_open_bytes;
     ab_introspect_heap(&m->introspect, backend, heap);
     m->has_usable = backend->usable_size != NULL;
     if ((backend->traits & AB_TRAIT_MOVES) != 0)
         m->report->flags |= AB_MEMORY_MOVES;
-    if (ab_footprint_read_detail(&m->footprint, &detail) &&
-        detail.private_bytes > m->before_open_bytes)
-        m->opened_bytes = detail.private_bytes - m->before_open_bytes;
 }
 
 void ab_memory_touch_stack(void)
@@ -132,8 +140,8 @@ void ab_memory_begin(struct ab_worker *w)
     m->phases = w->phases;
     m->n_phases = w->image->n_phases;
     ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
-    if (!ab_footprint_read_detail(&m->footprint, &m->base_detail) ||
-        !ab_footprint_read(&m->footprint, &m->base_bytes))
+    ab_footprint_read_detail(&m->footprint, &m->base_detail);
+    if (!ab_footprint_read(&m->footprint, &m->base_bytes))
         m->report->flags |= AB_MEMORY_UNREADABLE;
     m->base_detail.private_bytes -= m->opened_bytes;
     m->base_bytes -= m->opened_bytes;

@@ -6,7 +6,7 @@
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
- *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where a block's bytes are, how many
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  * A macro template, because a shared loop would have to call through one boundary to reach the
  * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
