@@ -133,3 +133,13 @@ expect_at() { # PHASE PLACE CONDITION
     expect_code 2
     expect_error '--drain 11s: at most 10s'
 }
+
+@test "with several lanes checkpoints stand still: still exact to the page" {
+    memory crowd "$GUESTS/libpagewise.so"
+    expect_json '.memory | length == 6 and all(.page_bytes == .footprint_bytes
+        and .usable_bytes == .footprint_bytes / 4096 * 4064)' "$OUT/result.json"
+    expect_at run live_peak '.live_bytes == .live_peak_bytes and .live_bytes > 0'
+    expect_at drain end '.footprint_bytes == 0 and .drained_bytes["0s"] == 0'
+    live=$(jq '[.memory[].live_peak_bytes] | max' "$OUT/result.json")
+    expect_json ".config.tape.live_peak_bytes == $live" "$OUT/result.json"
+}
