@@ -183,6 +183,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
+    plan.context.drain_ns = o->drain_ns;
     plan.context.is_thp_off = o->is_thp_off;
     plan.context.memory_limit_bytes =
         o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();

@@ -21,6 +21,7 @@ enum option_id {
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
+    OPT_DRAIN,
     OPT_OUTPUT,
     OPT_JSON,
     OPT_CSV,
@@ -71,6 +72,10 @@ static const struct ab_option_info table[] = {
                        "Measurement", 0, RUN | REPLAY},
     [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
                      "Measurement", 0, RUN | REPLAY},
+    [OPT_DRAIN] = {"drain", "TIME",
+                   "memory pass: once all is freed, wait so long for memory to be given\n"
+                   "back, at most 10s (default: 0.1s)",
+                   "Measurement", 0, RUN | REPLAY},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
@@ -256,6 +261,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
         return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
+    case OPT_DRAIN:
+        status = read_number(info, value, AB_UNIT_TIME, 0, &n, err);
+        if (status == AB_OK && n > 10000000000)
+            return bad_value(info, value, "at most 10s", err);
+        if (status == AB_OK)
+            o->drain_ns = n;
+        return status;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -346,7 +358,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .touch = AB_TOUCH_PAGE};
+    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {

@@ -40,6 +40,7 @@ struct ab_options {
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
+    uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
