@@ -246,31 +246,3 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     session->is_complete = status == AB_OK;
     return status;
 }
-
-void ab_session_fini(struct ab_session *session)
-{
-    for (uint32_t i = 0; i < session->n_results; i++)
-        free(session->results[i].hdr);
-    for (uint32_t i = 0; i < session->n_size_classes; i++)
-        free(session->size_classes[i].hdr);
-    for (uint32_t i = 0; i < session->n_timelines; i++)
-        free(session->timelines[i].points);
-    for (uint32_t i = 0; i < session->n_blocks; i++)
-        free((void *)session->blocks[i].order);
-    free(session->size_classes);
-    free(session->windows);
-    free(session->memory);
-    free(session->timelines);
-    free(session->results);
-    free(session->nulls);
-    free(session->blocks);
-    session->results = NULL;
-    session->nulls = NULL;
-    session->blocks = NULL;
-    session->size_classes = NULL;
-    session->windows = NULL;
-    session->memory = NULL;
-    session->timelines = NULL;
-    session->n_results = session->n_nulls = session->n_blocks = 0;
-    session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
-}

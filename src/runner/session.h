@@ -28,7 +28,5 @@ struct ab_session_plan {
  * AB_INTERRUPTED leaves what is whole in the session, is_complete false. */
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err);
-/* Frees what ab_session_run made. */
-void ab_session_fini(struct ab_session *session);
 
 #endif
