@@ -16,6 +16,8 @@ enum option_id {
     OPT_REPS,
     OPT_SEED,
     OPT_CPUS,
+    OPT_ORDER,
+    OPT_WINDOW,
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
@@ -55,8 +57,17 @@ static const struct ab_option_info table[] = {
                   "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
                   RUN | REPLAY | CHECK},
-    [OPT_CPUS] = {"cpus", "LIST", "pin the lane to the first CPU of a list such as 1 or 0,2-3",
+    [OPT_CPUS] = {"cpus", "LIST",
+                  "pin the lanes, one CPU after the other, to a list such as 1 or 0,2-3",
                   "Measurement", 0, RUN | REPLAY},
+    [OPT_ORDER] = {"order", "HOW",
+                   "lanes run free, as far as the window lets them, or strict: in turns,\n"
+                   "in the exact order (for memory and debugging; no latencies)",
+                   "Measurement", 0, RUN | REPLAY},
+    [OPT_WINDOW] = {"window", "N",
+                    "how many ops lanes may run ahead of the common order; 0: any number\n"
+                    "(default: a tenth of the live peak in blocks, 256 to 4096)",
+                    "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
@@ -223,6 +234,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
 {
     static const char *const when[] = {"auto", "always", "never"};
     static const char *const thp[] = {"default", "never"};
+    static const char *const orders[] = {"free", "strict"};
     const struct ab_option_info *info = &table[id];
     enum ab_status status = AB_OK;
     uint64_t n = 0;
@@ -247,6 +259,17 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
     case OPT_CPUS:
         return read_cpu_list(info, value, o, err);
+    case OPT_ORDER:
+        if ((status = read_word(info, value, orders, 2, &word, err)) == AB_OK)
+            o->is_strict = word == 1;
+        return status;
+    case OPT_WINDOW:
+        status = read_number(info, value, AB_UNIT_COUNT, 0, &n, err);
+        if (status == AB_OK && n > 1u << 30)
+            return bad_value(info, value, "at most 2^30", err);
+        o->has_window = true;
+        o->window = (uint32_t)n;
+        return status;
     case OPT_THP:
         if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
             o->is_thp_off = word == 1;

@@ -77,6 +77,7 @@ struct ab_result {
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
     double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
+    double background_cpu_ns_per_op, wait_percent;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
     /* tail pass: every op */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
@@ -244,6 +245,11 @@ struct ab_session { /* everything about one command's measurements */
     const char *const *phases; /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu; /* lane 0 ran here, -1 = not pinned */
+    const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
+    uint32_t n_cpus;
+    uint32_t window;          /* skew window in ops of the global order, 0 = none */
+    uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
+    bool is_strict;           /* lanes took turns in the exact order */
 };
 
 /* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */

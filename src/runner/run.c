@@ -35,7 +35,10 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->pass = pass;
     r->boundary = c->boundary;
     r->source = c->source;
-    r->cpu = context->cpu;
+    r->is_strict = context->is_strict;
+    r->n_cpus = context->n_cpus < AB_LANES_MAX ? context->n_cpus : AB_LANES_MAX;
+    for (uint32_t i = 0; i < r->n_cpus; i++)
+        r->cpus[i] = context->cpus[i];
     r->want_dev = c->dev;
     r->want_ino = c->ino;
     if (c->builtin != NULL)

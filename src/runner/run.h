@@ -16,7 +16,9 @@ struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;
     const char *worker_path;
     struct ab_clock clock;
-    int32_t cpu;
+    const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
+    uint32_t n_cpus;
+    bool is_strict;  /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
     uint64_t timeout_ns;         /* 0 = from the estimate */
     uint64_t memory_limit_bytes;

@@ -55,7 +55,8 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
-    uint32_t used = c->session->facts.kinds, missing = used & ~r->hooks;
+    uint32_t used = c->session->facts.kinds & ~(1u << AB_OP_RESET); /* else freed one by one */
+    uint32_t missing = used & ~r->hooks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)
         if ((missing >> k & 1) != 0) {
             b->status = AB_BACKEND_PARTIAL;
@@ -122,7 +123,8 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
     say(c, block, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
     if (status == AB_OK)
-        status = ab_run(context, &null, AB_PASS_LATENCY, &c->rng, &latency, err);
+        status = ab_run(context, &null, context->is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY,
+                        &c->rng, &latency, err);
     if (status == AB_OK &&
         (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
         status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s%s", throughput.reason,
@@ -187,7 +189,8 @@ static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_e
     shuffle(&c->rng, order, n);
     s->blocks[s->n_blocks] = (struct ab_block){block, order, n};
     enum ab_status status = run_nulls(c, block, err);
-    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL && status == AB_OK; pass++)
+    int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
+    for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
         for (uint32_t i = 0; i < n && status == AB_OK; i++)
             if (is_running(c, order[i]))
                 status = run_case(c, order[i], block, (enum ab_pass)pass, err);
@@ -264,7 +267,7 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * (plan->reps - session->n_blocks) * 3;
+    c.total = n_alive * (plan->reps - session->n_blocks) * (plan->context.is_strict ? 1 : 3);
     for (uint32_t b = session->n_blocks; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
         status = run_block(&c, b, err);
         if (status != AB_OK && session->n_blocks > b)

@@ -59,6 +59,7 @@ struct ab_tape {
     uint32_t n_turns;
     uint32_t window;      /* that was laid down; 0 = none */
     uint64_t n_edges;     /* guarded places; 0 with one lane */
+    uint64_t n_remote;    /* frees and resizes by another lane than the one that allocated */
     struct ab_facts facts; /* lanes: how many */
     uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */

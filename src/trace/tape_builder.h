@@ -11,7 +11,7 @@
 struct ab_block_state { /* of one slot */
     uint64_t size;
     bool is_live;
-    uint8_t last_lane;
+    uint8_t born_lane, last_lane;
     uint32_t last_phase; /* index + 1; 0 = never used */
     uint32_t last_op;    /* index in last_lane's ops */
 };

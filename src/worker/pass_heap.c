@@ -16,6 +16,8 @@
 #define HAS_RESIZE(f) ((f)->resize != NULL)
 #define HAS_ZEROED(f) ((f)->alloc_zeroed != NULL)
 #define HAS_ALIGNED(f) ((f)->alloc_aligned != NULL)
+#define HAS_RESET(f) ((f)->reset != NULL)
+#define CALL_RESET(f) ((f)->reset((f)->heap))
 #ifdef AB_PASS_HANDLES /* pass_handle.c */
 #define ADDRESS(f, ref) ((f)->resolve((f)->heap, (ref)))
 #else

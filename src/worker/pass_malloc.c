@@ -13,6 +13,8 @@
 #define HAS_RESIZE(f) true
 #define HAS_ZEROED(f) true
 #define HAS_ALIGNED(f) true
+#define HAS_RESET(f) false
+#define CALL_RESET(f) ((void)(f))
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))
 
 #include "worker/pass_body.h"

@@ -91,6 +91,7 @@ struct ab_workload {
     char name[AB_NAME_MAX + 1];
     char *about; /* never NULL */
     uint64_t seed;
+    uint32_t window; /* of the tape's lanes */
     struct ab_params params;
     char **param_texts; /* "name=value", ends with NULL */
     struct ab_dists dists;

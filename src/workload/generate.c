@@ -404,6 +404,8 @@ static enum ab_status prepare(struct generator *g)
 {
     const struct ab_workload *w = g->w;
     bool ok = (g->tape = ab_tape_begin()) != NULL;
+    if (ok)
+        ab_tape_set_window(g->tape, w->window, false);
     ok = ok && (g->sets = calloc(w->n_sets + 1, sizeof g->sets[0])) != NULL;
     ok = ok && (g->turns = calloc(w->dists.n + 1, sizeof g->turns[0])) != NULL;
     ok = ok && (g->cursors = calloc(w->n_cursors + 1u, sizeof g->cursors[0])) != NULL;

@@ -110,6 +110,7 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
         status = ab_fail(err, AB_CONFIG, "%s", "");
         goto out;
     }
+    w->window = options != NULL && options->has_window ? options->window : AB_WINDOW_AUTO;
     *out = w;
     w = NULL;
 out:
