@@ -178,6 +178,13 @@ static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
     return AB_OK;
 }
 
+/* Puts the name of the partial result in front of what is wrong with it. */
+static enum ab_status name_resumed(const struct measurement *m, struct ab_err *err)
+{
+    char shown[512];
+    return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
+}
+
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
@@ -199,14 +206,14 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.is_strict = m->session.is_strict = o->is_strict;
     m->session.cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
     if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
-        return status;
+        return name_resumed(m, err);
     ab_clock_calibrate(&plan.context.clock);
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
     ab_progress_end(&line);
-    return status;
+    return status == AB_USAGE ? name_resumed(m, err) : status;
 }
 
 static bool is_stdout_taken(const struct ab_options *o)

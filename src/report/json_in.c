@@ -202,13 +202,16 @@ struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json
     return of_type(r, member(r, parent, key), JSON_ARRAY, "an array");
 }
 
+bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
+{
+    return r->status == AB_OK && json_object_get(o->json, key) != NULL;
+}
+
 struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
                                          const struct ab_json_node *parent, const char *key)
 {
     struct ab_json_node none = {.parent = parent, .key = key};
-    if (r->status != AB_OK || json_object_get(parent->json, key) == NULL)
-        return none;
-    return ab_json_array(r, parent, key);
+    return ab_json_has(r, parent, key) ? ab_json_array(r, parent, key) : none;
 }
 
 size_t ab_json_count(struct ab_json_reader *r, const struct ab_json_node *array, size_t max)

@@ -44,6 +44,8 @@ struct ab_json_node ab_json_object(struct ab_json_reader *r, const struct ab_jso
                                    const char *key);
 struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json_node *parent,
                                   const char *key);
+/* Is there such a member? false after an error. */
+bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
 /* An array that an older version did not write: json is NULL where it is not there. */
 struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
                                          const struct ab_json_node *parent, const char *key);

@@ -124,6 +124,20 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
 
 /* ---- results ---- */
 
+/* Numbers that every allocbench/1 has. Those that came later may be missing: not known. */
+static bool is_required(const char *name)
+{
+    static const char *const names[] = {
+        "n", "overflow", "p50", "p90", "p99", "p99.5", "p99.9", "p99.99", "min", "max", "mean",
+        "n_ops", "ns_per_op", "ops_per_s", "cpu_ns_per_op", "latency_pass_ns_per_op",
+        "faults_minor", "switches_involuntary", "n_unsupported", "tail_n", "tail_over_100ns",
+        "tail_over_1us", "tail_over_10us", "tail_over_100us"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* The numbers of one group, from where sink_json.c puts them. */
 static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_result *result, enum ab_field_group group)
@@ -133,19 +147,21 @@ static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o
         void *to = (char *)result + f->offset;
         if (f->group != group)
             continue;
+        bool is_there = is_required(f->name) || ab_json_has(&r->json, o, f->json_key);
         if (f->type == AB_FIELD_U64)
-            *(uint64_t *)to = ab_json_whole(&r->json, o, f->json_key, INT64_MAX, UINT64_MAX);
+            *(uint64_t *)to = !is_there ? UINT64_MAX
+                                        : ab_json_whole(&r->json, o, f->json_key, INT64_MAX,
+                                                        UINT64_MAX);
         else
-            *(double *)to = ab_json_number(&r->json, o, f->json_key);
+            *(double *)to = is_there ? ab_json_number(&r->json, o, f->json_key) : (double)NAN;
     }
 }
 
 static void no_throughput(struct ab_result *result)
 {
-    result->ns_per_op = NAN;
-    result->ops_per_s = NAN;
-    result->cpu_ns_per_op = NAN;
-    result->latency_pass_ns_per_op = NAN;
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].group == AB_FIELD_ALL && ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)result + ab_fields[i].offset) = NAN;
 }
 
 static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *record,

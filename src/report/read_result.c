@@ -100,7 +100,7 @@ static void read_tape(struct ab_json_reader *r, const struct ab_json_node *confi
 static void read_resumption(struct ab_json_reader *r, const struct ab_json_node *config,
                             struct ab_session *s)
 {
-    if (r->status != AB_OK || json_object_get(config->json, "resumed_from") == NULL)
+    if (!ab_json_has(r, config, "resumed_from"))
         return;
     const char *from = ab_json_text(r, config, "resumed_from");
     s->resumed_from = from[0] != 0 ? from : NULL;
