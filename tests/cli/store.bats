@@ -126,6 +126,21 @@ only_file() { # FOLDER
     [ -z "$(ls -A "$OUT/r" 2>/dev/null)" ] || fail "$(ls -A "$OUT/r")"
 }
 
+@test "a file system without nameless files gets its results too, and no temporary file stays" {
+    command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || skip "no strace"
+    mkdir "$OUT/r"
+    for i in 1 2 3; do # of each three openat below the folder the second asks for a nameless file
+        strace -o "$OUT/trace" -P "$OUT/r" -e trace=openat \
+            -e inject=openat:error=EOPNOTSUPP:when=2+3 \
+            allocbench run "$ROOT/configs/churn.yaml" --set ops=100 -b arena --reps 1 -q \
+            --results "$OUT/r" >/dev/null 3>&- || fail "exit code $?"
+        [ "$(grep -c 'O_TMPFILE.*INJECTED' "$OUT/trace")" -eq 2 ] || fail "$(cat "$OUT/trace")"
+    done
+    [ "$(ls -A "$OUT/r" | wc -l)" -eq 3 ] || fail "$(ls -A "$OUT/r")"
+    for file in "$OUT"/r/*.json; do expect_json .complete "$file"; done
+    [ "$(ls -A "$OUT/r" | grep -c '^\.')" -eq 0 ] || fail "$(ls -A "$OUT/r")"
+}
+
 @test "killed while it stores, it leaves the whole result or none" {
     command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || skip "no strace"
     killed=0
