@@ -95,8 +95,13 @@ static void take_conditions(struct ab_resume *r)
         o->has_seed = true;
         o->seed = s->seed;
     }
-    if (o->n_cpus == 0 && s->cpu >= 0)
-        o->cpus[o->n_cpus++] = s->cpu;
+    for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
+        o->cpus[o->n_cpus++] = s->cpus[i];
+    o->is_strict = o->is_strict || s->is_strict;
+    if (!o->has_window && s->facts.lanes > 1) {
+        o->has_window = true;
+        o->window = s->window;
+    }
     if (strncmp(s->host.thp, "never (", 7) == 0)
         o->is_thp_off = true;
 }

@@ -39,6 +39,7 @@ struct ab_backend_info {
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
+    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
@@ -77,7 +78,7 @@ struct ab_result {
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
     double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
-    double background_cpu_ns_per_op, wait_percent;
+    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
     /* tail pass: every op */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;

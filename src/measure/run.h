@@ -112,6 +112,7 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t thread_cpu_ns; /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
 

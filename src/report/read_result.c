@@ -107,6 +107,37 @@ static void read_resumption(struct ab_json_reader *r, const struct ab_json_node 
     s->n_blocks_resumed = (uint32_t)ab_json_whole(r, config, "blocks_resumed", UINT32_MAX, 0);
 }
 
+static void read_cpus(struct ab_stored_reader *r, const struct ab_json_node *config,
+                      struct ab_stored *out)
+{
+    struct ab_json_node list = ab_json_array(&r->json, config, "cpus");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_CPUS_MAX);
+    r->session->cpus = out->cpus = ab_stored_records(r, n, sizeof out->cpus[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item(&list, i);
+        json_int_t cpu = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
+        if (cpu < 0 || cpu > INT32_MAX)
+            ab_json_fail(&r->json, &item, "has to be the number of a CPU");
+        else
+            out->cpus[r->session->n_cpus++] = (int)cpu;
+    }
+}
+
+/* What lanes do; the first version knew one lane. */
+static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *config,
+                       struct ab_stored *out)
+{
+    static const char *const orders[] = {"free", "strict"};
+    struct ab_session *s = r->session;
+    if (!ab_json_has(&r->json, config, "cpus"))
+        return;
+    read_cpus(r, config, out);
+    s->is_strict = ab_json_one_of(&r->json, config, "order", orders, 2) == 1;
+    s->window = (uint32_t)ab_json_whole(&r->json, config, "window", UINT32_MAX, 0);
+    s->n_edges = ab_json_whole(&r->json, config, "n_edges", INT64_MAX, UINT64_MAX);
+    s->n_remote = ab_json_whole(&r->json, config, "n_remote", INT64_MAX, UINT64_MAX);
+}
+
 static void read_config(struct ab_stored_reader *r, const struct ab_json_node *document,
                         struct ab_stored *out)
 {
@@ -125,6 +156,7 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->n_blocks_planned = (uint32_t)ab_json_whole(j, &o, "blocks_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
     read_resumption(j, &o, s);
+    read_lanes(r, &o, out);
     read_tape(j, &o, s);
     s->phases = out->phases = read_texts(r, &o, "phases", &s->n_phases);
     s->settings = out->settings = read_texts(r, &o, "settings", &n_settings);
@@ -192,6 +224,7 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                       ? NULL
                       : boundaries[ab_json_one_of(r, o, "boundary", boundaries, 2)];
     b->never_frees = ab_json_flag(r, o, "never_frees");
+    b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");
     b->was_named = ab_json_flag(r, o, "was_named");
     if (b->name[0] == 0)
         ab_json_fail(r, o, "has no name");
@@ -320,6 +353,7 @@ void ab_stored_fini(struct ab_stored *stored)
     free(stored->session.gates);
     free(stored->phases);
     free(stored->settings);
+    free(stored->cpus);
     ab_json_free(stored->document);
     *stored = (struct ab_stored){0};
 }

@@ -17,6 +17,7 @@ enum {
     AB_STORED_BACKENDS_MAX = 256,
     AB_STORED_PHASES_MAX = 4096,
     AB_STORED_BLOCKS_MAX = 10000,
+    AB_STORED_CPUS_MAX = 65536,
     AB_STORED_RECORDS_MAX = 1 << 20, /* of each kind */
 };
 
@@ -24,6 +25,7 @@ struct ab_stored {
     struct ab_session session; /* its strings lie in the document */
     void *document;
     const char **phases, **settings;
+    int *cpus;
 };
 
 /* AB_INPUT when it is no result: one message that names file and place, what was found and what is

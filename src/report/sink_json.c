@@ -128,6 +128,14 @@ static json_t *config(struct writer *w, const struct ab_session *s)
     put(w, o, "resumed_from", text(s->resumed_from));
     put(w, o, "blocks_resumed", whole(s->n_blocks_resumed));
     put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
+    json_t *cpus = json_array();
+    for (uint32_t i = 0; i < s->n_cpus; i++)
+        append(w, cpus, json_integer(s->cpus[i]));
+    put(w, o, "cpus", cpus);
+    put(w, o, "order", text(s->is_strict ? "strict" : "free"));
+    put(w, o, "window", whole(s->window));
+    put(w, o, "n_edges", whole(s->n_edges));
+    put(w, o, "n_remote", whole(s->n_remote));
     return o;
 }
 
@@ -193,6 +201,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
     put(w, o, "never_frees", json_boolean(b->never_frees));
+    put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));
     put(w, o, "package", text(b->package));
     return o;

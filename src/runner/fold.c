@@ -46,6 +46,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
         .wait_percent = NAN,
+        .live_peak_blocks = NAN,
         .latency_pass_ns_per_op = NAN,
     };
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
@@ -243,6 +244,8 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
         if (!phase->is_measured)
             continue;
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        if (f->tape->image->n_lanes > 1)
+            all->live_peak_blocks = (double)run->block->report.phases[i].live_peak_blocks;
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
             struct ab_result *r = find_result(f, phase->name, k);
             const struct ab_tail *tail = &run->block->report.phases[i].tail[k];

@@ -55,12 +55,24 @@ static void compare_phases(struct ab_text *list, const struct ab_session *now,
         compare(list, "a phase", now->phases[i], was->phases[i]);
 }
 
-static void compare_cpu(struct ab_text *list, int32_t now, int32_t was)
+/* "0,2,3", as much of it as there is room for. */
+static const char *cpu_list(char *buf, size_t cap, const struct ab_session *s)
 {
-    char a[32], b[32];
-    snprintf(a, sizeof a, "%d", now);
-    snprintf(b, sizeof b, "%d", was);
-    compare(list, "--cpus", now < 0 ? "not given" : a, was < 0 ? "not given" : b);
+    size_t n = 0;
+    snprintf(buf, cap, "not given");
+    for (uint32_t i = 0; i < s->n_cpus && n < cap; i++)
+        n += (size_t)snprintf(buf + n, cap - n, "%s%d", i == 0 ? "" : ",", s->cpus[i]);
+    return buf;
+}
+
+static void compare_lanes(struct ab_text *list, const struct ab_session *now,
+                          const struct ab_session *was)
+{
+    char a[256], b[256];
+    compare(list, "--cpus", cpu_list(a, sizeof a, now), cpu_list(b, sizeof b, was));
+    compare(list, "--order", now->is_strict ? "strict" : "free",
+            was->is_strict ? "strict" : "free");
+    compare_numbers(list, "--window", now->window, was->window);
 }
 
 static void compare_backend_lists(struct ab_text *list, const struct ab_session *now,
@@ -112,7 +124,7 @@ enum ab_status ab_resume_check(const struct ab_session *session, const struct ab
     compare_phases(&list, session, old);
     compare(&list, "the machine's fingerprint", session->host.fingerprint, old->host.fingerprint);
     compare(&list, "THP", session->host.thp, old->host.thp);
-    compare_cpu(&list, session->cpu, old->cpu);
+    compare_lanes(&list, session, old);
     compare_backend_lists(&list, session, old);
     enum ab_status status = judge(&list, err);
     return status == AB_OK ? check_blocks(old, err) : status;
@@ -135,6 +147,7 @@ void ab_resume_keep_failed(struct ab_session *session, const struct ab_session *
             continue;
         b->status = was->status;
         b->never_frees = was->never_frees;
+        b->has_reset = was->has_reset;
         keep_text(b->reason, was->reason, sizeof b->reason);
         keep_text(b->version, was->version, sizeof b->version);
         keep_text(b->path, was->path, sizeof b->path);

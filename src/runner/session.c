@@ -55,6 +55,7 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
+    b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
     uint32_t used = c->session->facts.kinds & ~(1u << AB_OP_RESET); /* else freed one by one */
     uint32_t missing = used & ~r->hooks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)

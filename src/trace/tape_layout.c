@@ -126,6 +126,8 @@ static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
 static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
 {
     size_t kept = 0;
+    if (n == 0)
+        return true;
     for (size_t i = 0; i < n; i++) {
         if (is_kept_by_window(l, &edges[i]))
             continue;
@@ -240,7 +242,7 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     l->frame_ops = is_windowed ? b->tape.window / 2 : 0;
     phase->begin = b->tape.n_ops;
     if ((l->frame_ops != 0 && !plan_frames(l, phase)) ||
-        !plan_edges(l, b->edges + first, *edge - first))
+        !plan_edges(l, *edge == first ? NULL : b->edges + first, *edge - first))
         return false;
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;

@@ -112,7 +112,7 @@ static void run_malloc(struct ab_run_request *request)
     } else {
         ab_worker_identify_malloc(&worker, &face);
     }
-    worker.block->report.hooks = ~0u;
+    worker.block->report.hooks = ~(1u << AB_OP_RESET);
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
     ab_lanes_open(&worker);

@@ -321,16 +321,17 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         *lane->progress = i;
         lane->op = i;
         lane->delta = 0;
-        if (FN(run_op)(lane, f, op, lane->slots, CHAINED))
-            i += lane->n_spared;
-        i++;
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
             if (AB_UNLIKELY(lane->delta >= slow))
                 ab_worker_note_slow(lane, &tails[kind]);
         }
-        if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
+        if (lane->is_counting)
+            ab_lane_count_live(lane, kind, n_spared);
+        else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
             lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
     }
 }
@@ -339,7 +340,7 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
 {
     bool is_measured = lane->w->phases[phase].is_measured;
     unsigned pass = lane->w->block->request.pass;
-    if (pass == AB_PASS_TAIL && is_measured)
+    if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (pass == AB_PASS_LATENCY && is_measured)
         FN(latency_range)(lane, f, begin, end);

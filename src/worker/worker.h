@@ -41,6 +41,7 @@ struct ab_lane {
     bool may_reset;         /* the back end has a bulk reset */
     uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
+    bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     uint64_t first_null_size;
     uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */

@@ -92,9 +92,17 @@ static void an_interrupted_and_resumed_session_comes_back(void **state)
     struct fake_session *f = fake_session_new();
     f->s.is_complete = false;
     f->s.n_blocks_planned = 1000;
+    static const int cpus[] = {3, 0};
     f->s.resumed_from = "results/web-cache-20260101T000000-3f9c1a2b.json";
     f->s.n_blocks_resumed = 2;
     f->s.cpu = -1;
+    f->s.cpus = cpus;
+    f->s.n_cpus = 2;
+    f->s.is_strict = true;
+    f->s.window = 4096;
+    f->s.n_edges = 12345;
+    f->s.n_remote = 7;
+    f->backends[0].has_reset = true;
     assert_round_trip(&f->s);
     fake_session_free(f);
 }
@@ -213,6 +221,8 @@ static const struct damage damages[] = {
     {"config.phases.1", "\"else\"", "\"drain\" is not among config.phases"},
     {"config.tape.kinds.0", "\"mallok\"", "config.tape.kinds[0]: has to be the name of an op"},
     {"config.cpu", "4294967296", "config.cpu: is 4294967296, has to be between 0 and 2147483647"},
+    {"config.cpus", "[0, -1]", "config.cpus[1]: has to be the number of a CPU"},
+    {"config.order", "\"loose\"", "config.order: is unknown: \"loose\"; one of free, strict"},
     {"host.fingerprint", NULL, "host.fingerprint: is missing"},
     {"host.load_1min", "\"nan\"", "host.load_1min: is a string, has to be a number or null"},
     {"host.aslr", "\"0123456789012345\"", "host.aslr: has 16 bytes, at most 15 are allowed"},
@@ -312,6 +322,27 @@ static void keys_that_are_not_known_are_passed_over(void **state)
     free(document);
 }
 
+/* What the first version of allocbench/1 did not write. */
+static void keys_that_came_later_may_be_missing(void **state)
+{
+    (void)state;
+    static const char *const later[] = {
+        "config.resumed_from", "config.cpus", "backends.0.has_reset",
+        "results.3.background_cpu_ns_per_op", "results.3.wait_percent"};
+    char *document = fake_document();
+    for (size_t i = 0; i < AB_ARRAY_LEN(later); i++) {
+        struct damage without = {later[i], NULL, ""};
+        struct ab_err err = {.text = ""};
+        struct ab_stored stored;
+        char *text = damaged(document, &without);
+        if (read_text(text, strlen(text), &stored, &err) != AB_OK)
+            fail_msg("%s", err.text);
+        ab_stored_fini(&stored);
+        free(text);
+    }
+    free(document);
+}
+
 static void assert_refused(const char *text, size_t n, const char *message)
 {
     struct ab_err err = {.text = ""};
@@ -396,6 +427,7 @@ int main(void)
         cmocka_unit_test(overflow_counts_behind_the_percentiles_after_reading_too),
         cmocka_unit_test(each_damage_is_named_with_its_place),
         cmocka_unit_test(keys_that_are_not_known_are_passed_over),
+        cmocka_unit_test(keys_that_came_later_may_be_missing),
         cmocka_unit_test(what_is_not_json_is_refused_with_line_and_column),
         cmocka_unit_test(depth_bombs_are_refused),
         cmocka_unit_test(every_cut_is_refused_or_whole),

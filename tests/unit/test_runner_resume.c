@@ -43,19 +43,24 @@ static void all_that_differs_is_named_at_once(void **state)
 {
     (void)state;
     static const char *const settings[] = {"reps=3", "touch=none", NULL};
+    static const int cpus[] = {1, 4, 5};
     struct pair p = make_pair();
     struct ab_err err = {.text = ""};
     p.was->s.seed = 5;
     p.was->s.n_blocks_planned = 9;
     p.was->s.settings = settings;
-    p.was->s.cpu = -1;
+    p.now->s.cpus = cpus;
+    p.now->s.n_cpus = 3;
+    p.was->s.is_strict = true;
+    p.was->s.window = 512;
     strcpy(p.was->s.host.thp, "never");
     strcpy(p.was->s.host.fingerprint, "00");
     p.was->s.tool.version = "9";
     assert_int_equal(ab_resume_check(&p.now->s, &p.was->s, &err), AB_USAGE);
     static const char *const wanted[] = {
         "the seed is 9007199254740993, was 5", "--reps is 3, was 9",
-        "a setting is touch=page, was touch=none", "--cpus is 1, was not given",
+        "a setting is touch=page, was touch=none", "--cpus is 1,4,5, was not given",
+        "--order is free, was strict", "--window is 0, was 512",
         "THP is madvise, was never", "the machine's fingerprint is unknown, was 00",
         "allocbench is " AB_VERSION ", was 9"};
     for (size_t i = 0; i < AB_ARRAY_LEN(wanted); i++)
