@@ -213,7 +213,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     ab_progress_begin(&line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
     ab_progress_end(&line);
-    return status == AB_USAGE ? name_resumed(m, err) : status;
+    return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
 static bool is_stdout_taken(const struct ab_options *o)

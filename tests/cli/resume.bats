@@ -112,6 +112,26 @@ work_of() { # FILE
     expect_json '.seed == 99 and .config.cpu == 0 and .host.thp == "never (--thp)"' "$OUT/resumed.json"
 }
 
+@test "lanes are resumed with their CPUs, order and window" {
+    lanes() {
+        bench run "$WORKLOADS/pipeline.yaml" -b glibc --reps 2 "$@" --json "$OUT/whole.json" -q
+        expect_code 0
+        jq '.complete = false | .blocks |= .[:1] | .results |= map(select(.block < 1))
+            | .timer.null |= map(select(.block < 1))' "$OUT/whole.json" >"$OUT/partial.json"
+        bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+        expect_code 0
+        [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+        keys='.config | [.cpus, .order, .window, .n_edges]'
+        [ "$(jq -c "$keys" "$OUT/whole.json")" = "$(jq -c "$keys" "$OUT/resumed.json")" ] ||
+            fail "other lanes"
+    }
+    lanes
+    lanes --cpus 0 --order strict --window 300
+    bench run --resume "$OUT/partial.json" --window 400
+    expect_code 2
+    expect_error 'this is different work: .*-window is 400, was 300'
+}
+
 @test "a back end that had failed stays failed and is not run again" {
     make_partial
     edit '.backends[1].status = "crashed" | .backends[1].reason = "SIGSEGV, once upon a time"
