@@ -95,6 +95,19 @@ static int create_temporary(int directory, char *name, size_t cap)
     return fd;
 }
 
+/* Undoes what there is of an output that could not be opened. */
+static void drop(struct ab_output *o, int fd)
+{
+    if (o->to != NULL)
+        fclose(o->to);
+    else if (fd >= 0)
+        close(fd);
+    if (o->directory >= 0)
+        close(o->directory);
+    free(o->path);
+    free(o->temporary);
+}
+
 static enum ab_status open_file(const char *path, struct ab_output *out, struct ab_err *err)
 {
     char name[64];
@@ -121,16 +134,8 @@ static enum ab_status open_file(const char *path, struct ab_output *out, struct 
     }
     *out = o;
 out:
-    if (status != AB_OK) {
-        if (o.to != NULL)
-            fclose(o.to);
-        else if (fd >= 0)
-            close(fd);
-        if (o.directory >= 0)
-            close(o.directory);
-        free(o.path);
-        free(o.temporary);
-    }
+    if (status != AB_OK)
+        drop(&o, fd);
     return status;
 }
 
@@ -245,14 +250,7 @@ enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, str
     if (name[0] != 0)
         unlinkat(o.directory, name, 0);
 out:
-    if (o.to != NULL)
-        fclose(o.to);
-    else if (fd >= 0)
-        close(fd);
-    if (o.directory >= 0)
-        close(o.directory);
-    free(o.path);
-    free(o.temporary);
+    drop(&o, fd);
     return status;
 }
 

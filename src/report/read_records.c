@@ -91,7 +91,7 @@ static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab
     }
     if (r->hdr_bytes_left == 0) {
         ab_json_fail(&r->json, &at, "the histograms need more than %" PRIu64 " MiB of memory",
-                     AB_STORED_MEMORY_MAX >> 20);
+                     AB_STORED_HISTOGRAMS_MAX >> 20);
         return NULL;
     }
     json_object_del(o->json, "hdr_v2");

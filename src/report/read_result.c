@@ -327,14 +327,14 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     struct ab_stored stored = {0};
     json_t *document = NULL;
     enum ab_status status =
-        ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_MEMORY_MAX, &document, err);
+        ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err);
     if (status != AB_OK)
         return status;
     stored.document = document;
     struct ab_stored_reader r = {.json = {.file = path, .err = err},
                                  .session = &stored.session,
                                  .scratch = malloc(sizeof *r.scratch),
-                                 .hdr_bytes_left = AB_STORED_MEMORY_MAX};
+                                 .hdr_bytes_left = AB_STORED_HISTOGRAMS_MAX};
     if (r.scratch == NULL)
         r.json.status = ab_fail(err, AB_SYSTEM, "out of memory for the result");
     read_document(&r, &stored);

@@ -12,7 +12,8 @@
 
 /* Bounds. The largest session that --reps allows, 1000 blocks of four back ends, has 140 MiB. */
 #define AB_STORED_FILE_MAX (UINT64_C(256) << 20)
-#define AB_STORED_MEMORY_MAX (UINT64_C(2) << 30) /* for the document, and again for histograms */
+#define AB_STORED_DOCUMENT_MAX (UINT64_C(1) << 30)   /* of memory: what the JSON takes */
+#define AB_STORED_HISTOGRAMS_MAX (UINT64_C(2) << 30) /* of memory: pages that are in use */
 enum {
     AB_STORED_BACKENDS_MAX = 256,
     AB_STORED_PHASES_MAX = 4096,
