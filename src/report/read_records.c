@@ -16,7 +16,7 @@
 
 /* ---- what records refer to ---- */
 
-static const char *read_phase(struct ab_stored_reader *r, const struct ab_json_node *o)
+const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     char shown[160];
     struct ab_json_node at = {.parent = o, .key = "phase"};
@@ -35,7 +35,7 @@ static int by_index(const void *key, const void *block)
     return (a > b) - (a < b);
 }
 
-static uint32_t read_block(struct ab_stored_reader *r, const struct ab_json_node *o)
+uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     const struct ab_session *s = r->session;
     struct ab_json_node at = {.parent = o, .key = "block"};
@@ -111,9 +111,9 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
     for (size_t i = 0; i < n && j->status == AB_OK; i++) {
         struct ab_json_node o = ab_json_item_object(j, &list, i);
         struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
-        cost->phase = read_phase(r, &o);
+        cost->phase = ab_stored_phase(r, &o);
         cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 2)];
-        cost->block = read_block(r, &o);
+        cost->block = ab_stored_block(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
         cost->latency_pass_ns_per_op = ab_json_number(j, &o, "latency_pass_ns_per_op");
@@ -199,9 +199,9 @@ static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o
 {
     struct ab_json_node n_at = {.parent = o, .key = "n"};
     result->backend = ab_stored_backend(r, o, "backend");
-    result->phase = read_phase(r, o);
+    result->phase = ab_stored_phase(r, o);
     result->op = read_op(r, o);
-    result->block = read_block(r, o);
+    result->block = ab_stored_block(r, o);
     read_fields(r, o, result, AB_FIELD_EACH);
     struct ab_json_node quantiles = ab_json_object(&r->json, o, "quantiles");
     read_fields(r, &quantiles, result, AB_FIELD_QUANTILE);

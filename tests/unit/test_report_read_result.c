@@ -7,6 +7,7 @@
 
 #include "core/bits.h"
 #include "core/text.h"
+#include "measure/result_fields.h"
 #include "report/sink.h"
 #include "support/report_session.h"
 
@@ -251,6 +252,17 @@ static const struct damage damages[] = {
     {"results.0.quantiles.p50", "[]", "results[0].quantiles.p50: is an array"},
     {"results.0.quantiles.p99", NULL, "results[0].quantiles.p99: is missing"},
     {"results.3.ns_per_op", NULL, "results[3].ns_per_op: is missing"},
+    {"memory", NULL, "memory: is missing"},
+    {"memory", "[{}]", "memory[0].backend: is missing"},
+    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[0, 1, 2]]}]",
+     "timelines[0].points[0]: has to be a position and three numbers"},
+    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[-1, 1, 2, 3]]}]",
+     "timelines[0].points[0]: has to be a position and three numbers"},
+    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[0, 1, 2, \"3\"]]}]",
+     "timelines[0].points[0]: has to be a position and three numbers"},
+    {"timelines",
+     "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[5, 1, 2, 3], [4, 1, 2, 3]]}]",
+     "timelines[0].points[1]: position 4 does not ascend"},
     {"results.3.tail.n", "0", "results[3].tail: has seen no ops"},
     {"results.3.tail.worst", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]",
      "results[3].tail.worst: has 17 entries, at most 16 are allowed"},
@@ -320,6 +332,71 @@ static void keys_that_are_not_known_are_passed_over(void **state)
         free(text);
     }
     free(document);
+}
+
+#define MEMORY                                                                                  \
+    "{\"backend\": \"arena\", \"phase\": \"drain\", \"block\": 1, \"at\": \"live_peak\","            \
+    "\"position\": 77, \"live_bytes\": 4096, \"usable_bytes\": 4100, \"page_bytes\": 8192,"       \
+    "\"page_2m_bytes\": null, \"footprint_bytes\": 12288, \"live_peak_bytes\": 4096,"             \
+    "\"rss_peak_bytes\": 16384, \"overhead_peak\": 3, \"overhead\": 2, \"overhead_mean\": 0.5,"   \
+    "\"internal\": 0.001, \"spread\": -0.25, \"spread_2m\": null, \"retained\": 0.5,"             \
+    "\"faults_minor\": 3, \"faults_major\": 0, \"allocated_bytes\": null, \"mapped_bytes\": null," \
+    "\"drained_bytes\": {\"0s\": 4096, \"0.1s\": 0, \"1s\": null, \"10s\": null, \"purge\": 0},"  \
+    "\"reason\": \"no usable_size\"}"
+
+static void what_the_memory_pass_wrote_is_read(void **state)
+{
+    (void)state;
+    const struct damage memory = {"memory", "[" MEMORY "]", ""};
+    const struct damage lines = {
+        "timelines",
+        "[{\"backend\": \"glibc\", \"block\": 2, \"points\": [[0, 1, null, 4096], [9, 2, 3, 8192]]}]",
+        ""};
+    struct ab_err err = {.text = ""};
+    struct ab_stored stored;
+    char *document = fake_document(), *half = damaged(document, &memory);
+    char *text = damaged(half, &lines);
+    if (read_text(text, strlen(text), &stored, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(stored.session.n_memory, 1);
+    const struct ab_memory *m = stored.session.memory;
+    assert_int_equal(m->backend, FAKE_ARENA);
+    assert_string_equal(m->phase, "drain");
+    assert_int_equal(m->at, AB_AT_LIVE_PEAK);
+    assert_int_equal(m->position, 77);
+    assert_true(m->footprint_bytes == 12288 && m->spread == -0.25 && isnan(m->spread_2m));
+    assert_true(m->drained_bytes[0] == 4096 && isnan(m->drained_bytes[2]));
+    assert_string_equal(m->reason, "no usable_size");
+    assert_int_equal(stored.session.n_timelines, 1);
+    const struct ab_timeline *t = stored.session.timelines;
+    assert_int_equal(t->n, 2);
+    assert_int_equal(t->points[1].position, 9);
+    assert_true(isnan(t->points[0].usable_bytes) && t->points[1].footprint_bytes == 8192);
+    ab_stored_fini(&stored);
+    free(document);
+    free(half);
+    free(text);
+}
+
+static void a_session_with_memory_comes_back(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_memory memory[2] = {{.phase = f->s.phases[0], .at = AB_AT_END, .position = 5},
+                                  {.phase = f->s.phases[1], .backend = 1, .block = 2,
+                                   .at = AB_AT_FOOTPRINT_PEAK, .reason = "no \"usable_size\""}};
+    struct ab_timeline_point points[] = {{0, 0, 0, 0}, {7, 1 / 3.0, NAN, 1e15}};
+    struct ab_timeline line = {.backend = 2, .block = 1, .n = 2, .points = points};
+    for (size_t i = 0; i < ab_memory_field_count; i++) {
+        *(double *)((char *)&memory[0] + ab_memory_fields[i].offset) = (double)i / 3;
+        *(double *)((char *)&memory[1] + ab_memory_fields[i].offset) = NAN;
+    }
+    f->s.memory = memory;
+    f->s.n_memory = 2;
+    f->s.timelines = &line;
+    f->s.n_timelines = 1;
+    assert_round_trip(&f->s);
+    fake_session_free(f);
 }
 
 /* What the first version of allocbench/1 did not write. */
@@ -427,6 +504,8 @@ int main(void)
         cmocka_unit_test(overflow_counts_behind_the_percentiles_after_reading_too),
         cmocka_unit_test(each_damage_is_named_with_its_place),
         cmocka_unit_test(keys_that_are_not_known_are_passed_over),
+        cmocka_unit_test(what_the_memory_pass_wrote_is_read),
+        cmocka_unit_test(a_session_with_memory_comes_back),
         cmocka_unit_test(keys_that_came_later_may_be_missing),
         cmocka_unit_test(what_is_not_json_is_refused_with_line_and_column),
         cmocka_unit_test(depth_bombs_are_refused),
