@@ -14,6 +14,7 @@ enum option_id {
     OPT_SET,
     OPT_TOUCH,
     OPT_REPS,
+    OPT_RESUME,
     OPT_SEED,
     OPT_CPUS,
     OPT_ORDER,
@@ -21,7 +22,6 @@ enum option_id {
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
-    OPT_RESUME,
     OPT_OUTPUT,
     OPT_RESULTS,
     OPT_NO_STORE,
@@ -55,6 +55,10 @@ static const struct ab_option_info table[] = {
                    "What runs", 0, REPLAY},
     [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 5)",
                   "Measurement", 0, RUN | REPLAY},
+    [OPT_RESUME] = {"resume", "RESULT.json",
+                    "go on with a result that was interrupted: only the blocks that are\n"
+                    "missing run; what is not said here is taken from it",
+                    "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
                   RUN | REPLAY | CHECK},
     [OPT_CPUS] = {"cpus", "LIST",
@@ -75,10 +79,6 @@ static const struct ab_option_info table[] = {
                        "Measurement", 0, RUN | REPLAY},
     [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
                      "Measurement", 0, RUN | REPLAY},
-    [OPT_RESUME] = {"resume", "RESULT.json",
-                    "go on with a result that was interrupted: only the blocks that are\n"
-                    "missing run; what is not said here is taken from it",
-                    "Measurement", 0, RUN | REPLAY},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
     [OPT_RESULTS] = {"results", "DIR",
@@ -254,6 +254,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         if (status == AB_OK)
             o->reps = (uint32_t)n;
         return status;
+    case OPT_RESUME:
+        o->resume = value;
+        return AB_OK;
     case OPT_SEED:
         o->has_seed = true;
         return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
@@ -278,15 +281,6 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
         return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
-    case OPT_RESUME:
-        o->resume = value;
-        return AB_OK;
-    case OPT_RESULTS:
-        o->results = value;
-        return AB_OK;
-    case OPT_NO_STORE:
-        o->is_store_off = true;
-        return AB_OK;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -302,6 +296,12 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return status;
     case OPT_ASCII:
         o->is_ascii = true;
+        return AB_OK;
+    case OPT_RESULTS:
+        o->results = value;
+        return AB_OK;
+    case OPT_NO_STORE:
+        o->is_store_off = true;
         return AB_OK;
     case OPT_QUIET:
         o->is_quiet = true;

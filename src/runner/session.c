@@ -20,6 +20,10 @@ struct conductor {
 
 static const char *const boundary_names[] = {"malloc", "heap"};
 
+/* Random streams of the seed: one for the pre-flight, one a block. */
+#define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
+#define BLOCK_STREAM(block) (PREFLIGHT_STREAM << 32 | (block))
+
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
     return ab_backend_status_has_numbers(c->session->backends[backend].status);
@@ -172,10 +176,6 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t b
     ab_outcome_fini(&run);
     return status;
 }
-
-/* Random streams of the seed: one for the pre-flight, one a block. */
-#define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
-#define BLOCK_STREAM(block) (PREFLIGHT_STREAM << 32 | (block))
 
 static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
 {
