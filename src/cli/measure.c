@@ -147,6 +147,9 @@ static void describe_session(struct measurement *m)
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
+    session->window = s->tape->window;
+    session->n_edges = s->tape->n_edges;
+    session->n_remote = s->tape->n_remote;
     session->command_line = ab_command_line;
     session->timer.window_ns = NAN;
     session->timer.floor_ns = NAN;
@@ -160,17 +163,14 @@ static void describe_session(struct measurement *m)
         copy(session->host.thp, sizeof session->host.thp, "never (--thp)");
 }
 
-static enum ab_status choose_cpu(const struct ab_options *o, int32_t *cpu, struct ab_err *err)
+static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
 {
     cpu_set_t allowed;
-    *cpu = -1;
-    if (o->n_cpus == 0)
-        return AB_OK;
     sched_getaffinity(0, sizeof allowed, &allowed);
-    if (o->cpus[0] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[0], &allowed))
-        return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not among those this process may use",
-                       o->cpus[0]);
-    *cpu = o->cpus[0];
+    for (size_t i = 0; i < o->n_cpus; i++)
+        if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
+            return ab_fail(err, AB_USAGE,
+                           "--cpus: CPU %d is not among those this process may use", o->cpus[i]);
     return AB_OK;
 }
 
@@ -183,13 +183,17 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
+    plan.context.drain_ns = o->drain_ns;
     plan.context.is_thp_off = o->is_thp_off;
     plan.context.memory_limit_bytes =
         o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
-    enum ab_status status = choose_cpu(o, &plan.context.cpu, err);
+    enum ab_status status = check_cpus(o, err);
     if (status != AB_OK)
         return status;
-    m->session.cpu = plan.context.cpu;
+    plan.context.cpus = m->session.cpus = o->cpus;
+    plan.context.n_cpus = m->session.n_cpus = (uint32_t)o->n_cpus;
+    plan.context.is_strict = m->session.is_strict = o->is_strict;
+    m->session.cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
     ab_clock_calibrate(&plan.context.clock);
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;

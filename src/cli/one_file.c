@@ -23,7 +23,12 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
                                 struct ab_workload **out, struct ab_err *err)
 {
     struct ab_workload_options options = {
-        .sets = o->sets, .has_seed = o->has_seed, .seed = o->seed};
+        .sets = o->sets,
+        .has_seed = o->has_seed,
+        .seed = o->seed,
+        .has_window = o->has_window,
+        .window = o->window,
+    };
     char *messages = NULL;
     enum ab_status status = ab_workload_load(path, &options, out, &messages, err);
     if (messages != NULL)

@@ -16,9 +16,12 @@ enum option_id {
     OPT_REPS,
     OPT_SEED,
     OPT_CPUS,
+    OPT_ORDER,
+    OPT_WINDOW,
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
+    OPT_DRAIN,
     OPT_OUTPUT,
     OPT_JSON,
     OPT_CSV,
@@ -51,8 +54,17 @@ static const struct ab_option_info table[] = {
                   "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
                   RUN | REPLAY | CHECK},
-    [OPT_CPUS] = {"cpus", "LIST", "pin the lane to the first CPU of a list such as 1 or 0,2-3",
+    [OPT_CPUS] = {"cpus", "LIST",
+                  "pin the lanes, one CPU after the other, to a list such as 1 or 0,2-3",
                   "Measurement", 0, RUN | REPLAY},
+    [OPT_ORDER] = {"order", "HOW",
+                   "lanes run free, as far as the window lets them, or strict: in turns,\n"
+                   "in the exact order (for memory and debugging; no latencies)",
+                   "Measurement", 0, RUN | REPLAY},
+    [OPT_WINDOW] = {"window", "N",
+                    "how many ops lanes may run ahead of the common order; 0: any number\n"
+                    "(default: a tenth of the live peak in blocks, 256 to 4096)",
+                    "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
@@ -60,6 +72,10 @@ static const struct ab_option_info table[] = {
                        "Measurement", 0, RUN | REPLAY},
     [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
                      "Measurement", 0, RUN | REPLAY},
+    [OPT_DRAIN] = {"drain", "TIME",
+                   "memory pass: once all is freed, wait so long for memory to be given\n"
+                   "back, at most 10s (default: 0.1s)",
+                   "Measurement", 0, RUN | REPLAY},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
@@ -202,6 +218,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
 {
     static const char *const when[] = {"auto", "always", "never"};
     static const char *const thp[] = {"default", "never"};
+    static const char *const orders[] = {"free", "strict"};
     const struct ab_option_info *info = &table[id];
     enum ab_status status = AB_OK;
     uint64_t n = 0;
@@ -225,6 +242,17 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
     case OPT_CPUS:
         return read_cpu_list(info, value, o, err);
+    case OPT_ORDER:
+        if ((status = read_word(info, value, orders, 2, &word, err)) == AB_OK)
+            o->is_strict = word == 1;
+        return status;
+    case OPT_WINDOW:
+        status = read_number(info, value, AB_UNIT_COUNT, 0, &n, err);
+        if (status == AB_OK && n > 1u << 30)
+            return bad_value(info, value, "at most 2^30", err);
+        o->has_window = true;
+        o->window = (uint32_t)n;
+        return status;
     case OPT_THP:
         if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
             o->is_thp_off = word == 1;
@@ -233,6 +261,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
         return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
+    case OPT_DRAIN:
+        status = read_number(info, value, AB_UNIT_TIME, 0, &n, err);
+        if (status == AB_OK && n > 10000000000)
+            return bad_value(info, value, "at most 10s", err);
+        if (status == AB_OK)
+            o->drain_ns = n;
+        return status;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -323,7 +358,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .touch = AB_TOUCH_PAGE};
+    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {

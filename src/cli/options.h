@@ -40,8 +40,12 @@ struct ab_options {
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
+    uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
+    bool is_strict;                  /* --order strict */
+    bool has_window;
+    uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;

@@ -39,6 +39,7 @@ struct ab_backend_info {
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
+    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
@@ -77,6 +78,7 @@ struct ab_result {
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
     double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
+    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
     /* tail pass: every op */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
@@ -239,6 +241,11 @@ struct ab_session { /* everything about one command's measurements */
     const char *const *phases; /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu; /* lane 0 ran here, -1 = not pinned */
+    const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
+    uint32_t n_cpus;
+    uint32_t window;          /* skew window in ops of the global order, 0 = none */
+    uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
+    bool is_strict;           /* lanes took turns in the exact order */
 };
 
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */

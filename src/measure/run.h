@@ -23,6 +23,7 @@ enum ab_pass {
     AB_PASS_THROUGHPUT, /* untimed ops, wall and CPU time a phase */
     AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
     AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
+    AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
     AB_PASS_COUNT
 };
 
@@ -68,7 +69,9 @@ enum ab_failure {
 
 struct ab_run_request {
     uint32_t pass, boundary, source;
-    int32_t cpu; /* lane 0 is pinned here; -1 = not pinned */
+    uint32_t is_strict; /* lanes take turns in the exact global order: never for timing */
+    uint32_t n_cpus;    /* lane l is pinned to cpus[l mod n_cpus]; 0 = not pinned */
+    int32_t cpus[AB_LANES_MAX];
     uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
     char builtin[65];
     char path[4096]; /* plug-in: what to dlopen */
@@ -78,6 +81,7 @@ struct ab_run_request {
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t positions_offset, ticks_offset; /* in the run memfd */
+    uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
     uint64_t block_bytes;                    /* size of the run memfd */
 };
 
@@ -102,9 +106,15 @@ struct ab_tail {
     struct ab_worst worst[AB_WORST_MAX]; /* in no order */
 };
 
-struct ab_phase_report {
-    uint64_t wall_ticks, thread_cpu_ns, process_cpu_ns;
+struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process_cpu_ns */
+    uint64_t wall_ticks;    /* first lane's begin to last lane's end */
+    uint64_t begin_tick, end_tick;
+    uint64_t lane_ticks;    /* what the lanes took, waits included */
+    uint64_t wait_ticks;    /* of these, waiting for other lanes */
+    uint64_t thread_cpu_ns; /* of the lanes */
+    uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
 
@@ -112,13 +122,14 @@ struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
     uint32_t phase;         /* running, index */
-    uint32_t op;            /* VERIFY, TAIL: the op running; else the last chunk's first op */
+    uint32_t op;            /* of lane 0. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
-    uint32_t n_samples_done;
+    uint32_t reserved0;
     uint64_t traits; /* of a heap back end */
     uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
     uint32_t reserved;
     char version[64]; /* what the library says of itself, "" = nothing */
+    uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
     struct ab_phase_report phases[AB_PHASES_MAX];
 };
@@ -134,8 +145,10 @@ struct ab_run_block {
 struct ab_tape_image {
     uint32_t magic, size;
     uint64_t total_bytes;
-    uint64_t ops_offset, wide_offset, phases_offset;
-    uint32_t n_ops, n_wide, n_phases, n_slots;
+    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
+    uint32_t n_ops, n_wide, n_phases, n_slots, n_lanes, n_turns;
+    uint32_t window;
+    uint64_t n_edges, n_remote;
     struct ab_facts facts;
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/fold.h"
 
+#include "runner/fold_memory.h"
 #include "runner/sampling.h"
 
 #include <math.h>
@@ -44,6 +45,9 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .ns_per_op = NAN,
         .ops_per_s = NAN,
         .cpu_ns_per_op = NAN,
+        .background_cpu_ns_per_op = NAN,
+        .wait_percent = NAN,
+        .live_peak_blocks = NAN,
         .latency_pass_ns_per_op = NAN,
     };
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
@@ -66,11 +70,12 @@ static bool is_served(const struct ab_outcome *run, unsigned kind)
     return (run->block->report.hooks >> kind & 1) != 0;
 }
 
-/* Requests that were really made of the back end in this phase. */
+/* Requests that the back end served in this phase. A reset stands for the frees it spares, so that
+ * all back ends have done the same number of ops. */
 static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+    for (unsigned k = 0; k < AB_OP_RESET; k++)
         if (is_served(run, k))
             n += phase->n_ops[k];
     return n;
@@ -79,7 +84,7 @@ static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome
 static uint64_t all_ops(const struct ab_phase *phase)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+    for (unsigned k = 0; k < AB_OP_RESET; k++)
         n += phase->n_ops[k];
     return n;
 }
@@ -102,7 +107,13 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
         all->ns_per_op = wall_ns / (double)all->n_ops;
         all->ops_per_s = 1e9 / all->ns_per_op;
         all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
+        /* Read one after the other: without a background thread the difference is noise. */
+        double background = (double)report->process_cpu_ns - (double)report->thread_cpu_ns;
+        bool is_noise = background < 0.001 * (double)report->process_cpu_ns + 20000;
+        all->background_cpu_ns_per_op = is_noise ? 0 : background / (double)all->n_ops;
     }
+    if (f->tape->image->n_lanes > 1 && report->lane_ticks > 0)
+        all->wait_percent = 100.0 * (double)report->wait_ticks / (double)report->lane_ticks;
     all->faults_minor = report->faults_minor;
     all->switches_involuntary = report->switches_involuntary;
     return AB_OK;
@@ -234,6 +245,8 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
         if (!phase->is_measured)
             continue;
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        if (f->tape->image->n_lanes > 1)
+            all->live_peak_blocks = (double)run->block->report.phases[i].live_peak_blocks;
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
             struct ab_result *r = find_result(f, phase->name, k);
             const struct ab_tail *tail = &run->block->report.phases[i].tail[k];
@@ -290,6 +303,7 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
             session->results[kept++] = session->results[i];
     }
     session->n_results = kept;
+    ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
 }
 
 static int by_value(const void *a, const void *b)

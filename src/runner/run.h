@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/rng.h"
-#include "measure/result.h"
+#include "measure/memory_report.h"
 #include "runner/case.h"
 #include "runner/tape_map.h"
 
@@ -16,10 +16,14 @@ struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;
     const char *worker_path;
     struct ab_clock clock;
-    int32_t cpu;
+    const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
+    uint32_t n_cpus;
+    bool is_strict;  /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
     uint64_t timeout_ns;         /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
+    uint64_t drain_ns; /* memory pass: wait so long for memory to be given back */
+    const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
 };
 
 struct ab_outcome {
@@ -29,6 +33,7 @@ struct ab_outcome {
     struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
     size_t block_bytes;
     const uint32_t *positions, *ticks;
+    struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t n_samples;
 };
 

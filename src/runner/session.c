@@ -3,7 +3,7 @@
 
 #include "core/units.h"
 #include "runner/estimate.h"
-#include "runner/fold.h"
+#include "runner/fold_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@ struct conductor {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
+    struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
 static const char *const boundary_names[] = {"malloc", "heap"};
@@ -54,7 +55,9 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
-    uint32_t used = c->session->facts.kinds, missing = used & ~r->hooks;
+    b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
+    uint32_t used = c->session->facts.kinds & ~(1u << AB_OP_RESET); /* else freed one by one */
+    uint32_t missing = used & ~r->hooks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)
         if ((missing >> k & 1) != 0) {
             b->status = AB_BACKEND_PARTIAL;
@@ -121,7 +124,8 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
     say(c, block, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
     if (status == AB_OK)
-        status = ab_run(context, &null, AB_PASS_LATENCY, &c->rng, &latency, err);
+        status = ab_run(context, &null, context->is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY,
+                        &c->rng, &latency, err);
     if (status == AB_OK &&
         (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
         status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s%s", throughput.reason,
@@ -169,6 +173,46 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t b
     return status;
 }
 
+/* One run with the marks as they are; what it sees becomes the marks. */
+static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uint32_t block,
+                                      struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_run_context context = c->plan->context;
+    struct ab_fold fold = {c->session, context.tape, &context.clock, backend, block};
+    bool is_scout = c->marks[backend] == NULL;
+    context.marks = c->marks[backend];
+    if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    say(c, block, c->session->backends[backend].name, AB_PASS_MEMORY);
+    enum ab_status status =
+        ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    c->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(c, backend, &run);
+    else if (!is_scout)
+        status = ab_fold_memory(&fold, &run, err);
+    if (run.status == AB_BACKEND_OK)
+        ab_fold_memory_marks(context.tape, &run, c->marks[backend]);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* Where the footprint peaks is only known behind a run: the first one is run for that alone, every
+ * later one uses what the one before it saw. */
+static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t block,
+                                 struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (c->marks[backend] == NULL)
+        status = run_memory_once(c, backend, block, err);
+    if (status == AB_OK && is_running(c, backend))
+        status = run_memory_once(c, backend, block, err);
+    return status;
+}
+
 static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
 {
     struct ab_session *s = c->session;
@@ -181,10 +225,14 @@ static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_e
     shuffle(&c->rng, order, n);
     s->blocks[s->n_blocks] = (struct ab_block){block, order, n};
     enum ab_status status = run_nulls(c, block, err);
-    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL && status == AB_OK; pass++)
+    int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
+    for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
         for (uint32_t i = 0; i < n && status == AB_OK; i++)
             if (is_running(c, order[i]))
                 status = run_case(c, order[i], block, (enum ab_pass)pass, err);
+    for (uint32_t i = 0; i < n && status == AB_OK; i++)
+        if (is_running(c, order[i]))
+            status = run_memory(c, order[i], block, err);
     s->n_blocks++;
     return status;
 }
@@ -204,6 +252,7 @@ static void drop_block(struct ab_session *s, uint32_t block)
             s->nulls[kept_nulls++] = s->nulls[i];
     s->n_results = kept;
     s->n_nulls = kept_nulls;
+    ab_fold_drop_memory(s, AB_FOLD_ANY, block);
     free((void *)s->blocks[--s->n_blocks].order);
 }
 
@@ -229,19 +278,23 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     uint32_t n_alive = 0;
     ab_rng_init(&c.rng, session->seed, UINT64_C(0x72756e)); /* a stream of its own: "run" */
     session->blocks = calloc(plan->reps, sizeof session->blocks[0]);
-    if (session->blocks == NULL)
+    c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
+    if (session->blocks == NULL || c.marks == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (uint32_t i = 0; i < session->n_backends && status == AB_OK; i++)
         if (is_running(&c, i))
             status = preflight(&c, i, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * plan->reps * 3;
+    c.total = n_alive * (plan->reps * (plan->context.is_strict ? 2 : 4) + 1);
     for (uint32_t b = 0; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
         status = run_block(&c, b, err);
         if (status != AB_OK && session->n_blocks > b)
             drop_block(session, b);
     }
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        free(c.marks[i]);
+    free(c.marks);
     session->timer.floor_ns = measure_floor(session);
     session->is_complete = status == AB_OK;
     return status;

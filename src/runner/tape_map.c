@@ -29,6 +29,10 @@ static void copy_tape(const struct ab_tape *tape, struct ab_tape_image *image)
     if (tape->n_wide > 0)
         memcpy(base + image->wide_offset, tape->wide, tape->n_wide * sizeof tape->wide[0]);
     memcpy(base + image->phases_offset, tape->phases, tape->n_phases * sizeof tape->phases[0]);
+    memcpy(base + image->lane_begin_offset, tape->lane_begin,
+           ((size_t)tape->n_phases * tape->facts.lanes + 1) * sizeof tape->lane_begin[0]);
+    if (tape->n_turns > 0)
+        memcpy(base + image->turns_offset, tape->turns, tape->n_turns * sizeof tape->turns[0]);
 }
 
 static struct ab_tape_image layout(const struct ab_tape *tape)
@@ -40,6 +44,11 @@ static struct ab_tape_image layout(const struct ab_tape *tape)
         .n_wide = tape->n_wide,
         .n_phases = tape->n_phases,
         .n_slots = tape->n_slots,
+        .n_lanes = tape->facts.lanes,
+        .n_turns = tape->n_turns,
+        .window = tape->window,
+        .n_edges = tape->n_edges,
+        .n_remote = tape->n_remote,
         .facts = tape->facts,
     };
     image.ops_offset = ab_align_up(sizeof image, 64);
@@ -47,7 +56,11 @@ static struct ab_tape_image layout(const struct ab_tape *tape)
         ab_align_up(image.ops_offset + ((size_t)tape->n_ops + AB_TAPE_PAD) * 8, 64);
     image.phases_offset =
         ab_align_up(image.wide_offset + tape->n_wide * sizeof(struct ab_wide), 64);
-    image.total_bytes = image.phases_offset + tape->n_phases * sizeof(struct ab_phase);
+    image.lane_begin_offset =
+        ab_align_up(image.phases_offset + tape->n_phases * sizeof(struct ab_phase), 64);
+    image.turns_offset = ab_align_up(
+        image.lane_begin_offset + ((size_t)tape->n_phases * image.n_lanes + 1) * 4, 64);
+    image.total_bytes = image.turns_offset + (size_t)tape->n_turns * sizeof(struct ab_turn);
     return image;
 }
 
@@ -77,8 +90,10 @@ enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, s
     }
     free(tape->ops);
     free(tape->wide);
+    free(tape->turns);
     tape->ops = NULL;
     tape->wide = NULL;
+    tape->turns = NULL;
     *out = (struct ab_tape_map){
         .fd = fd,
         .map = p,

@@ -312,6 +312,7 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
     if (!r->may_fail) {
         entry->size = r->size;
         entry->is_live = true;
+        entry->born_lane = (uint8_t)b->lane;
         note_used(b, entry);
         note_live(b, 1, 0, r->size);
         if (slot >= b->tape.n_slots)
@@ -334,6 +335,7 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
         return status;
     note_request(b, AB_OP_RESIZE, r);
     note_used(b, entry);
+    b->tape.n_remote += entry->born_lane != b->lane;
     if (!r->may_fail) {
         note_live(b, 0, entry->size, r->size);
         entry->size = r->size;
@@ -352,6 +354,7 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
     note_used(b, entry);
+    b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
     return AB_OK;
 }
@@ -370,6 +373,13 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
         status = ab_tape_free(b, slots[i], err);
     return status;
+}
+
+enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    if (!ab_tape_is_live(b, slot, NULL))
+        return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
+    return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
 }
 
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)

@@ -11,7 +11,7 @@
 struct ab_block_state { /* of one slot */
     uint64_t size;
     bool is_live;
-    uint8_t last_lane;
+    uint8_t born_lane, last_lane;
     uint32_t last_phase; /* index + 1; 0 = never used */
     uint32_t last_op;    /* index in last_lane's ops */
 };
@@ -48,6 +48,10 @@ struct ab_tape_builder {
 
 /* Makes room for one more element; false when out of memory. */
 bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes);
+
+/* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
+ * another lane's in this phase and no edge covers it yet. False when out of memory. */
+bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot);
 
 /* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
  * it last in this phase. False when out of memory. */

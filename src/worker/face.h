@@ -28,8 +28,10 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     ab_ref (*resize)(struct ab_heap *, ab_ref, size_t, size_t);
     ab_ref (*alloc_zeroed)(struct ab_heap *, size_t);
     ab_ref (*alloc_aligned)(struct ab_heap *, size_t, size_t);
+    void (*reset)(struct ab_heap *);
     void *(*resolve)(struct ab_heap *, ab_ref);
     size_t (*usable_size)(struct ab_heap *, ab_ref);
+    int (*thread_enter)(struct ab_heap *, uint32_t, struct ab_heap **);
 };
 
 /* 16 bytes: AB_OP's slot field is its byte offset. */

@@ -4,7 +4,7 @@
  * checked once, here; the loops trust it.
  */
 #include "backend/builtin.h"
-#include "worker/worker.h"
+#include "worker/memory.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -51,6 +51,20 @@ static void set_defaults(struct ab_worker *w, const struct ab_backend *b)
         w->block->request.values[i] = b->params[i].def;
 }
 
+static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
+{
+    char buf[24];
+    if (w->image->n_lanes == 1)
+        return;
+    if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "serves one lane, the work has ",
+                       ab_worker_number(buf, w->image->n_lanes), NULL);
+    if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free a block in another lane than its own, and "
+                                           "the work does so ",
+                       ab_worker_number(buf, w->image->n_remote), " times", NULL);
+}
+
 static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)heap;
@@ -73,11 +87,12 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     struct ab_open_args args = {
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};
     struct ab_heap *heap = NULL;
+    check_lanes(w, b);
+    ab_memory_before_open(w);
     int error = b->open(&args, &heap);
-    if (error == 0 && b->thread_enter != NULL)
-        error = b->thread_enter(heap, 0, &heap);
     if (error != 0)
         ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
+    ab_memory_after_open(w, b, heap);
     *face = (struct ab_heap_face){
         .heap = heap,
         .alloc = b->alloc,
@@ -85,8 +100,10 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         .resize = b->resize,
         .alloc_zeroed = b->alloc_zeroed,
         .alloc_aligned = b->alloc_aligned,
+        .reset = b->reset,
         .resolve = b->resolve,
         .usable_size = b->usable_size,
+        .thread_enter = b->thread_enter,
     };
     const void *const hooks[AB_OP_KIND_COUNT] = {
         [AB_OP_ALLOC] = b->alloc,
@@ -98,4 +115,19 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     };
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
+}
+
+void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
+{
+    lane->own_face = *face;
+    lane->face = &lane->own_face;
+    if (face->thread_enter != NULL) {
+        int error = face->thread_enter(face->heap, lane->index, &lane->own_face.heap);
+        if (error != 0)
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "thread_enter refused: ",
+                           strerrordesc_np(error), NULL);
+    }
+    /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
+    lane->may_reset = face->reset != NULL &&
+                      (lane->w->image->n_lanes == 1 || face->thread_enter == NULL);
 }

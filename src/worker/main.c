@@ -4,15 +4,16 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
+#include "worker/lanes.h"
+#include "worker/memory.h"
 #include "worker/verify.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct ab_worker worker = {.first_null_op = UINT32_MAX};
+static struct ab_worker worker;
 
 static void set_state(enum ab_worker_state state)
 {
@@ -51,6 +52,8 @@ static void map_tape(void)
     worker.ops = (const uint64_t *)((char *)p + worker.image->ops_offset);
     worker.wide = (const struct ab_wide *)((char *)p + worker.image->wide_offset);
     worker.phases = (const struct ab_phase *)((char *)p + worker.image->phases_offset);
+    worker.lane_begin = (const uint32_t *)((char *)p + worker.image->lane_begin_offset);
+    worker.turns = (const struct ab_turn *)((char *)p + worker.image->turns_offset);
 }
 
 /* Shared, so that it counts as shared and never as the heap's footprint; written, so that no
@@ -66,18 +69,6 @@ static void map_slots(void)
     worker.slots = p;
 }
 
-static void pin(void)
-{
-    int cpu = worker.block->request.cpu;
-    cpu_set_t set;
-    if (cpu < 0)
-        return;
-    CPU_ZERO(&set);
-    CPU_SET((unsigned)cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot run on the CPU asked for", NULL);
-}
-
 /* An allocator that closes descriptors it does not own (some do) must not hit ours: the mappings
  * are all that is needed from here on. */
 static void drop_descriptors(void)
@@ -86,16 +77,31 @@ static void drop_descriptors(void)
     close(AB_WORKER_FD_RUN);
 }
 
-static void finish(void)
+static void refuse_null(const struct ab_lane *lane)
 {
     char op[24], size[24];
-    if (worker.first_null_op != UINT32_MAX)
+    if (lane->first_null_op != UINT32_MAX)
         ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",
-                       ab_worker_number(size, worker.first_null_size),
+                       ab_worker_number(size, lane->first_null_size),
                        " bytes returned NULL (at or after op ",
-                       ab_worker_number(op, worker.first_null_op), ")", NULL);
+                       ab_worker_number(op, lane->first_null_op), ")", NULL);
+}
+
+static void finish(void)
+{
+    for (uint32_t i = 0; i < worker.image->n_lanes; i++)
+        refuse_null(&worker.lanes[i]);
     set_state(AB_WORKER_DONE);
     _exit(0); /* no destructors: the numbers are in, and a library may hang or print in its own */
+}
+
+static void report_granularity(void)
+{
+    unsigned pass = worker.block->request.pass;
+    worker.block->report.op_granularity =
+        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY
+            ? 1
+            : AB_PROGRESS_OPS;
 }
 
 static void run_malloc(struct ab_run_request *request)
@@ -109,9 +115,12 @@ static void run_malloc(struct ab_run_request *request)
     } else {
         ab_worker_identify_malloc(&worker, &face);
     }
-    worker.block->report.hooks = ~0u;
+    worker.block->report.hooks = ~(1u << AB_OP_RESET);
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
+    ab_memory_open(&worker);
+    ab_memory_set_malloc(&worker, (const void *)face.malloc);
+    ab_lanes_open(&worker);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
     if (request->pass == AB_PASS_VERIFY) {
@@ -119,7 +128,7 @@ static void run_malloc(struct ab_run_request *request)
         ab_malloc_as_heap(&face, &view);
         ab_pass_verify(&worker, &view);
     } else {
-        ab_pass_malloc(&worker, &face);
+        ab_lanes_run(&worker, ab_pass_malloc, &face, false);
     }
 }
 
@@ -127,16 +136,18 @@ static void run_heap(struct ab_run_request *request)
 {
     struct ab_heap_face face;
     map_slots();
+    ab_memory_open(&worker);
+    ab_lanes_open(&worker);
     ab_worker_open_heap(&worker, &face);
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
-    if (request->pass == AB_PASS_VERIFY)
-        ab_pass_verify(&worker, &face);
-    else if (face.resolve != NULL)
-        ab_pass_handle(&worker, &face);
-    else
-        ab_pass_heap(&worker, &face);
+    if (request->pass == AB_PASS_VERIFY) {
+        ab_worker_enter_heap(&worker.lanes[0], &face);
+        ab_pass_verify(&worker, &worker.lanes[0].own_face);
+    } else {
+        ab_lanes_run(&worker, face.resolve != NULL ? ab_pass_handle : ab_pass_heap, &face, true);
+    }
 }
 
 int main(void)
@@ -144,11 +155,12 @@ int main(void)
     map_block();
     set_state(AB_WORKER_STARTED);
     map_tape();
-    pin();
+    report_granularity();
     struct ab_run_request *request = &worker.block->request;
     if (request->boundary == AB_BOUNDARY_MALLOC)
         run_malloc(request);
     else
         run_heap(request);
+    ab_memory_drain(&worker);
     finish();
 }

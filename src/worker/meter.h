@@ -17,5 +17,7 @@ struct ab_phase_meter {
 
 void ab_phase_meter_begin(struct ab_phase_meter *m);
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);
+/* Behind the barrier at the end: the other lanes' work is the process's too. */
+void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out);
 
 #endif

@@ -62,12 +62,12 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
     return kinds[code];
 }
 
-void ab_worker_note_null(struct ab_worker *w, uint64_t size)
+void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
 {
-    if (size == 0 || w->first_null_op != UINT32_MAX)
+    if (size == 0 || lane->first_null_op != UINT32_MAX)
         return; /* NULL for size 0 is legal */
-    w->first_null_op = w->op;
-    w->first_null_size = size;
+    lane->first_null_op = lane->op;
+    lane->first_null_size = size;
 }
 
 static uint32_t least_worst(const struct ab_tail *tail)
@@ -79,20 +79,25 @@ static uint32_t least_worst(const struct ab_tail *tail)
     return least;
 }
 
-void ab_worker_note_slow(struct ab_worker *w, struct ab_tail *tail)
+void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op)
 {
-    const struct ab_run_request *r = &w->block->request;
-    uint64_t ticks = w->delta;
+    uint32_t at = tail->n_worst;
+    if (at < AB_WORST_MAX)
+        tail->n_worst++;
+    else if (op->ticks <= tail->worst[at = least_worst(tail)].ticks)
+        return;
+    tail->worst[at] = *op;
+}
+
+void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
+{
+    const struct ab_run_request *r = &lane->w->block->request;
+    uint64_t ticks = lane->delta;
     tail->n_slow++;
     tail->n_1us += ticks >= r->tail_1us_ticks;
     tail->n_10us += ticks >= r->tail_10us_ticks;
     tail->n_100us += ticks >= r->tail_100us_ticks;
     if (ticks > tail->max_ticks)
         tail->max_ticks = ticks;
-    uint32_t at = tail->n_worst;
-    if (at < AB_WORST_MAX)
-        tail->n_worst++;
-    else if (ticks <= tail->worst[at = least_worst(tail)].ticks)
-        return;
-    tail->worst[at] = (struct ab_worst){.ticks = ticks, .position = w->op};
+    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .position = lane->op});
 }

@@ -5,16 +5,18 @@
  *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
- *   ADDRESS(f, ref)                                               where a block's bytes are
+ *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  * A macro template, because a shared loop would have to call through one boundary to reach the
  * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
  */
 #include "core/bits.h"
 #include "core/clock.h"
+#include "worker/lanes.h"
+#include "worker/memory.h"
 #include "worker/meter.h"
 #include "worker/touch.h"
-#include "worker/worker.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -25,28 +27,28 @@ INLINE uint64_t FN(begin)(enum timing timing)
     return timing == FENCED ? ab_tick_begin() : 0;
 }
 
-INLINE void FN(end)(struct ab_worker *w, enum timing timing, uint64_t begun)
+INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
 {
     if (timing == FENCED)
-        w->delta = ab_tick_end() - begun;
+        lane->delta = ab_tick_end() - begun;
     if (timing == CHAINED) {
         uint64_t now = ab_tick_end();
-        w->delta = now - w->chain;
-        w->chain = now;
+        lane->delta = now - lane->chain;
+        lane->chain = now;
     }
 }
 
 /* Stores what an allocation gave. False when it gave nothing. */
-INLINE bool FN(accept)(struct ab_worker *w, struct ab_slot *slot, uintptr_t ref, size_t size)
+INLINE bool FN(accept)(struct ab_lane *lane, struct ab_slot *slot, uintptr_t ref, size_t size)
 {
     slot->ref = ref;
-    slot->size_seq = size; /* one lane: no sequence number */
+    slot->size_seq = size;
     if (AB_UNLIKELY(ref == 0))
-        ab_worker_note_null(w, size);
+        ab_worker_note_null(lane, size);
     return ref != 0;
 }
 
-INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint64_t size,
+INLINE void FN(resize)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, uint64_t size,
                        unsigned flags, enum timing timing)
 {
     if (!HAS_RESIZE(f) || slot->ref == 0)
@@ -54,10 +56,10 @@ INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint6
     size_t old_size = slot->size_seq;
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
-    FN(end)(w, timing, begun);
+    FN(end)(lane, timing, begun);
     if (AB_UNLIKELY(ref == 0)) {
         if ((flags & AB_WIDE_MAY_FAIL) == 0) /* else as in the program: the old block lives on */
-            ab_worker_note_null(w, size);
+            ab_worker_note_null(lane, size);
         return;
     }
     slot->ref = ref;
@@ -66,17 +68,17 @@ INLINE void FN(resize)(struct ab_worker *w, FACE *f, struct ab_slot *slot, uint6
         ab_touch_pages(ADDRESS(f, ref), old_size, size);
 }
 
-INLINE void FN(alloc)(struct ab_worker *w, FACE *f, struct ab_slot *slot, size_t size,
+INLINE void FN(alloc)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
                       unsigned touched, enum timing timing)
 {
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_ALLOC(f, size);
-    FN(end)(w, timing, begun);
-    if (AB_LIKELY(FN(accept)(w, slot, ref, size)) && touched != 0)
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
         ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
 }
 
-INLINE void FN(alloc_zeroed)(struct ab_worker *w, FACE *f, struct ab_slot *slot, size_t size,
+INLINE void FN(alloc_zeroed)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
                              unsigned touched, enum timing timing)
 {
     if (!HAS_ZEROED(f)) {
@@ -85,12 +87,12 @@ INLINE void FN(alloc_zeroed)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
     }
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_ZEROED(f, size);
-    FN(end)(w, timing, begun);
-    if (AB_LIKELY(FN(accept)(w, slot, ref, size)) && touched != 0)
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
         ab_touch_first(ADDRESS(f, ref));
 }
 
-INLINE void FN(alloc_aligned)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
+INLINE void FN(alloc_aligned)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
                               const struct ab_wide *wide, enum timing timing)
 {
     if (!HAS_ALIGNED(f)) {
@@ -100,13 +102,13 @@ INLINE void FN(alloc_aligned)(struct ab_worker *w, FACE *f, struct ab_slot *slot
     size_t size = wide->size;
     uint64_t begun = FN(begin)(timing);
     uintptr_t ref = CALL_ALIGNED(f, wide->align, size);
-    FN(end)(w, timing, begun);
-    if (FN(accept)(w, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
+    FN(end)(lane, timing, begun);
+    if (FN(accept)(lane, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
         ab_touch_first(ADDRESS(f, ref));
 }
 
 /* The program got NULL here. A back end that can serve it does so, and the block goes at once. */
-INLINE void FN(alloc_failing)(struct ab_worker *w, FACE *f, const struct ab_wide *wide,
+INLINE void FN(alloc_failing)(struct ab_lane *lane, FACE *f, const struct ab_wide *wide,
                               enum timing timing)
 {
     unsigned code = wide->code & 7;
@@ -118,59 +120,59 @@ INLINE void FN(alloc_failing)(struct ab_worker *w, FACE *f, const struct ab_wide
     ref = code == AB_CODE_ALLOC_ZEROED    ? CALL_ZEROED(f, wide->size)
           : code == AB_CODE_ALLOC_ALIGNED ? CALL_ALIGNED(f, wide->align, wide->size)
                                           : CALL_ALLOC(f, wide->size);
-    FN(end)(w, timing, begun);
+    FN(end)(lane, timing, begun);
     if (ref != 0)
         CALL_FREE(f, ref, wide->size);
 }
 
-INLINE void FN(wide)(struct ab_worker *w, FACE *f, struct ab_slot *slot,
+INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
                      const struct ab_wide *wide, enum timing timing)
 {
     unsigned code = wide->code & 7, touched = wide->code & AB_CODE_TOUCHED;
     if (code == AB_CODE_RESIZE)
-        FN(resize)(w, f, slot, wide->size, wide->flags | touched, timing);
+        FN(resize)(lane, f, slot, wide->size, wide->flags | touched, timing);
     else if ((wide->flags & AB_WIDE_MAY_FAIL) != 0)
-        FN(alloc_failing)(w, f, wide, timing);
+        FN(alloc_failing)(lane, f, wide, timing);
     else if (code == AB_CODE_ALLOC)
-        FN(alloc)(w, f, slot, wide->size, touched, timing);
+        FN(alloc)(lane, f, slot, wide->size, touched, timing);
     else if (code == AB_CODE_ALLOC_ZEROED)
-        FN(alloc_zeroed)(w, f, slot, wide->size, touched, timing);
+        FN(alloc_zeroed)(lane, f, slot, wide->size, touched, timing);
     else
-        FN(alloc_aligned)(w, f, slot, wide, timing);
+        FN(alloc_aligned)(lane, f, slot, wide, timing);
 }
 
 /* Aligned requests and what goes through the side table: too rare to be in the loop. */
-INLINE void FN(rare)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slot,
+INLINE void FN(rare)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slot,
                      enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
     uint32_t operand = AB_OP_SIZE(op);
     if (code == AB_CODE_WIDE) {
-        FN(wide)(w, f, slot, &w->wide[operand], timing);
+        FN(wide)(lane, f, slot, &lane->wide[operand], timing);
         return;
     }
     struct ab_wide aligned = {.size = AB_ALIGNED_SIZE(operand),
                               .align = UINT64_C(1) << AB_ALIGNED_LOG2(operand),
                               .code = (uint16_t)code};
-    FN(alloc_aligned)(w, f, slot, &aligned, timing);
+    FN(alloc_aligned)(lane, f, slot, &aligned, timing);
 }
 
-static __attribute__((noinline)) void FN(rare_untimed)(struct ab_worker *w, FACE *f, uint64_t op,
+static __attribute__((noinline)) void FN(rare_untimed)(struct ab_lane *lane, FACE *f, uint64_t op,
                                                        struct ab_slot *slot)
 {
-    FN(rare)(w, f, op, slot, UNTIMED);
+    FN(rare)(lane, f, op, slot, UNTIMED);
 }
 
-static __attribute__((noinline)) void FN(rare_fenced)(struct ab_worker *w, FACE *f, uint64_t op,
+static __attribute__((noinline)) void FN(rare_fenced)(struct ab_lane *lane, FACE *f, uint64_t op,
                                                       struct ab_slot *slot)
 {
-    FN(rare)(w, f, op, slot, FENCED);
+    FN(rare)(lane, f, op, slot, FENCED);
 }
 
-static __attribute__((noinline)) void FN(rare_chained)(struct ab_worker *w, FACE *f, uint64_t op,
+static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FACE *f, uint64_t op,
                                                        struct ab_slot *slot)
 {
-    FN(rare)(w, f, op, slot, CHAINED);
+    FN(rare)(lane, f, op, slot, CHAINED);
 }
 
 /* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
@@ -180,8 +182,34 @@ INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
     return (struct ab_slot *)(at - code);
 }
 
-INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot *slots,
-                       enum timing timing)
+/* What only a lane among others does; rare enough to be out of the loop. */
+INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
+{
+    if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
+        __atomic_store_n(&lane->published, AB_OP_SIZE(op), __ATOMIC_RELEASE);
+    else if (AB_OP_SLOT(op) == AB_SLOT_FRAME)
+        ab_lane_enter_frame(lane, AB_OP_SIZE(op));
+    else if (__atomic_load_n(&lane->w->lanes[AB_OP_SLOT(op)].published, __ATOMIC_ACQUIRE) <
+             AB_OP_SIZE(op))
+        ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
+}
+
+/* True when the bulk reset made lane->n_spared frees behind it needless. */
+INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
+{
+    if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
+        return false;
+    uint64_t begun = FN(begin)(timing);
+    CALL_RESET(f);
+    FN(end)(lane, timing, begun);
+    lane->n_spared = AB_OP_SIZE(op);
+    return true;
+}
+
+/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
+ * that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+                           enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
     char *at = (char *)slots + (uint32_t)op;
@@ -190,132 +218,200 @@ INLINE void FN(run_op)(struct ab_worker *w, FACE *f, uint64_t op, struct ab_slot
         uintptr_t ref = slot->ref;
         uint64_t begun = FN(begin)(timing);
         CALL_FREE(f, ref, slot->size_seq);
-        FN(end)(w, timing, begun);
-        return;
+        FN(end)(lane, timing, begun);
+        return false;
     }
     if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
-        FN(alloc)(w, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1, timing);
-        return;
+        FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
+                  timing);
+        return false;
     }
     struct ab_slot *slot = FN(slot)(at, code);
     switch (code) {
     case AB_CODE_ALLOC:
-        FN(alloc)(w, f, slot, AB_OP_SIZE(op), 0, timing);
+        FN(alloc)(lane, f, slot, AB_OP_SIZE(op), 0, timing);
         break;
     case AB_CODE_ALLOC_ZEROED:
     case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
-        FN(alloc_zeroed)(w, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        FN(alloc_zeroed)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
         break;
     case AB_CODE_RESIZE:
     case AB_CODE_RESIZE | AB_CODE_TOUCHED:
-        FN(resize)(w, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        FN(resize)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
         break;
     case AB_CODE_TOUCH:
         if (slot->ref != 0 && slot->size_seq > 0)
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
         break;
+    case AB_CODE_WAIT:
+    case AB_CODE_PUBLISH:
+        FN(meet)(lane, op);
+        break;
+    case AB_CODE_RESET:
+        return FN(reset)(lane, f, op, timing);
     default:
         if (timing == UNTIMED)
-            FN(rare_untimed)(w, f, op, slot);
+            FN(rare_untimed)(lane, f, op, slot);
         else if (timing == FENCED)
-            FN(rare_fenced)(w, f, op, slot);
+            FN(rare_fenced)(lane, f, op, slot);
         else
-            FN(rare_chained)(w, f, op, slot);
+            FN(rare_chained)(lane, f, op, slot);
     }
+    return false;
 }
 
 #define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
 
-static __attribute__((noinline)) void FN(untimed)(struct ab_worker *w, FACE *f, const uint64_t *op,
-                                                  const uint64_t *end)
+/* Where it stopped: `end`, or behind it when a reset passed over what is there. */
+static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE *f,
+                                                      uint32_t begin, uint32_t stop)
 {
-    struct ab_slot *slots = w->slots;
-    for (ptrdiff_t i = op - end; i != 0; i++) { /* up to 0: one instruction less */
+    struct ab_slot *slots = lane->slots;
+    const uint64_t *end = lane->ops + stop;
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    while (i < 0) {
         __builtin_prefetch((char *)slots + (uint32_t)end[i + PREFETCH_DISTANCE], 1); /* same line */
-        FN(run_op)(w, f, end[i], slots, UNTIMED);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
     }
+    return stop + (uint32_t)i;
 }
 
 /* In chunks, so that the parent knows about where a crash happened. */
-static void FN(untimed_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end)
+static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
-    volatile uint32_t *progress = &w->block->report.op;
     for (uint32_t i = begin; i < end;) {
         uint32_t stop = end - i > AB_PROGRESS_OPS ? i + AB_PROGRESS_OPS : end;
-        *progress = i;
-        w->op = i;
-        FN(untimed)(w, f, w->ops + i, w->ops + stop);
-        i = stop;
+        *lane->progress = i;
+        lane->op = i;
+        i = FN(untimed)(lane, f, i, stop);
     }
 }
 
-static void FN(latency_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end,
-                              uint32_t *sample)
+static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
-    volatile uint32_t *progress = &w->block->report.op;
+    const struct ab_worker *w = lane->w;
     uint32_t n = w->block->request.n_samples, i = begin;
-    for (; *sample < n && w->positions[*sample] < end; (*sample)++) {
-        uint32_t at = w->positions[*sample];
-        FN(untimed)(w, f, w->ops + i, w->ops + at);
-        *progress = at;
-        w->op = at;
-        w->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
-        FN(run_op)(w, f, w->ops[at], w->slots, FENCED);
-        uint64_t stored = w->delta + 1;
-        w->ticks[*sample] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+    for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < end; s++) {
+        uint32_t at = w->positions[s];
+        if (i <= at)
+            i = FN(untimed)(lane, f, i, at);
+        if (i > at)
+            continue; /* passed over by a reset: not timed */
+        *lane->progress = at;
+        lane->op = at;
+        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
         i = at + 1;
+        if (FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED))
+            i += lane->n_spared;
+        uint64_t stored = lane->delta + 1;
+        w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
     }
-    FN(untimed)(w, f, w->ops + i, w->ops + end);
+    if (i < end)
+        FN(untimed)(lane, f, i, end);
 }
 
-static void FN(tail_range)(struct ab_worker *w, FACE *f, uint32_t begin, uint32_t end,
+static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                            struct ab_tail *tails)
 {
-    volatile uint32_t *progress = &w->block->report.op;
-    uint64_t slow = w->block->request.tail_ticks;
-    w->chain = ab_tick_end();
-    for (uint32_t i = begin; i < end; i++) {
-        uint64_t op = w->ops[i];
-        *progress = i;
-        w->op = i;
-        w->delta = 0;
-        FN(run_op)(w, f, op, w->slots, CHAINED);
-        int kind = ab_worker_op_kind(w, op);
+    uint64_t slow = lane->w->block->request.tail_ticks;
+    lane->chain = ab_tick_end();
+    for (uint32_t i = begin; i < end;) {
+        uint64_t op = lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        lane->delta = 0;
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
+        int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
-            if (AB_UNLIKELY(w->delta >= slow))
-                ab_worker_note_slow(w, &tails[kind]);
+            if (AB_UNLIKELY(lane->delta >= slow))
+                ab_worker_note_slow(lane, &tails[kind]);
         }
-        if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
-            w->chain = ab_tick_end(); /* touches are nobody's latency */
+        if (lane->is_counting)
+            ab_lane_count_live(lane, kind, n_spared);
+        else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
+            lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
     }
 }
 
-static void FN(phase)(struct ab_worker *w, FACE *f, uint32_t index, uint32_t *sample)
+/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
 {
-    const struct ab_phase *phase = &w->phases[index];
-    struct ab_phase_report *report = &w->block->report.phases[index];
-    unsigned pass = w->block->request.pass;
-    struct ab_phase_meter meter;
-    ab_phase_meter_begin(&meter);
-    if (pass == AB_PASS_TAIL && phase->is_measured)
-        FN(tail_range)(w, f, phase->begin, phase->end, report->tail);
-    else if (pass == AB_PASS_LATENCY && phase->is_measured)
-        FN(latency_range)(w, f, phase->begin, phase->end, sample);
+    int kind = ab_worker_op_kind(lane->w, op);
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0)
+        return;
+    given->at = (uintptr_t)ADDRESS(f, slot->ref);
+    given->size = AB_SLOT_SIZE(slot);
+    given->usable = HAS_USABLE(f) ? CALL_USABLE(f, slot->ref) : AB_UNKNOWN;
+}
+
+static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        const uint64_t *op = &lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED);
+        struct ab_given given = {.lane = lane->index};
+        FN(look_at)(lane, f, *op, &given);
+        ab_memory_after(lane->w, op, &given, n_skipped);
+        i += 1 + n_skipped;
+    }
+}
+
+static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
+{
+    bool is_measured = lane->w->phases[phase].is_measured;
+    unsigned pass = lane->w->block->request.pass;
+    if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
+        FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
+    else if (pass == AB_PASS_LATENCY && is_measured)
+        FN(latency_range)(lane, f, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
     else
-        FN(untimed_range)(w, f, phase->begin, phase->end);
-    ab_phase_meter_end(&meter, report);
+        FN(untimed_range)(lane, f, begin, end);
 }
 
-void FN(ab_pass)(struct ab_worker *w, FACE *f)
+/* Its stretches of the global order, each when it is its turn. */
+static void FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 {
-    volatile uint32_t *current = &w->block->report.phase;
-    uint32_t sample = 0;
-    w->block->report.op_granularity =
-        w->block->request.pass == AB_PASS_TAIL ? 1 : AB_PROGRESS_OPS;
-    for (uint32_t i = 0; i < w->image->n_phases && w->first_null_op == UINT32_MAX; i++) {
-        *current = i;
-        FN(phase)(w, f, i, &sample);
+    struct ab_order order;
+    uint32_t begin, end;
+    ab_order_begin(&order, lane->w, phase);
+    while (ab_order_next(&order, &begin, &end)) {
+        if (order.lane != lane->index)
+            continue;
+        ab_lane_take_turn(lane, order.turn);
+        FN(range)(lane, f, phase, begin, end);
+        ab_lane_end_turn(lane, order.turn);
     }
-    w->block->report.n_samples_done = sample;
+}
+
+static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
+    struct ab_phase_meter meter;
+    ab_lane_begin_phase(lane, phase);
+    ab_phase_meter_begin(&meter);
+    if (lane->is_strict)
+        FN(strict_phase)(lane, f, phase);
+    else
+        FN(range)(lane, f, phase, begin[0], begin[1]);
+    ab_phase_meter_end(&meter, &lane->reports[phase]);
+    ab_lane_end_phase(lane, phase);
+    ab_phase_meter_end_process(&meter, &lane->reports[phase]);
+}
+
+void FN(ab_pass)(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (lane->index == 0)
+        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
+    for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
+        FN(phase)(lane, lane->face, i);
 }

@@ -8,6 +8,7 @@
 #include "worker/verify.h"
 
 #include "core/bits.h"
+#include "worker/lanes.h"
 
 #include <string.h>
 
@@ -15,13 +16,14 @@ enum { EDGE_BYTES = 8192, SEQ_SHIFT = 48 };
 
 struct verify {
     struct ab_worker *w;
+    struct ab_lane *lane; /* one for all: nothing is timed here */
     struct ab_heap_face *f;
 };
 
 static _Noreturn void fail(struct verify *v, enum ab_failure failure, const char *what)
 {
     char op[24];
-    ab_worker_fail(v->w, failure, what, " (op ", ab_worker_number(op, v->w->op), ")", NULL);
+    ab_worker_fail(v->w, failure, what, " (op ", ab_worker_number(op, v->lane->op), ")", NULL);
 }
 
 static unsigned char *address(struct verify *v, uintptr_t ref)
@@ -80,7 +82,7 @@ static void check_alignment(struct verify *v, const void *p, size_t size, size_t
 
 static void adopt(struct verify *v, struct ab_slot *slot, uintptr_t ref, size_t size)
 {
-    uint64_t seq = v->w->op & 0xffff;
+    uint64_t seq = v->lane->op & 0xffff;
     slot->ref = ref;
     slot->size_seq = size | seq << SEQ_SHIFT;
     if (size > 0 && ref != 0)
@@ -125,7 +127,7 @@ static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab
         return;
     }
     if (ref == 0 && op->size > 0 && is_served(v->f, op->code)) {
-        ab_worker_note_null(v->w, op->size);
+        ab_worker_note_null(v->lane, op->size);
         fail(v, AB_FAILURE_NULL, "an allocation returned NULL");
     }
     if (ref != 0 && op->size > 0) {
@@ -148,7 +150,7 @@ static void verify_resize(struct verify *v, struct ab_slot *slot, const struct a
     if (ref == 0 && (op->flags & AB_WIDE_MAY_FAIL) != 0)
         return;
     if (ref == 0) {
-        ab_worker_note_null(v->w, op->size);
+        ab_worker_note_null(v->lane, op->size);
         fail(v, AB_FAILURE_NULL, "a resize returned NULL");
     }
     check_alignment(v, address(v, ref), op->size, 0);
@@ -190,16 +192,29 @@ static void verify_op(struct verify *v, uint64_t word)
     }
 }
 
+static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_t *left)
+{
+    for (uint32_t i = begin; i < end; i++, (*left)--) {
+        if (*left == 0)
+            return false;
+        *v->lane->progress = i;
+        v->lane->op = i;
+        verify_op(v, v->w->ops[i]);
+    }
+    return true;
+}
+
 void ab_pass_verify(struct ab_worker *w, struct ab_heap_face *face)
 {
-    struct verify v = {w, face};
-    volatile uint32_t *progress = &w->block->report.op;
-    uint32_t n = w->block->request.verify_ops;
-    w->block->report.op_granularity = 1;
-    for (uint32_t i = 0; i < w->image->n_ops && i < n; i++) {
-        *progress = i;
-        w->op = i;
-        verify_op(&v, w->ops[i]);
+    struct verify v = {w, &w->lanes[0], face};
+    uint32_t left = w->block->request.verify_ops;
+    bool goes_on = true;
+    for (uint32_t p = 0; p < w->image->n_phases && goes_on; p++) {
+        struct ab_order order;
+        uint32_t begin, end;
+        ab_order_begin(&order, w, p);
+        while (goes_on && ab_order_next(&order, &begin, &end))
+            goes_on = verify_range(&v, begin, end, &left);
     }
     for (uint32_t i = 0; i < w->image->n_slots; i++)
         if (w->slots[i].ref != 0)

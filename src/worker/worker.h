@@ -12,19 +12,45 @@
 
 #include <stdbool.h>
 
-struct ab_worker {
+struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
     const uint64_t *ops;
     const struct ab_wide *wide;
     const struct ab_phase *phases;
+    const uint32_t *lane_begin;
+    const struct ab_turn *turns;
     struct ab_slot *slots;
     struct ab_run_block *block;
     const uint32_t *positions;
     uint32_t *ticks;
+    struct ab_lane *lanes; /* image->n_lanes */
+    struct ab_memory_pass *memory; /* memory pass, else NULL */
+    uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
+};
+
+/* One lane: what its thread alone writes, and on a cache line of its own what it tells others. */
+struct ab_lane {
+    struct ab_worker *w;
+    const uint64_t *ops;
+    const struct ab_wide *wide;
+    struct ab_slot *slots;
+    void *face;             /* struct ab_malloc_face, or own_face */
+    struct ab_heap_face own_face; /* heap boundary: its heap may be the lane's own */
+    volatile uint32_t *progress; /* where the parent looks for the op that runs */
+    uint32_t index;
+    uint32_t op;            /* index of the op running, for what is noted about it */
+    bool may_reset;         /* the back end has a bulk reset */
+    uint32_t n_spared;      /* frees that the last one made needless */
+    bool is_strict;
+    bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     uint64_t first_null_size;
     uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */
-    uint32_t op;            /* index of the op running, for what is noted about it */
+    uint64_t wait_ticks;
+    struct ab_phase_report *reports; /* one a phase */
+    _Alignas(64) uint32_t published; /* atomic: how many of its ops of this phase are done */
+    uint32_t frame;                  /* atomic: all its ops of earlier frames are done */
+    _Alignas(64) char end[];
 };
 
 /* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */
@@ -39,11 +65,12 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
 
 /* heap.c: finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
+/* The calling lane's own view of it. */
+void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face);
 
 /* pass_malloc.c, pass_heap.c, pass_handle.c: the same loops, instantiated for each boundary. */
-void ab_pass_malloc(struct ab_worker *w, struct ab_malloc_face *face);
-void ab_pass_heap(struct ab_worker *w, struct ab_heap_face *face);
-void ab_pass_handle(struct ab_worker *w, struct ab_heap_face *face);
+typedef void ab_lane_pass(struct ab_lane *lane);
+ab_lane_pass ab_pass_malloc, ab_pass_heap, ab_pass_handle;
 
 /* How many ops the untimed loop runs between two notes of where it is. */
 enum { AB_PROGRESS_OPS = 4096 };
@@ -52,7 +79,9 @@ enum { AB_PROGRESS_OPS = 4096 };
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
 
 /* What passes note, out of line. */
-void ab_worker_note_null(struct ab_worker *w, uint64_t size);
-void ab_worker_note_slow(struct ab_worker *w, struct ab_tail *tail);
+void ab_worker_note_null(struct ab_lane *lane, uint64_t size);
+void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail);
+/* Keeps the op when it is among the AB_WORST_MAX slowest. */
+void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op);
 
 #endif

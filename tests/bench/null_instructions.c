@@ -115,7 +115,6 @@ int main(int argc, char **argv)
         status = ab_tape_map_open(&tape, &map, &err);
     struct ab_run_context context = {.tape = &map,
                                      .worker_path = wrapper,
-                                     .cpu = -1,
                                      .memory_limit_bytes = ab_default_memory_limit()};
     ab_clock_calibrate(&context.clock);
     ab_supervise_begin();

@@ -5,8 +5,8 @@
  */
 #include "support/cmocka.h"
 #include "support/tape.h"
+#include "support/worker.h"
 #include "worker/verify.h"
-#include "worker/worker.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -88,26 +88,21 @@ static struct fixture *open_fixture(enum ab_pass pass)
 {
     struct fixture *f = calloc(1, sizeof *f);
     test_tape_churn_map(100, 20000, &f->tape, &f->map);
-    f->w = (struct ab_worker){.image = f->map.image,
-                              .ops = f->map.ops,
-                              .wide = f->map.wide,
-                              .phases = f->map.phases,
-                              .slots = calloc(f->map.image->n_slots, sizeof(struct ab_slot)),
-                              .block = calloc(1, sizeof(struct ab_run_block)),
+    f->w = (struct ab_worker){.block = calloc(1, sizeof(struct ab_run_block)),
                               .positions = f->positions,
-                              .ticks = f->ticks,
-                              .first_null_op = UINT32_MAX};
+                              .ticks = f->ticks};
     f->w.block->request.pass = pass;
     f->w.block->request.verify_ops = UINT32_MAX;
+    test_worker_open(&f->w, &f->map);
     memset(&seen, 0, sizeof seen);
     return f;
 }
 
 static void close_fixture(struct fixture *f)
 {
+    test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);
-    free(f->w.slots);
     free(f->w.block);
     free(f);
 }
@@ -118,7 +113,7 @@ static void expect_whole_tape(const struct fixture *f)
     assert_int_equal(seen.resizes, 2000);
     assert_int_equal(seen.frees, 18000 + 100);
     assert_int_equal(seen.bytes, f->map.image->facts.total_bytes);
-    assert_int_equal(f->w.first_null_op, UINT32_MAX);
+    assert_int_equal(f->w.lanes[0].first_null_op, UINT32_MAX);
 }
 
 static void every_pass_does_every_op_at_both_boundaries(void **state)
@@ -128,9 +123,9 @@ static void every_pass_does_every_op_at_both_boundaries(void **state)
         for (int boundary = 0; boundary < 2; boundary++) {
             struct fixture *f = open_fixture((enum ab_pass)pass);
             if (boundary == 0)
-                ab_pass_malloc(&f->w, &malloc_face);
+                ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
             else
-                ab_pass_heap(&f->w, &heap_face);
+                ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
             expect_whole_tape(f);
             assert_true(f->w.block->report.phases[1].wall_ticks > 0);
             if (boundary == 1)
@@ -147,9 +142,8 @@ static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
     for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
         f->positions[n++] = i;
     f->w.block->request.n_samples = n;
-    ab_pass_malloc(&f->w, &malloc_face);
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     expect_whole_tape(f);
-    assert_int_equal(f->w.block->report.n_samples_done, n);
     for (uint32_t i = 0; i < n; i++)
         assert_true(f->ticks[i] > 0);
     close_fixture(f);
@@ -160,7 +154,7 @@ static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
     (void)state;
     struct fixture *f = open_fixture(AB_PASS_TAIL);
     f->w.block->request.tail_ticks = 1; /* everything is slow */
-    ab_pass_malloc(&f->w, &malloc_face);
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     const struct ab_tail *tail = &f->w.block->report.phases[1].tail[AB_OP_ALLOC];
     assert_int_equal(tail->n, 18000);
     assert_true(tail->n_slow > 17000);
@@ -180,9 +174,9 @@ static void a_null_is_noted_with_its_size(void **state)
     (void)state;
     struct fixture *f = open_fixture(AB_PASS_TAIL);
     seen.fail_at = 500;
-    ab_pass_malloc(&f->w, &malloc_face);
-    assert_int_not_equal(f->w.first_null_op, UINT32_MAX);
-    assert_true(f->w.first_null_size >= 16);
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+    assert_int_not_equal(f->w.lanes[0].first_null_op, UINT32_MAX);
+    assert_true(f->w.lanes[0].first_null_size >= 16);
     for (uint32_t i = 0; i < f->map.image->n_slots; i++)
         free((void *)f->w.slots[i].ref); /* the run ended before they were freed */
     close_fixture(f);
@@ -205,7 +199,7 @@ static void missing_hooks_are_skipped_not_called(void **state)
     struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
     struct ab_heap_face face = heap_face;
     face.resize = NULL;
-    ab_pass_heap(&f->w, &face);
+    ab_lanes_run(&f->w, ab_pass_heap, &face, true);
     assert_int_equal(seen.resizes, 0);
     assert_int_equal(seen.frees, 18100);
     close_fixture(f);
@@ -224,6 +218,7 @@ static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
         {.size = UINT64_C(1) << 28, .align = 128, .touch = AB_TOUCH_NONE},
         {.size = UINT64_C(1) << 62, .may_fail = true, .touch = AB_TOUCH_PAGE},
     };
+    test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);
     ab_tape_phase(b, "p", true, &err);
@@ -233,16 +228,13 @@ static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
         assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
     assert_int_equal(ab_tape_end(b, &f->tape, &err), AB_OK);
     assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
-    f->w.image = f->map.image;
-    f->w.ops = f->map.ops;
-    f->w.wide = f->map.wide;
-    f->w.phases = f->map.phases;
-    ab_pass_malloc(&f->w, &malloc_face);
+    test_worker_open(&f->w, &f->map);
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     assert_int_equal(seen.zeroed, 1);
     assert_int_equal(seen.aligned, 3);
     assert_int_equal(seen.allocs, 1);
     assert_int_equal(seen.frees, 4);
-    assert_int_equal(f->w.first_null_op, UINT32_MAX); /* the program saw that NULL too */
+    assert_int_equal(f->w.lanes[0].first_null_op, UINT32_MAX); /* the program saw that NULL too */
     close_fixture(f);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "support/cmocka.h"
 #include "support/tape.h"
+#include "support/worker.h"
 #include "worker/verify.h"
 
 #include <malloc.h>
@@ -96,15 +97,17 @@ static struct ab_run_report run(enum spoil how, const struct ab_tape_map *map)
 {
     struct ab_run_block *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct ab_heap_face face = {NULL, spoiled_alloc, spoiled_free, spoiled_resize, spoiled_zeroed,
-                                spoiled_aligned, NULL, spoiled_usable};
+    struct ab_heap_face face = {.alloc = spoiled_alloc,
+                                .free = spoiled_free,
+                                .resize = spoiled_resize,
+                                .alloc_zeroed = spoiled_zeroed,
+                                .alloc_aligned = spoiled_aligned,
+                                .usable_size = spoiled_usable};
     block->request.verify_ops = UINT32_MAX;
     pid_t pid = fork();
     if (pid == 0) {
-        struct ab_worker w = {.image = map->image, .ops = map->ops, .wide = map->wide,
-                              .phases = map->phases, .block = block,
-                              .slots = calloc(map->image->n_slots, sizeof(struct ab_slot)),
-                              .first_null_op = UINT32_MAX};
+        struct ab_worker w = {.block = block};
+        test_worker_open(&w, map);
         spoil = how;
         ab_pass_verify(&w, &face);
         block->report.state = AB_WORKER_DONE;

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "worker/lanes.h"
+
+#include "core/bits.h"
+#include "core/clock.h"
+#include "worker/memory.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Pauses between two yields: few where lanes share CPUs, because the one that is waited for may be
+ * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs); a few
+ * microseconds of them where each should have a CPU of its own, for it may not have got it. */
+enum { SPINS_SHARED = 16, SPINS_OWN = 128, SPINS_BEFORE_SLEEP = 20000 };
+
+static struct {
+    uint32_t arrived, generation; /* atomic; of the barrier */
+    uint32_t turn;                /* atomic; of a strict order */
+    int64_t live, live_peak;      /* atomic; blocks */
+    ab_lane_pass *pass;
+    struct ab_heap_face *heap; /* NULL: the malloc boundary */
+    pthread_t threads[AB_LANES_MAX];
+} meeting;
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void spin(const struct ab_worker *w, uint32_t *n)
+{
+    pause_cpu();
+    if (++*n % w->n_spins == 0)
+        sched_yield();
+}
+
+static void barrier(const struct ab_worker *w)
+{
+    uint32_t generation = __atomic_load_n(&meeting.generation, __ATOMIC_ACQUIRE), n = 0;
+    if (__atomic_add_fetch(&meeting.arrived, 1, __ATOMIC_ACQ_REL) == w->image->n_lanes) {
+        __atomic_store_n(&meeting.arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&meeting.generation, generation + 1, __ATOMIC_RELEASE);
+        if (w->image->n_lanes > 1)
+            syscall(SYS_futex, &meeting.generation, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
+        return;
+    }
+    while (__atomic_load_n(&meeting.generation, __ATOMIC_ACQUIRE) == generation) {
+        if (n < SPINS_BEFORE_SLEEP)
+            spin(w, &n);
+        else
+            syscall(SYS_futex, &meeting.generation, FUTEX_WAIT_PRIVATE, generation, NULL);
+    }
+}
+
+/* ---- threads ---- */
+
+static void pin(struct ab_lane *lane)
+{
+    const struct ab_run_request *r = &lane->w->block->request;
+    cpu_set_t set;
+    if (r->n_cpus == 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)r->cpus[lane->index % r->n_cpus], &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "cannot run on the CPU asked for", NULL);
+}
+
+static void run_lane(struct ab_lane *lane)
+{
+    if (meeting.heap != NULL)
+        ab_worker_enter_heap(lane, meeting.heap);
+    if (lane->w->memory != NULL)
+        ab_memory_touch_stack();
+    barrier(lane->w); /* nobody runs before all are in */
+    meeting.pass(lane);
+}
+
+static void *thread_main(void *user)
+{
+    struct ab_lane *lane = user;
+    pin(lane);
+    barrier(lane->w); /* all threads are there */
+    barrier(lane->w); /* ab_lanes_run has said what to do */
+    run_lane(lane);
+    barrier(lane->w); /* the reports are whole */
+    return NULL;
+}
+
+/* How many CPUs the lanes have between them. */
+static unsigned count_cpus(const struct ab_run_request *r)
+{
+    cpu_set_t set;
+    if (r->n_cpus > 0)
+        return r->n_cpus;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+/* Shared, so that it never counts as the heap's footprint. */
+static void *map(struct ab_worker *w, size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                   -1, 0);
+    if (p == MAP_FAILED)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the lanes", NULL);
+    memset(p, 0, bytes);
+    return p;
+}
+
+static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_report *reports)
+{
+    struct ab_run_report *report = &w->block->report;
+    w->lanes[index] = (struct ab_lane){
+        .w = w,
+        .ops = w->ops,
+        .wide = w->wide,
+        .slots = w->slots,
+        .progress = index == 0 ? &report->op : &report->lane_ops[index],
+        .index = index,
+        .is_strict = w->block->request.is_strict != 0,
+        .is_counting = w->image->n_lanes > 1 && w->block->request.pass == AB_PASS_TAIL,
+        .first_null_op = UINT32_MAX,
+        .reports = w->image->n_lanes == 1 ? report->phases
+                                          : reports + (size_t)index * w->image->n_phases,
+    };
+}
+
+void ab_lanes_open(struct ab_worker *w)
+{
+    uint32_t n = w->image->n_lanes;
+    size_t n_reports = n == 1 ? 0 : (size_t)n * w->image->n_phases;
+    struct ab_phase_report *reports = NULL;
+    w->lanes = map(w, n * sizeof w->lanes[0]);
+    if (n_reports > 0)
+        reports = map(w, n_reports * sizeof reports[0]);
+    meeting.live = meeting.live_peak = 0;
+    w->n_spins = n > count_cpus(&w->block->request) ? SPINS_SHARED : SPINS_OWN;
+    for (uint32_t i = 0; i < n; i++)
+        init_lane(w, i, reports);
+    pin(&w->lanes[0]);
+    if (w->block->request.pass == AB_PASS_VERIFY)
+        return;
+    for (uint32_t i = 1; i < n; i++)
+        if (pthread_create(&meeting.threads[i], NULL, thread_main, &w->lanes[i]) != 0)
+            ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread for each lane", NULL);
+    barrier(w);
+}
+
+/* ---- reports ---- */
+
+static void add_tail(struct ab_tail *sum, const struct ab_tail *tail)
+{
+    sum->n += tail->n;
+    sum->n_slow += tail->n_slow;
+    sum->n_1us += tail->n_1us;
+    sum->n_10us += tail->n_10us;
+    sum->n_100us += tail->n_100us;
+    if (tail->max_ticks > sum->max_ticks)
+        sum->max_ticks = tail->max_ticks;
+    for (uint32_t i = 0; i < tail->n_worst; i++)
+        ab_tail_keep(sum, &tail->worst[i]);
+}
+
+static void add_report(struct ab_phase_report *sum, const struct ab_phase_report *lane)
+{
+    if (lane->begin_tick < sum->begin_tick || sum->begin_tick == 0)
+        sum->begin_tick = lane->begin_tick;
+    if (lane->end_tick > sum->end_tick)
+        sum->end_tick = lane->end_tick;
+    sum->wall_ticks = sum->end_tick - sum->begin_tick;
+    sum->lane_ticks += lane->lane_ticks;
+    sum->wait_ticks += lane->wait_ticks;
+    sum->thread_cpu_ns += lane->thread_cpu_ns;
+    sum->faults_minor += lane->faults_minor;
+    sum->faults_major += lane->faults_major;
+    sum->switches_involuntary += lane->switches_involuntary;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        add_tail(&sum->tail[k], &lane->tail[k]);
+}
+
+static void add_reports(struct ab_worker *w)
+{
+    for (uint32_t p = 0; p < w->image->n_phases; p++) {
+        struct ab_phase_report *sum = &w->block->report.phases[p];
+        sum->process_cpu_ns = w->lanes[0].reports[p].process_cpu_ns;
+        sum->live_peak_blocks = w->lanes[0].reports[p].live_peak_blocks;
+        for (uint32_t i = 0; i < w->image->n_lanes; i++)
+            if (w->lanes[i].reports[p].end_tick != 0)
+                add_report(sum, &w->lanes[i].reports[p]);
+    }
+}
+
+void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_heap)
+{
+    meeting.pass = pass;
+    meeting.heap = is_heap ? face : NULL;
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        w->lanes[i].face = face;
+    barrier(w);
+    run_lane(&w->lanes[0]);
+    barrier(w);
+    for (uint32_t i = 1; i < w->image->n_lanes; i++)
+        pthread_join(meeting.threads[i], NULL);
+    if (w->image->n_lanes > 1)
+        add_reports(w);
+}
+
+/* ---- in a pass ---- */
+
+void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
+{
+    struct ab_worker *w = lane->w;
+    if (lane->index == 0) {
+        *(volatile uint32_t *)&w->block->report.phase = phase;
+        __atomic_store_n(&meeting.turn, w->phases[phase].turns_begin, __ATOMIC_RELAXED);
+        __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);
+    }
+    lane->wait_ticks = 0;
+    __atomic_store_n(&lane->published, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->frame, 0, __ATOMIC_RELAXED);
+    barrier(w);
+}
+
+void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
+{
+    lane->reports[phase].wait_ticks = lane->wait_ticks;
+    __atomic_store_n(&lane->published, UINT32_MAX, __ATOMIC_RELEASE);
+    __atomic_store_n(&lane->frame, UINT32_MAX, __ATOMIC_RELEASE);
+    barrier(lane->w);
+    if (lane->index == 0)
+        lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
+}
+
+static void await(struct ab_lane *lane, const uint32_t *counter, uint32_t count)
+{
+    uint64_t begun = ab_tick_end();
+    uint32_t n = 0;
+    while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) < count)
+        spin(lane->w, &n);
+    lane->wait_ticks += ab_tick_end() - begun;
+}
+
+void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count)
+{
+    if (!lane->is_strict) /* there the turns have seen to it */
+        await(lane, &lane->w->lanes[of].published, count);
+}
+
+void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame)
+{
+    struct ab_lane *lanes = lane->w->lanes;
+    __atomic_store_n(&lane->frame, frame, __ATOMIC_RELEASE); /* first: others may wait for that */
+    for (uint32_t i = 0; i < lane->w->image->n_lanes && !lane->is_strict; i++)
+        if (__atomic_load_n(&lanes[i].frame, __ATOMIC_ACQUIRE) < frame - 1)
+            await(lane, &lanes[i].frame, frame - 1);
+}
+
+void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
+{
+    if (kind == AB_OP_FREE || n_spared > 0) {
+        __atomic_sub_fetch(&meeting.live, kind == AB_OP_FREE ? 1 : n_spared, __ATOMIC_RELAXED);
+    } else if (kind >= 0 && kind != AB_OP_RESIZE && kind != AB_OP_RESET) {
+        int64_t live = __atomic_add_fetch(&meeting.live, 1, __ATOMIC_RELAXED);
+        int64_t peak = __atomic_load_n(&meeting.live_peak, __ATOMIC_RELAXED);
+        while (live > peak && !__atomic_compare_exchange_n(&meeting.live_peak, &peak, live, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+    }
+    lane->chain = ab_tick_end();
+}
+
+void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)
+{
+    if (__atomic_load_n(&meeting.turn, __ATOMIC_ACQUIRE) < turn)
+        await(lane, &meeting.turn, turn);
+}
+
+void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn)
+{
+    (void)lane;
+    __atomic_store_n(&meeting.turn, turn + 1, __ATOMIC_RELEASE);
+}
+
+bool ab_lanes_have_failed(const struct ab_worker *w)
+{
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        if (w->lanes[i].first_null_op != UINT32_MAX)
+            return true;
+    return false;
+}
+
+uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
+{
+    uint32_t low = 0, high = w->block->request.n_samples;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->positions[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lanes on threads: started before the heap opens, together at the beginning and the end of each
+ * phase, and within a phase bound to each other only by the WAITs of the tape (trace/tape.h says
+ * why these cannot hang). Lane 0 is the worker's first thread.
+ */
+#ifndef AB_WORKER_LANES_H
+#define AB_WORKER_LANES_H
+
+#include "worker/worker.h"
+
+/* Maps the lanes and starts the threads of lanes 1 …, which wait for ab_lanes_run. With one lane
+ * there is no thread and no barrier ever waits; nor in the pre-flight, where lane 0 does it all. */
+void ab_lanes_open(struct ab_worker *w);
+/* Runs `pass` in all lanes and puts their reports together in the run block. The face is copied to
+ * each lane; with is_heap, lanes enter it as their own first. */
+void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_heap);
+
+/* In a pass. */
+void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase);
+void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
+void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame);
+/* Until lane `of` has published `count`. */
+void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count);
+/* Behind an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
+ * behind it. */
+void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
+void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
+void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn);
+/* An allocation gave NULL in some lane. The same answer for all lanes between two phases. */
+bool ab_lanes_have_failed(const struct ab_worker *w);
+/* The first sample at or behind a position of the tape. */
+uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
+
+/* The global order of one phase, stretch by stretch. */
+struct ab_order {
+    const struct ab_worker *w;
+    uint32_t phase, lane, turn; /* of the stretch that was given last */
+    uint32_t next;
+    uint32_t at[AB_LANES_MAX];
+};
+void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase);
+/* Ops [begin, end) of order->lane, what guards them included. False behind the last. */
+bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end);
+
+#endif

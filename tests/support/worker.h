@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A worker in this process, for tests of its passes.
+ */
+#ifndef AB_TESTS_SUPPORT_WORKER_H
+#define AB_TESTS_SUPPORT_WORKER_H
+
+#include "runner/tape_map.h"
+#include "worker/lanes.h"
+
+/* Fills what the worker's main would, from a tape's mapping; w->block is the caller's, its request
+ * written before. Slots are allocated here. */
+void test_worker_open(struct ab_worker *w, const struct ab_tape_map *map);
+void test_worker_close(struct ab_worker *w);
+
+#endif
