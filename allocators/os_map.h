@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Addresses from the system at any alignment. One header, so that each allocator is still copied
- * as a few files: it goes along with pool, slab and arena.
+ * as a few files: it goes along with pool and slab.
  */
 #ifndef AB_ALLOCATORS_OS_MAP_H
 #define AB_ALLOCATORS_OS_MAP_H

@@ -475,7 +475,8 @@ static void facts_of_zero_are_served(void **state)
 static void random_work_agrees_with_the_model(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"", "keep=0:spare=0", "keep=2:spare=64KiB:threads=mutex"};
+    static const char *const settings[] = {"", "keep=0:spare=0",
+                                           "keep=2:spare=64KiB:threads=mutex"};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct ab_heap *heap = heap_model_open(backend, settings[i], &facts);
         heap_model_run(backend, heap, &(struct heap_model_work){30000, 20000, 8192, false});
