@@ -8,12 +8,21 @@ load helpers
 
 config=configs/churn.yaml
 
-# A complete result of five blocks, and what an interruption behind the second would have left.
+# jq: the blocks before the n-th, in every list of a result.
+keep='def keep($n): .blocks |= map(select(.index < $n)) | .timer.null |= map(select(.block < $n))
+    | with_entries(if (.value | type) == "array" and .key != "blocks"
+                   then .value |= map(select((.block // 0) < $n)) else . end);'
+
+# What an interruption behind so many blocks would have left of $OUT/whole.json.
+cut_to() { # BLOCKS
+    expect_code 0
+    jq "$keep .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
+}
+
+# A complete result of five blocks, and one that was interrupted behind the second.
 make_partial() { # OPTION…
     bench run "$ROOT/$config" --set ops=3000 -b glibc,arena,skeleton "$@" --json "$OUT/whole.json" -q
-    expect_code 0
-    jq '.complete = false | .blocks |= map(select(.index < 2)) | .results |= map(select(.block < 2))
-        | .timer.null |= map(select(.block < 2))' "$OUT/whole.json" >"$OUT/partial.json"
+    cut_to 2
 }
 
 edit() { # JQ-PROGRAM
@@ -42,7 +51,7 @@ work_of() { # FILE
 @test "the blocks of the partial result are taken over as they are" {
     make_partial
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
-    for key in results timer.null blocks; do
+    for key in results memory timer.null blocks; do
         jq -c ".$key" "$OUT/partial.json" >"$OUT/was"
         jq -c ".$key | map(select((.block // .index) < 2))" "$OUT/resumed.json" >"$OUT/is"
         cmp "$OUT/was" "$OUT/is"
@@ -115,9 +124,7 @@ work_of() { # FILE
 @test "lanes are resumed with their CPUs, order and window" {
     lanes() {
         bench run "$WORKLOADS/pipeline.yaml" -b glibc --reps 2 "$@" --json "$OUT/whole.json" -q
-        expect_code 0
-        jq '.complete = false | .blocks |= .[:1] | .results |= map(select(.block < 1))
-            | .timer.null |= map(select(.block < 1))' "$OUT/whole.json" >"$OUT/partial.json"
+        cut_to 1
         bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
         expect_code 0
         [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
@@ -135,7 +142,8 @@ work_of() { # FILE
 @test "a back end that had failed stays failed and is not run again" {
     make_partial
     edit '.backends[1].status = "crashed" | .backends[1].reason = "SIGSEGV, once upon a time"
-        | .results |= map(select(.backend != "arena"))'
+        | .results |= map(select(.backend != "arena"))
+        | .memory |= map(select(.backend != "arena"))'
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 4
     expect_error 'arena: crashed: SIGSEGV, once upon a time'
@@ -147,8 +155,7 @@ work_of() { # FILE
 @test "a trace is resumed by replay, with its touch" {
     trace=$(ls "$ROOT"/traces/*.abt | head -1)
     bench replay "$trace" -b glibc,arena --reps 3 --touch 'first(8)' --json "$OUT/whole.json" -q
-    jq '.complete = false | .blocks |= .[:1] | .results |= map(select(.block < 1))
-        | .timer.null |= map(select(.block < 1))' "$OUT/whole.json" >"$OUT/partial.json"
+    cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
     expect_error 'is of a trace: allocbench replay --resume goes on with it'
@@ -162,9 +169,7 @@ work_of() { # FILE
 
 @test "a library is run only when the command line names it" {
     bench run "$WORKLOADS/small.yaml" -b glibc,"$GUESTS/libtoy.so" --reps 2 --json "$OUT/whole.json" -q
-    expect_code 0
-    jq '.complete = false | .blocks |= .[:1] | .results |= map(select(.block < 1))
-        | .timer.null |= map(select(.block < 1))' "$OUT/whole.json" >"$OUT/partial.json"
+    cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
     expect_error 'its back end toy is a library of your own: give all its back ends again, with -b'
@@ -182,8 +187,8 @@ work_of() { # FILE
         expect_error "partial.json: .*$2"
         [ ! -e "$OUT/r" ]
     }
-    expect_refused '.blocks[1].index = 3 | .results |= map(select(.block < 1))
-        | .timer.null |= map(select(.block < 1))' 'block 1 is not in it'
+    expect_refused "$keep .blocks[1] as \$last | keep(1) | .blocks += [\$last | .index = 3]" \
+        'block 1 is not in it'
     expect_refused '.config.blocks_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
     expect_refused '.config.blocks_planned = 1' 'it has 2 blocks of 1'
     expect_refused '.schema = "allocbench/2"' 'reads allocbench/1'
