@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/fold.h"
 
+#include "runner/fold_memory.h"
 #include "runner/sampling.h"
 
 #include <math.h>
@@ -302,6 +303,7 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
             session->results[kept++] = session->results[i];
     }
     session->n_results = kept;
+    ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
 }
 
 static int by_value(const void *a, const void *b)

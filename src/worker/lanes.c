@@ -3,6 +3,7 @@
 
 #include "core/bits.h"
 #include "core/clock.h"
+#include "worker/memory.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -78,6 +79,8 @@ static void run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
+    if (lane->w->memory != NULL)
+        ab_memory_touch_stack();
     barrier(lane->w); /* nobody runs before all are in */
     meeting.pass(lane);
 }

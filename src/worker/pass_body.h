@@ -6,7 +6,7 @@
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
- *   ADDRESS(f, ref)                                               where a block's bytes are
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  * A macro template, because a shared loop would have to call through one boundary to reach the
  * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
@@ -14,6 +14,7 @@
 #include "core/bits.h"
 #include "core/clock.h"
 #include "worker/lanes.h"
+#include "worker/memory.h"
 #include "worker/meter.h"
 #include "worker/touch.h"
 
@@ -336,6 +337,32 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
     }
 }
 
+/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
+{
+    int kind = ab_worker_op_kind(lane->w, op);
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0)
+        return;
+    given->at = (uintptr_t)ADDRESS(f, slot->ref);
+    given->size = AB_SLOT_SIZE(slot);
+    given->usable = HAS_USABLE(f) ? CALL_USABLE(f, slot->ref) : AB_UNKNOWN;
+}
+
+static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        const uint64_t *op = &lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED);
+        struct ab_given given = {.lane = lane->index};
+        FN(look_at)(lane, f, *op, &given);
+        ab_memory_after(lane->w, op, &given, n_skipped);
+        i += 1 + n_skipped;
+    }
+}
+
 static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
     bool is_measured = lane->w->phases[phase].is_measured;
@@ -344,6 +371,8 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (pass == AB_PASS_LATENCY && is_measured)
         FN(latency_range)(lane, f, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
     else
         FN(untimed_range)(lane, f, begin, end);
 }
@@ -381,6 +410,8 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 void FN(ab_pass)(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
+    if (lane->index == 0)
+        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
         FN(phase)(lane, lane->face, i);
 }

@@ -24,6 +24,7 @@ struct ab_worker { /* what all lanes share */
     const uint32_t *positions;
     uint32_t *ticks;
     struct ab_lane *lanes; /* image->n_lanes */
+    struct ab_memory_pass *memory; /* memory pass, else NULL */
     uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
 };
 

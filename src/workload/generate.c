@@ -119,13 +119,13 @@ static enum ab_status fail_standing(struct ab_generator *g)
 
 /* All lanes that are left wait. Where others have finished and these only wait for messages, none
  * will come any more: they have finished too. */
-static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_active)
+static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finished)
 {
     bool all_receive = true;
     for (uint32_t i = 0; i < g->phase->n_lanes; i++)
         all_receive = all_receive && (g->lanes[i].is_finished ||
                                       g->lanes[i].wait == AB_WAIT_MESSAGE);
-    if (n_active == g->phase->n_lanes || !all_receive)
+    if (n_finished == 0 || !all_receive)
         return fail_standing(g);
     g->is_done = true;
     return AB_OK;
@@ -142,27 +142,38 @@ static enum ab_status take_turn(struct ab_generator *g, struct ab_lane *lane)
     return status;
 }
 
+/* The first lane that is ready from `from` on, around; AB_LANES_MAX when there is none. */
+static uint32_t next_ready(const struct ab_generator *g, uint32_t from)
+{
+    enum { WORDS = AB_LANES_MAX / 64 };
+    uint32_t first = from % AB_LANES_MAX / 64;
+    for (uint32_t i = 0; i <= WORDS; i++) {
+        uint32_t word = (first + i) % WORDS;
+        uint64_t bits = g->ready[word];
+        if (i == 0)
+            bits &= UINT64_MAX << from % 64;
+        if (bits != 0)
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return AB_LANES_MAX;
+}
+
 static enum ab_status take_turns(struct ab_generator *g)
 {
-    uint32_t active[AB_LANES_MAX], n_active = g->phase->n_lanes;
     enum ab_status status = AB_OK;
-    for (uint32_t i = 0; i < n_active; i++)
-        active[i] = i;
-    while (n_active > 0 && status == AB_OK && !g->is_done) {
-        uint32_t n_left = 0, n_waiting = 0;
-        uint64_t before = ab_tape_count(g->tape) + g->idle;
-        for (uint32_t i = 0; i < n_active && status == AB_OK && !g->is_done; i++) {
-            struct ab_lane *lane = &g->lanes[active[i]];
-            status = take_turn(g, lane);
-            n_waiting += lane->wait != AB_WAIT_NONE;
-            active[n_left] = active[i];
-            n_left += !lane->is_finished;
+    uint32_t index = 0, n_finished = 0;
+    while (n_finished < g->phase->n_lanes && status == AB_OK && !g->is_done) {
+        index = next_ready(g, index);
+        if (index == AB_LANES_MAX) {
+            status = end_of_messages(g, n_finished);
+            continue;
         }
-        bool stands = n_left == n_active && n_waiting == n_active &&
-                      ab_tape_count(g->tape) + g->idle == before;
-        n_active = n_left;
-        if (status == AB_OK && !g->is_done && stands)
-            status = end_of_messages(g, n_active);
+        status = take_turn(g, &g->lanes[index]);
+        if (g->lanes[index].is_finished) {
+            ab_lane_set_ready(g, index, false);
+            n_finished++;
+        }
+        index++;
     }
     return status;
 }
@@ -172,10 +183,12 @@ static enum ab_status take_turns(struct ab_generator *g)
 static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
 {
     enum ab_status status = AB_OK;
+    memset(g->ready, 0, sizeof g->ready);
     for (size_t r = 0, i = 0; r < p->n_roles; r++)
         for (uint32_t k = 0; k < p->roles[r].n_lanes; k++, i++) {
             g->lanes[i].role = &p->roles[r];
             ab_interpret_begin(g, &g->lanes[i]);
+            ab_lane_set_ready(g, (uint32_t)i, true);
         }
     g->highest = ab_generate_counter(g);
     g->base = p->until == AB_UNTIL_LIVE ? 0 : g->highest;

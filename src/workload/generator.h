@@ -10,7 +10,7 @@
 #include "workload/live_set.h"
 #include "workload/locate.h"
 #include "workload/queue.h"
-#include "workload/slot_pool.h"
+#include "trace/slot_pool.h"
 
 /* A lane's turn: that many ops, or steps that find nothing to do; then it is the next lane's. */
 #define AB_TURN_STEPS 16
@@ -49,6 +49,7 @@ struct ab_lane {
     uint32_t depth;
     bool is_finished;
     enum ab_wait wait;
+    struct ab_queue *waits_at;
     /* in a verb, or NULL */
     const struct ab_verb *verb;
     uint64_t step, n_steps;
@@ -69,6 +70,7 @@ struct ab_generator {
     uint32_t n_lanes;
     struct ab_lane *lane; /* whose turn it is */
     uint32_t tape_lane;   /* that carries it out */
+    uint64_t ready[AB_LANES_MAX / 64]; /* bits of the lanes that neither wait nor have finished */
     uint64_t max_ops, idle, n_grown; /* idle steps of all lanes; positions that sets grew by */
     const struct ab_phase_def *phase;
     uint64_t until; /* the phase's counter must reach that */
@@ -100,13 +102,22 @@ static inline uint32_t ab_instance_slot(const struct ab_instance *s, uint32_t po
     return s->slots != NULL ? s->slots[position] : s->base + position;
 }
 
+static inline void ab_lane_set_ready(struct ab_generator *g, uint32_t lane, bool is_ready)
+{
+    uint64_t bit = UINT64_C(1) << lane % 64;
+    g->ready[lane / 64] = is_ready ? g->ready[lane / 64] | bit : g->ready[lane / 64] & ~bit;
+}
+
 /* pick.c: the next position of an `at` in a set, or AB_NO_POSITION when there is none. */
 uint32_t ab_pick_position(struct ab_generator *g, const struct ab_verb *v, uint32_t set,
                           enum ab_pick pick);
 /* How often the verb steps; what of an `order` are chosen and lie in the lane's `picked`. */
 enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v);
+/* Room for n positions in the lane's `picked`. */
+enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n);
 
-/* step.c: one step of the lane's verb, counted in its `step`; or it sets its `wait`. */
+/* step.c: one step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
+ * lane's step has cleared it. */
 enum ab_status ab_step(struct ab_generator *g);
 /* Puts the message that a lane holds back where it belongs, at the end of a phase. */
 enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_lane *lane);

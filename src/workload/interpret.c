@@ -85,7 +85,6 @@ enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_lane *lane)
 {
     enum ab_status status = AB_OK;
     uint64_t n_ops = ab_tape_count(g->tape), begin = n_ops + g->idle;
-    lane->wait = AB_WAIT_NONE;
     while (status == AB_OK && !lane->is_finished && !g->is_done && lane->wait == AB_WAIT_NONE &&
            ab_tape_count(g->tape) + g->idle - begin < AB_TURN_STEPS) {
         status = advance(g, lane);

@@ -87,7 +87,7 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
          : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live) : all;
 }
 
-static enum ab_status reserve_picked(struct ab_generator *g, const struct ab_verb *v, size_t n)
+enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n)
 {
     struct ab_lane *lane = g->lane;
     if (n <= lane->cap_picked)
@@ -110,7 +110,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
     uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? v->count
                     : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live) : all;
     uint32_t n = (uint32_t)(wanted < all ? wanted : all);
-    enum ab_status status = reserve_picked(g, v, n);
+    enum ab_status status = ab_pick_reserve(g, v, n);
     if (status == AB_OK && wanted > n)
         status = ab_generate_idle(g, v->place, wanted - n);
     for (uint64_t i = n; status == AB_OK && i < wanted; i++)
@@ -125,17 +125,6 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
         ab_live_set_oldest(s, lane->picked, n, v->pick == AB_PICK_EVERY ? v->step : 1);
     lane->n_steps = n;
     return AB_OK;
-}
-
-/* All blocks of a region, oldest first. */
-static enum ab_status choose_all(struct ab_generator *g, const struct ab_verb *v,
-                                 const struct ab_live_set *s)
-{
-    enum ab_status status = reserve_picked(g, v, s->n_live);
-    if (status == AB_OK)
-        ab_live_set_oldest(s, g->lane->picked, s->n_live, 1);
-    g->lane->n_steps = s->n_live > 0;
-    return status;
 }
 
 /* Of send, in blocks. */
@@ -157,9 +146,7 @@ enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v)
         lane->n_steps = count_sent(g, v);
     else if (v->kind == AB_VERB_RECV)
         lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : v->count;
-    else if (v->kind == AB_VERB_RESET)
-        status = choose_all(g, v, &s->live);
-    else if (v->kind == AB_VERB_SHUFFLE)
+    else if (v->kind == AB_VERB_RESET || v->kind == AB_VERB_SHUFFLE)
         lane->n_steps = s->live.n_live > 0;
     else if (v->pick >= AB_PICK_FIFO)
         status = choose_by_order(g, v, &s->live);

@@ -79,8 +79,28 @@ bool ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back)
     return true;
 }
 
+bool ab_line_join(struct ab_ring *line, uint32_t lane)
+{
+    if (!reserve(line, 1))
+        return false;
+    *at(line, line->n++) = lane;
+    return true;
+}
+
+bool ab_line_next(struct ab_ring *line, uint32_t *lane)
+{
+    if (line->n == 0)
+        return false;
+    *lane = *at(line, 0);
+    line->begin++;
+    line->n--;
+    return true;
+}
+
 void ab_queue_fini(struct ab_queue *q)
 {
+    free(q->for_room.items);
+    free(q->for_message.items);
     free(q->lengths.items);
     free(q->blocks.items);
     *q = (struct ab_queue){0};

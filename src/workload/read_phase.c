@@ -104,8 +104,8 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     phase->n_roles++;
     phase->n_lanes += role->n_lanes;
     if (phase->n_lanes > AB_LANES_MAX) {
-        ab_diag_add(r->diag, node->at, "the roles up to here have %u lanes; at most %d are possible",
-                    phase->n_lanes, AB_LANES_MAX);
+        ab_diag_add(r->diag, node->at, "the roles up to here have %u lanes; at most %d are "
+                                       "possible", phase->n_lanes, AB_LANES_MAX);
         phase->n_lanes = AB_LANES_MAX - 1;
     }
     if (body == NULL)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 62)
-enum { POOLED_OPS = 8, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
+enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
 
 /* ---- blocks ---- */
 
@@ -230,7 +230,12 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
 {
     struct ab_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
-    uint32_t n = s->live.n_live, *slots = lane->picked;
+    uint32_t n = s->live.n_live;
+    enum ab_status status = ab_pick_reserve(g, v, n);
+    if (status != AB_OK)
+        return status;
+    uint32_t *slots = lane->picked;
+    ab_live_set_oldest(&s->live, slots, n, 1);
     lane->step++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t position = slots[i];
@@ -271,6 +276,54 @@ static struct ab_queue *queue_of(const struct ab_generator *g, const struct ab_v
     return &ab_instance_of(g, v->set, lane)->queue;
 }
 
+static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct ab_queue *q)
+{
+    struct ab_lane *lane = g->lane;
+    lane->wait = what;
+    lane->waits_at = q;
+    ab_lane_set_ready(g, lane->index, false);
+    struct ab_ring *line = what == AB_WAIT_ROOM ? &q->for_room : &q->for_message;
+    return ab_line_join(line, lane->index) ? AB_OK : no_memory(g);
+}
+
+/* The lane goes on, with the queue as if it had found it so by itself. */
+static struct ab_lane *wake(struct ab_generator *g, uint32_t index, struct ab_queue *q)
+{
+    struct ab_lane *lane = &g->lanes[index];
+    lane->wait = AB_WAIT_NONE;
+    lane->queue = q;
+    ab_lane_set_ready(g, index, true);
+    return lane;
+}
+
+static bool has_room(const struct ab_queue *q, const struct ab_set_def *def)
+{
+    return def->count == 0 || q->lengths.n + q->n_reserved < def->count;
+}
+
+/* Room goes to the sender that waits longest. */
+static void offer_room(struct ab_generator *g, const struct ab_set_def *def, struct ab_queue *q)
+{
+    uint32_t waiting;
+    if (!has_room(q, def) || !ab_line_next(&q->for_room, &waiting))
+        return;
+    q->n_reserved++;
+    wake(g, waiting, q);
+}
+
+/* A message goes to the receiver that waits longest, else into the queue. */
+static enum ab_status deliver(struct ab_generator *g, struct ab_queue *q, struct ab_message *m)
+{
+    uint32_t waiting;
+    if (!ab_line_next(&q->for_message, &waiting))
+        return ab_queue_put(q, m, false) ? AB_OK : no_memory(g);
+    struct ab_lane *receiver = wake(g, waiting, q);
+    struct ab_message empty = receiver->message;
+    receiver->message = *m;
+    *m = empty;
+    return AB_OK;
+}
+
 /* Begins a message: a place in the queue, or what the queue does when it is full. False when there
  * is nothing to put into a message now. */
 static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum ab_status *status)
@@ -278,14 +331,14 @@ static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum 
     struct ab_lane *lane = g->lane;
     const struct ab_set_def *def = &g->w->sets[v->set];
     struct ab_queue *q = queue_of(g, v);
-    if (def->count == 0 || q->lengths.n + q->n_reserved < def->count) {
+    if (has_room(q, def)) {
         lane->queue = q;
         q->n_reserved++;
         return true;
     }
     lane->is_refused = def->on_full == AB_ON_FULL_FREE;
     if (def->on_full == AB_ON_FULL_BLOCK)
-        lane->wait = AB_WAIT_ROOM;
+        *status = wait_for(g, AB_WAIT_ROOM, q);
     if (def->on_full == AB_ON_FULL_DROP) {
         lane->step += def->unit < lane->n_steps - lane->step ? def->unit
                                                              : lane->n_steps - lane->step;
@@ -309,17 +362,20 @@ static enum ab_status next_block(struct ab_generator *g, const struct ab_verb *v
     return ab_generate_idle(g, v->place, 1);
 }
 
-static enum ab_status end_message(struct ab_generator *g, struct ab_lane *lane)
+static enum ab_status end_message(struct ab_generator *g, const struct ab_verb *v)
 {
+    struct ab_lane *lane = g->lane;
     struct ab_queue *q = lane->queue;
+    enum ab_status status = AB_OK;
     lane->queue = NULL;
     lane->is_refused = false;
     if (q == NULL)
         return AB_OK;
     q->n_reserved--;
-    if (lane->message.n == 0)
-        return AB_OK;
-    return ab_queue_put(q, &lane->message, false) ? AB_OK : no_memory(g);
+    if (lane->message.n > 0)
+        status = deliver(g, q, &lane->message);
+    offer_room(g, &g->w->sets[v->set], q); /* delivered at once, or nothing to send */
+    return status;
 }
 
 static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
@@ -339,7 +395,7 @@ static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
     lane->step++;
     if (status == AB_OK && (lane->step % g->w->sets[v->set].unit == 0 ||
                             lane->step == lane->n_steps))
-        status = end_message(g, lane);
+        status = end_message(g, v);
     return status;
 }
 
@@ -362,25 +418,43 @@ static enum ab_status settle(struct ab_generator *g, const struct ab_verb *v, ui
     return ab_generate_idle(g, v->place, 1);
 }
 
+/* The message that the lane takes apart, its own or the next one of the queue. Its last block is
+ * the youngest: one wait for it does for all. */
+static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb *v,
+                                   struct ab_queue *q)
+{
+    struct ab_lane *lane = g->lane;
+    const struct ab_set_def *def = &g->w->sets[v->set];
+    struct ab_message *m = &lane->message;
+    if (lane->queue == NULL) {
+        if (!ab_queue_get(q, m, def->is_lifo))
+            return no_memory(g);
+        lane->queue = q;
+        offer_room(g, def, q);
+    }
+    if (m->next > 0 || ab_tape_await(g->tape, m->slots[m->n - 1], g->err) == AB_OK)
+        return AB_OK;
+    return push_failed(g);
+}
+
 static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_lane *lane = g->lane;
     struct ab_queue *q = queue_of(g, v);
+    struct ab_message *m = &lane->message;
     if (lane->queue == NULL && q->lengths.n == 0) {
-        if (v->amount != AB_AMOUNT_ALL) {
-            lane->wait = AB_WAIT_MESSAGE;
-            return AB_OK;
-        }
+        if (v->amount != AB_AMOUNT_ALL)
+            return wait_for(g, AB_WAIT_MESSAGE, q);
         lane->step = lane->n_steps; /* another lane was faster */
         return ab_generate_idle(g, v->place, 1);
     }
-    if (lane->queue == NULL && !ab_queue_get(q, &lane->message, g->w->sets[v->set].is_lifo))
-        return no_memory(g);
-    lane->queue = q;
-    uint32_t slot = lane->message.slots[lane->message.next];
-    enum ab_status status = v->other == AB_NO_SET ? free_pooled(g, slot) : settle(g, v, slot);
-    if (status == AB_OK && ++lane->message.next == lane->message.n) {
-        lane->message.next = lane->message.n = 0;
+    enum ab_status status = hold_message(g, v, q);
+    if (status != AB_OK)
+        return status;
+    uint32_t slot = m->slots[m->next];
+    status = v->other == AB_NO_SET ? free_pooled(g, slot) : settle(g, v, slot);
+    if (status == AB_OK && ++m->next == m->n) {
+        m->next = m->n = 0;
         lane->queue = NULL;
         lane->step++;
     }
@@ -391,12 +465,17 @@ enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_lane *lane)
 {
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;
+    if (lane->wait != AB_WAIT_NONE)
+        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0; /* nobody waits any more */
+    lane->wait = AB_WAIT_NONE;
     if (v == NULL || q == NULL)
         return AB_OK;
-    if (v->kind == AB_VERB_SEND)
-        return end_message(g, lane);
     lane->queue = NULL;
-    return ab_queue_put(q, &lane->message, !g->w->sets[v->set].is_lifo) ? AB_OK : no_memory(g);
+    q->n_reserved -= v->kind == AB_VERB_SEND;
+    bool to_front = v->kind == AB_VERB_RECV && !g->w->sets[v->set].is_lifo;
+    if (lane->message.n == 0 || ab_queue_put(q, &lane->message, to_front))
+        return AB_OK;
+    return ab_generate_fail(g, v->place, "out of memory");
 }
 
 /* ---- any step ---- */
