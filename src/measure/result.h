@@ -213,6 +213,11 @@ struct ab_session { /* everything about one command's measurements */
     uint64_t n_tape_ops;
     struct ab_host host;
     const char *command_line;
+    struct { /* what measured; NULL = this build */
+        const char *version, *compiler, *flags;
+    } tool;
+    const char *resumed_from;  /* the result that the first blocks were taken from; NULL = none */
+    uint32_t n_blocks_resumed;
     struct {
         const char *source;  /* "rdtsc/rdtscp" */
         double ns_per_tick, quantum_ns;
@@ -247,6 +252,14 @@ struct ab_session { /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;           /* lanes took turns in the exact order */
 };
+
+/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
+void ab_session_fini(struct ab_session *session);
+
+/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
+ * exact), so that a table made from the session and one made from its file are the same. */
+void ab_session_settle(struct ab_session *session);
+double ab_number_settle(double x);
 
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);

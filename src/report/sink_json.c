@@ -69,6 +69,7 @@ static json_t *whole(uint64_t n)
 
 static json_t *number(double x)
 {
+    x = ab_number_settle(x); /* 21.0000000000001 is told as 21, hence a whole number */
     if (!isfinite(x))
         return json_null();
     if (fabs(x) < 0x1p53 && x == nearbyint(x))
@@ -76,12 +77,13 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-static json_t *tool(struct writer *w)
+/* A stored result keeps what measured it. */
+static json_t *tool(struct writer *w, const struct ab_session *s)
 {
     json_t *o = json_object();
-    put(w, o, "version", text(AB_VERSION));
-    put(w, o, "compiler", text(COMPILER));
-    put(w, o, "flags", text(AB_FLAGS));
+    put(w, o, "version", text(s->tool.version != NULL ? s->tool.version : AB_VERSION));
+    put(w, o, "compiler", text(s->tool.compiler != NULL ? s->tool.compiler : COMPILER));
+    put(w, o, "flags", text(s->tool.flags != NULL ? s->tool.flags : AB_FLAGS));
     return o;
 }
 
@@ -123,6 +125,8 @@ static json_t *config(struct writer *w, const struct ab_session *s)
     put(w, o, "settings", settings);
     put(w, o, "command_line", text(s->command_line));
     put(w, o, "blocks_planned", whole(s->n_blocks_planned));
+    put(w, o, "resumed_from", text(s->resumed_from));
+    put(w, o, "blocks_resumed", whole(s->n_blocks_resumed));
     put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
@@ -331,7 +335,7 @@ static json_t *document(struct writer *w, const struct ab_session *s)
     json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
     json_t *results = json_array();
     put(w, o, "schema", text("allocbench/1"));
-    put(w, o, "tool", tool(w));
+    put(w, o, "tool", tool(w, s));
     put(w, o, "complete", json_boolean(s->is_complete));
     put(w, o, "config", config(w, s));
     put(w, o, "seed", whole(s->seed));

@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "runner/estimate.h"
 #include "runner/fold_memory.h"
+#include "runner/resume.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,10 @@ struct conductor {
 };
 
 static const char *const boundary_names[] = {"malloc", "heap"};
+
+/* Random streams of the seed: one for the pre-flight, one a block. */
+#define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
+#define BLOCK_STREAM(block) (PREFLIGHT_STREAM << 32 | (block))
 
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
@@ -216,6 +221,7 @@ static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t
 static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
 {
     struct ab_session *s = c->session;
+    ab_rng_init(&c->rng, s->seed, BLOCK_STREAM(block));
     uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -270,24 +276,48 @@ static double measure_floor(const struct ab_session *s)
     return floor;
 }
 
+static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    ab_rng_init(&c->rng, c->session->seed, PREFLIGHT_STREAM);
+    for (uint32_t i = 0; i < c->session->n_backends && status == AB_OK; i++)
+        if (is_running(c, i))
+            status = preflight(c, i, err);
+    return status;
+}
+
+/* Room for all blocks, with those that were measured before. */
+static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
+{
+    struct ab_session *s = c->session;
+    if (c->plan->resumed != NULL)
+        ab_resume_adopt(s, c->plan->resumed);
+    struct ab_block *blocks = realloc(s->blocks, c->plan->reps * sizeof blocks[0]);
+    if (blocks == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    s->blocks = blocks;
+    return AB_OK;
+}
+
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err)
 {
     struct conductor c = {.plan = plan, .session = session};
-    enum ab_status status = AB_OK;
     uint32_t n_alive = 0;
-    ab_rng_init(&c.rng, session->seed, UINT64_C(0x72756e)); /* a stream of its own: "run" */
-    session->blocks = calloc(plan->reps, sizeof session->blocks[0]);
     c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
-    if (session->blocks == NULL || c.marks == NULL)
+    if (c.marks == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    for (uint32_t i = 0; i < session->n_backends && status == AB_OK; i++)
-        if (is_running(&c, i))
-            status = preflight(&c, i, err);
+    if (plan->resumed != NULL)
+        ab_resume_keep_failed(session, plan->resumed);
+    enum ab_status status = run_preflights(&c, err);
+    if (status == AB_OK && plan->resumed != NULL)
+        status = ab_resume_check_backends(session, plan->resumed, err);
+    if (status == AB_OK)
+        status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * (plan->reps * (plan->context.is_strict ? 2 : 4) + 1);
-    for (uint32_t b = 0; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
+    c.total = n_alive * ((plan->reps - session->n_blocks) * (plan->context.is_strict ? 2 : 4) + 1);
+    for (uint32_t b = session->n_blocks; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
         status = run_block(&c, b, err);
         if (status != AB_OK && session->n_blocks > b)
             drop_block(session, b);
@@ -298,32 +328,4 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     session->timer.floor_ns = measure_floor(session);
     session->is_complete = status == AB_OK;
     return status;
-}
-
-void ab_session_fini(struct ab_session *session)
-{
-    for (uint32_t i = 0; i < session->n_results; i++)
-        free(session->results[i].hdr);
-    for (uint32_t i = 0; i < session->n_size_classes; i++)
-        free(session->size_classes[i].hdr);
-    for (uint32_t i = 0; i < session->n_timelines; i++)
-        free(session->timelines[i].points);
-    for (uint32_t i = 0; i < session->n_blocks; i++)
-        free((void *)session->blocks[i].order);
-    free(session->size_classes);
-    free(session->windows);
-    free(session->memory);
-    free(session->timelines);
-    free(session->results);
-    free(session->nulls);
-    free(session->blocks);
-    session->results = NULL;
-    session->nulls = NULL;
-    session->blocks = NULL;
-    session->size_classes = NULL;
-    session->windows = NULL;
-    session->memory = NULL;
-    session->timelines = NULL;
-    session->n_results = session->n_nulls = session->n_blocks = 0;
-    session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
 }

@@ -210,8 +210,7 @@ static void too_many_ops_are_refused_with_the_figure_before_they_are_made(void *
         "    do: [{repeat: 1e15, do: [{alloc: s, size: 8}, {free: s, count: all}]}]\n",
         "    lanes: 256\n    until: iters(1e8)\n    do: [{toggle: s, size: 8}]\n",
         "    until: iters(1e10)\n    do: [{exchange: s, size: 8}]\n",
-        "    until: iters(1e9)\n    roles:\n      - {name: a, do: [{toggle: s, size: 8, count: "
-        "40}]}\n      - {name: b, do: [{free: s}]}\n",
+        "    until: iters(1e10)\n    roles:\n      - {name: a, do: [{toggle: s, size: 8}]}\n",
     };
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         struct ab_tape tape;
