@@ -84,39 +84,41 @@ static void add_padded(struct ab_text *line, const char *text, unsigned width, b
     ab_text_addf(line, "  %s%*s", label, (int)(width - ab_format_width(label)), "");
 }
 
+/* What is behind the columns: where it stands unless it passed, and why it was not judged. */
+static void add_rest(struct ab_text *rest, const struct ab_gate_result *g)
+{
+    const char *lead = g->verdict == AB_GATE_PASS ? ""
+                       : g->status == AB_OK       ? "passed over: "
+                                                  : "not judged: ";
+    if (g->verdict != AB_GATE_PASS)
+        ab_text_addf(rest, "  (%s)", g->place);
+    if (g->reason[0] != 0)
+        ab_text_addf(rest, "%s%s%s", g->verdict == AB_GATE_PASS ? "  " : " ", lead, g->reason);
+}
+
 static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gate_result *g,
                        const struct columns *c, struct ab_table_style style)
 {
-    struct ab_text line = {0};
-    char cell[AB_CELL_BYTES], value[2 * AB_CELL_BYTES];
+    struct ab_text line = {0}, rest = {0};
+    char cell[AB_CELL_BYTES];
+    enum ab_emphasis emphasis = g->status != AB_OK ? AB_STRONG : AB_PLAIN;
     format_value(cell, g->value, g->unit);
-    snprintf(value, sizeof value, "%*s", (int)c->value, cell);
     ab_text_addf(&line, "  %s", sign_of(g, style.utf8));
-    line.n = line.n > 0 ? line.n : 0;
-    struct ab_text rest = {0};
     add_padded(&line, g->text, c->text, style.utf8);
     add_padded(&line, name_of(s, g), c->name, style.utf8);
-    ab_text_addf(&line, "  %s", value);
-    if (g->verdict != AB_GATE_PASS)
-        ab_text_addf(&rest, "  (%s)", g->place);
-    if (g->reason[0] != 0)
-        ab_text_addf(&rest, "%s%s", rest.n > 0 ? " " : "  ",
-                     g->verdict == AB_GATE_PASS ? "" : g->status == AB_OK ? "passed over: "
-                                                                         : "not judged: ");
-    if (g->reason[0] != 0)
-        ab_text_add(&rest, g->reason);
-    bool is_bad = g->status != AB_OK;
+    ab_text_addf(&line, "  %*s", (int)c->value, cell);
+    add_rest(&rest, g);
     bool fits = line.s != NULL && rest.s != NULL &&
                 ab_format_width(line.s) + ab_format_width(rest.s) <= style.width;
     if (fits)
         ab_text_add(&line, rest.s);
     if (line.s != NULL)
-        ab_table_line(to, style, is_bad ? AB_STRONG : AB_PLAIN, line.s);
+        ab_table_line(to, style, emphasis, line.s);
     if (!fits && rest.s != NULL) {
         struct ab_text more = {0};
-        ab_text_addf(&more, "     %s", rest.s);
+        ab_text_addf(&more, "%s%s", style.utf8 ? "   " : "      ", rest.s);
         if (more.s != NULL)
-            ab_table_prose(to, style, is_bad ? AB_STRONG : AB_FAINT, more.s);
+            ab_table_prose(to, style, emphasis, more.s);
         ab_text_fini(&more);
     }
     ab_text_fini(&line);

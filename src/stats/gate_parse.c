@@ -97,7 +97,7 @@ static const char *list_names(char buf[LIST_BYTES], const struct names *names)
         char name[80];
         ab_text_printable(name, sizeof name, names->items[i]);
         if (used + strlen(name) + 8 > LIST_BYTES)
-            return strcat(buf, ", …");
+            return strcat(buf, ", ...");
         used += (size_t)snprintf(buf + used, LIST_BYTES - used, "%s%s", i == 0 ? "" : ", ", name);
     }
     return buf;
@@ -376,8 +376,8 @@ static bool read_metric(struct parser *p, struct span metric)
 /* How a number of this unit is written. */
 static enum ab_unit_kind unit_kind(const char *unit)
 {
-    return strcmp(unit, "ns") == 0        ? AB_UNIT_NS
-           : strcmp(unit, "bytes") == 0   ? AB_UNIT_BYTES
+    return strcmp(unit, "ns") == 0        ? AB_UNIT_TIME_REAL
+           : strcmp(unit, "bytes") == 0   ? AB_UNIT_BYTES_REAL
            : strcmp(unit, "ratio") == 0   ? AB_UNIT_FRACTION
            : strcmp(unit, "percent") == 0 ? AB_UNIT_FRACTION
                                           : AB_UNIT_COUNT;
