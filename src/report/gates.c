@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_WIDEST = 60, NAME_WIDEST = 24, VALUE_WIDEST = 12 };
+enum { TEXT_WIDEST = 60, TEXT_LEAST = 12, NAME_WIDEST = 24, VALUE_WIDEST = 12, SIGNS = 6, GAP = 2 };
 
 struct columns {
     unsigned text, name, value;
@@ -52,7 +52,8 @@ static unsigned wider(unsigned so_far, const char *text, unsigned most)
     return width > so_far ? width : so_far;
 }
 
-static struct columns measure_columns(const struct ab_session *s)
+/* The text gives way where all three do not fit; the value never does. */
+static struct columns measure_columns(const struct ab_session *s, unsigned width)
 {
     struct columns c = {0, 0, 0};
     for (uint32_t i = 0; i < s->n_gates; i++) {
@@ -62,6 +63,9 @@ static struct columns measure_columns(const struct ab_session *s)
         c.name = wider(c.name, name_of(s, &s->gates[i]), NAME_WIDEST);
         c.value = wider(c.value, cell, VALUE_WIDEST);
     }
+    unsigned others = SIGNS + c.name + c.value + 3 * GAP;
+    unsigned room = width > others + TEXT_LEAST ? width - others : TEXT_LEAST;
+    c.text = c.text < room ? c.text : room;
     return c;
 }
 
@@ -144,7 +148,7 @@ static void print_title(FILE *to, const struct ab_session *s, struct ab_table_st
     if (n_skipped > 0)
         ab_text_addf(&title, ", %u passed over", n_skipped);
     if (title.s != NULL)
-        ab_table_line(to, style, AB_STRONG, title.s);
+        ab_table_prose(to, style, AB_STRONG, title.s);
     ab_text_fini(&title);
 }
 
@@ -154,7 +158,7 @@ void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_s
     if (session->n_gates == 0)
         return;
     ab_format_begin(&guard);
-    struct columns c = measure_columns(session);
+    struct columns c = measure_columns(session, style.width);
     fputc('\n', to);
     print_title(to, session, style);
     for (uint32_t i = 0; i < session->n_gates; i++)
