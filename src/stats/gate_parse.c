@@ -426,6 +426,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     struct span factor = {bound.s, n_factor};
     struct span name = trim((struct span){bound.s + n_factor + 1, bound.n - n_factor - 1});
     const char *unit = ab_metric_unit(&g->metric);
+    char word[WORD_BYTES];
     if (!read_factor(p, factor))
         return false;
     if (name.n == 0)
@@ -443,7 +444,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     if (!read_backend(p, name, &g->other, g->other_name))
         return false;
     if (g->backend != AB_GATE_EACH && strcmp(g->name, g->other_name) == 0)
-        return fail(p, name, "'%s' beside itself", g->name);
+        return fail(p, name, "'%s' beside itself", shown(word, name));
     return true;
 }
 
@@ -545,8 +546,8 @@ bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *
         return false;
     if (is_claim && p.gate.backend == AB_GATE_EACH) {
         struct span whole = trim((struct span){text, (size_t)(compare.s - text)});
-        return fail(&p, whole, "a claim names its back end: BACKEND:%.100s",
-                    p.gate.metric.phase);
+        char word[WORD_BYTES];
+        return fail(&p, whole, "a claim names its back end: BACKEND:%s", shown(word, whole));
     }
     *out = p.gate;
     return true;

@@ -17,11 +17,12 @@
 #include <cmocka.h>
 
 static struct ab_gate_result gates[] = {
-    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_PASS, 126, 2000, "ns", AB_OK, ""},
+    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_PASS, 126, 2000, "ns",
+     AB_OK, ""},
     {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_SCUDO, AB_GATE_NOT_JUDGED, NAN, 2000, "ns",
      AB_OK, "scudo is absent: not installed"},
-    {"arena:steady/memory/rss_peak < 1.5x live", "web.yaml:32:5", FAKE_ARENA, AB_GATE_FAIL, 3.04, 1.5,
-     "x live", AB_GATE, ""},
+    {"arena:steady/memory/rss_peak < 1.5x live", "web.yaml:32:5", FAKE_ARENA, AB_GATE_FAIL, 3.04,
+     1.5, "x live", AB_GATE, ""},
     {"jemalloc:steady/all/ns_per_op < 0.01x glibc", "web.yaml:33:5", FAKE_JEMALLOC, AB_GATE_PASS,
      0.00709, 0.01, "x glibc", AB_OK, "the difference is below the floor"},
     {"pool:steady/all/ops_per_s > 20M", "--gate", FAKE_POOL, AB_GATE_NOT_JUDGED, NAN, 2e7, "1/s",
@@ -41,8 +42,8 @@ static struct ab_claim_result claims[] = {
     {"arena:drain/all/ns_per_op = 0.00000279x glibc", "web.yaml:41:5", "", "Memory Magic, part 2",
      "drain", "all", "ns_per_op", "arena", "glibc", false, 0.00000279, NAN, NAN, NAN, 0,
      "arena not in this run"},
-    {"jemalloc:steady/all/ops_per_s = 2x glibc", "web.yaml:42:5", "twice", "a talk", "steady", "all",
-     "ops_per_s", "jemalloc", "glibc", true, 2, 1.41, 1.2, 1.5, 1, ""},
+    {"jemalloc:steady/all/ops_per_s = 2x glibc", "web.yaml:42:5", "twice", "a talk", "steady",
+     "all", "ops_per_s", "jemalloc", "glibc", true, 2, 1.41, 1.2, 1.5, 1, ""},
 };
 
 static void write_lists(FILE *to, const struct ab_session *s, void *style)

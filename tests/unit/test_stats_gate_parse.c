@@ -36,8 +36,10 @@ struct good {
 #define AWAY AB_GATE_ELSEWHERE
 
 static const struct good goods[] = {
-    {"run/alloc/p99 < 2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0, 0},
-    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0, 0},
+    {"run/alloc/p99 < 2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0,
+     0},
+    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0,
+     0},
     {"  drain/free/p99.9\t<=  1.5us\n", "drain", "free", "p99.9", AB_GATE_AT_MOST,
      AB_GATE_ABSOLUTE, 1500, EACH, 0, 0},
     {"run/all/ns_per_op < 3.5ns", "run", "all", "ns_per_op", AB_GATE_LESS, AB_GATE_ABSOLUTE, 3.5,
@@ -62,8 +64,8 @@ static const struct good goods[] = {
      EACH, 0, 0},
     {"run/end/faults_minor < 10", "run", "end", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
      EACH, 0, 0},
-    {"glibc:run/alloc/max >= 1ms", "run", "alloc", "max", AB_GATE_AT_LEAST, AB_GATE_ABSOLUTE, 1e6, 0,
-     0, 0},
+    {"glibc:run/alloc/max >= 1ms", "run", "alloc", "max", AB_GATE_AT_LEAST, AB_GATE_ABSOLUTE, 1e6,
+     0, 0, 0},
     {"slab:threads=sharded:run/all/ns_per_op < 0.5x glibc", "run", "all", "ns_per_op",
      AB_GATE_LESS, AB_GATE_BACKEND, 0.5, 1, 0, 0},
     {"jemalloc{A=B:C,x/y<z}:run/free/p50 < 1us", "run", "free", "p50", AB_GATE_LESS,
@@ -198,7 +200,8 @@ static void a_claim_is_a_ratio_of_one_back_end_to_another(void **state)
     static const char *const wrong[] = {
         "glibc:run/all/ns_per_op < 0.5x mimalloc", "glibc:run/all/ns_per_op = 5ns",
         "run/all/ns_per_op = 0.5x glibc",          "glibc:run/memory/rss_peak = 1.5x live",
-        "mimalloc:run/all/ns_per_op = 0.5x glibc floor 2ns", "glibc:run/all/ns_per_op 0.5x mimalloc",
+        "mimalloc:run/all/ns_per_op = 0.5x glibc floor 2ns",
+        "glibc:run/all/ns_per_op 0.5x mimalloc",
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(wrong); i++)
         assert_false(ab_gate_parse(wrong[i], true, &scope, &g, &error));
