@@ -473,9 +473,10 @@ void ab_options_print_overview(FILE *to)
           "this build is.\n\n"
           "Exit codes:\n"
           "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed             4  a back end asked for by name is missing, crashed,\n"
-          "  2  bad command line or          timed out or was wrong; or the system refused\n"
-          "     workload                130, 143  interrupted\n"
+          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+          "     not judged                   timed out or was wrong; or the system refused\n"
+          "  2  bad command line or     130, 143  interrupted\n"
+          "     workload\n"
           "record passes on the exit status of the command; its own failures are 125 to 127.\n",
           to);
 }
