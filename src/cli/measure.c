@@ -3,6 +3,7 @@
 
 #include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/gates.h"
 #include "cli/progress.h"
 #include "cli/store.h"
 #include "cli/terminal.h"
@@ -33,6 +34,7 @@ struct measurement {
     struct ab_store store;
     struct ab_session session;
     const char **phases;
+    struct ab_gate_set gates;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char worker_path[PATH_MAX];
 };
@@ -137,6 +139,21 @@ static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
     return AB_OK;
 }
 
+static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = m->options,
+        .workload = m->subject->workload,
+        .phases = m->tape.phases,
+        .n_phases = m->tape.image->n_phases,
+        .backends = names,
+    };
+    for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = m->selection.items[i].name;
+    return ab_gate_set_read(&source, &m->gates, err);
+}
+
 static void describe_session(struct measurement *m)
 {
     const struct ab_subject *s = m->subject;
@@ -217,6 +234,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
         return name_resumed(m, err);
     ab_clock_calibrate(&plan.context.clock);
+    if ((status = ab_gate_set_check_floor(&m->gates, &plan.context.clock, err)) != AB_OK)
+        return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&line, o->is_quiet);
@@ -245,28 +264,40 @@ static enum ab_status write_csv(struct measurement *m, struct ab_err *err)
     return ab_output_commit(&m->csv, err);
 }
 
+/* The list of gates is for people: where standard output has a document, it goes beside it. */
+static void print_verdicts(const struct measurement *m)
+{
+    struct ab_table_style style = ab_terminal_style(m->options);
+    bool is_taken = is_stdout_taken(m->options);
+    style.color = style.color && !is_taken;
+    if (!is_taken)
+        ab_sink_claims(stdout, &m->session, style);
+    ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
+}
+
 /* Files come before the table, whose pipe may close; and one output that fails is no reason to go
  * without the others. The first error is the one that is told. */
 static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
-    ab_session_settle(&m->session);
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
     enum ab_status json = write_json(m, status == AB_OK ? err : &more);
     status = status == AB_OK ? json : status;
     enum ab_status csv = write_csv(m, status == AB_OK ? err : &more);
     if (!is_stdout_taken(m->options))
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    print_verdicts(m);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
     return status == AB_OK ? csv : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. */
+/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
+ * failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = 0;
+    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
     for (uint32_t i = 0; i < m->session.n_backends; i++) {
         const struct ab_backend_info *b = &m->session.backends[i];
         if (ab_backend_status_has_numbers(b->status))
@@ -292,6 +323,9 @@ static void release(struct measurement *m)
     ab_session_fini(&m->session);
     ab_tape_map_close(&m->tape);
     ab_selection_list_fini(&m->selection);
+    ab_gate_set_fini(&m->gates);
+    free(m->session.gates);
+    free(m->session.claims);
     free(m->session.backends);
     free(m->cases);
     free(m->phases);
@@ -307,13 +341,20 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
         (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||
-        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK)
+        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
+        (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
     status = run_session(&m, err);
     if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
         goto out; /* nothing new to keep */
     struct ab_err why;
+    ab_session_settle(&m.session);
+    if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
+        !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+        goto out;
+    }
     enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
     if (status == AB_OK)
         status = written;

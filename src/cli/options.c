@@ -24,6 +24,7 @@ enum option_id {
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_DRAIN,
+    OPT_GATE,
     OPT_OUTPUT,
     OPT_RESULTS,
     OPT_NO_STORE,
@@ -90,6 +91,12 @@ static const struct ab_option_info table[] = {
                    "memory pass: once all is freed, wait so long for memory to be given\n"
                    "back, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
+    [OPT_GATE] = {"gate", "TEXT",
+                  "a bound that makes the run fail (exit 1), such as\n"
+                  "'run/alloc/p99 < 2us', 'run/memory/rss_peak < 1.5x live' or\n"
+                  "'arena:run/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
+                  "cannot be judged fails too (see configs/README.md)",
+                  "Gates", 0, RUN | REPLAY | CHECK},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
     [OPT_RESULTS] = {"results", "DIR",
@@ -302,6 +309,8 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         if (status == AB_OK)
             o->drain_ns = n;
         return status;
+    case OPT_GATE:
+        return add_or_fail(&o->gates, &o->n_gates, value, err);
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -422,6 +431,7 @@ void ab_options_fini(struct ab_options *o)
 {
     free(o->backends);
     free(o->sets);
+    free(o->gates);
     free(o->args);
 }
 
@@ -472,9 +482,10 @@ void ab_options_print_overview(FILE *to)
           "this build is.\n\n"
           "Exit codes:\n"
           "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed             4  a back end asked for by name is missing, crashed,\n"
-          "  2  bad command line or          timed out or was wrong; or the system refused\n"
-          "     workload                130, 143  interrupted\n"
+          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+          "     not judged                   timed out or was wrong; or the system refused\n"
+          "  2  bad command line or     130, 143  interrupted\n"
+          "     workload\n"
           "record passes on the exit status of the command; its own failures are 125 to 127.\n",
           to);
 }

@@ -34,6 +34,8 @@ struct ab_options {
     const char *backend_path; /* NULL = none */
     const char **sets;     /* of --set, ends with NULL */
     size_t n_sets;
+    const char **gates;    /* of --gate */
+    size_t n_gates;
     const char **args;     /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;

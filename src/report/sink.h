@@ -45,5 +45,9 @@ struct ab_table_style { /* how the terminal table may look */
 bool ab_sink_json(FILE *to, const struct ab_session *session);
 void ab_sink_csv(FILE *to, const struct ab_session *session);
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
+/* The list of gates with their verdicts; published figures beside what was measured. Nothing where
+ * the session has none. */
+void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
+void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
 
 #endif

@@ -32,7 +32,7 @@ struct key_table {
 static const struct key_table verb_table;
 #define TABLE(owner, OWNER, text)                                                        \
     static const struct key_row owner##_rows[] = {                                       \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)};                                 \
+        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)};                          \
     static const struct key_table owner##_table = {text, owner##_rows,                   \
                                                    AB_ARRAY_LEN(owner##_rows)};
 TABLE(verb, VERB, "a verb")
@@ -43,6 +43,7 @@ TABLE(set, SET, "a set")
 TABLE(role, ROLE, "a role")
 TABLE(phase, PHASE, "a phase")
 TABLE(backend, BACKEND, "a back end")
+TABLE(claim, CLAIM, "a claim")
 TABLE(top, TOP, "the workload")
 
 struct check {
@@ -130,18 +131,20 @@ static void check_text(struct check *c, const struct ab_node *node,
                     shape_name(node));
 }
 
-static void check_texts(struct check *c, const struct ab_node *list)
+static void check_texts(struct check *c, struct ab_node *list)
 {
-    const struct ab_node *bad = list->kind == AB_NODE_LIST ? NULL : list;
-    for (const struct ab_node *n = bad == NULL ? ab_tree_first(c->tree, list) : NULL;
-         n != NULL && bad == NULL; n = ab_tree_next(c->tree, n))
-        if (n->kind != AB_NODE_SCALAR)
-            bad = n;
-    if (bad == NULL)
+    if (list->kind != AB_NODE_LIST) {
+        ab_diag_add(c->diag, list->at, "'%s' must be a list of texts, each '- \"…\"', found %s",
+                    list->key, shape_name(list));
+        c->is_misshapen = true;
         return;
-    ab_diag_add(c->diag, bad->at, "'%s' must be a list of single values such as [\"a=b\"], found %s",
-                list->key, shape_name(bad));
-    c->is_misshapen = true;
+    }
+    for (struct ab_node *n = ab_tree_first(c->tree, list); n != NULL; n = ab_tree_next(c->tree, n))
+        if (n->kind != AB_NODE_SCALAR) {
+            ab_diag_add(c->diag, n->at, "an entry of '%s' must be a text, found %s", list->key,
+                        shape_name(n));
+            c->is_misshapen = true;
+        }
 }
 
 static void check_map(struct check *c, struct ab_node *map, const struct key_table *table)

@@ -5,7 +5,7 @@
  * and keys that this version does not know yet.
  *
  *     TEXT(owner, member, key)          a scalar, always kept as text
- *     TEXTS(owner, member, key)         a list of scalars
+ *     TEXTS(owner, member, key)         a list of scalars, each kept as text
  *     LIST(owner, member, key, child)   a list of maps, each a `child`
  *     LATER(key)                        in the language, not built yet: an error that says so
  */
@@ -24,7 +24,8 @@
     LIST(top, sets, "sets", set)                                                         \
     LIST(top, phases, "phases", phase)                                                   \
     LIST(top, backends, "backends", backend)                                             \
-    LATER("gates")
+    TEXTS(top, gates, "gates")                                                           \
+    LIST(top, claims, "claims", claim)
 
 #define AB_KEYS_PARAM(TEXT, TEXTS, LIST, LATER)                                          \
     TEXT(param, name, "name")                                                            \
@@ -123,6 +124,11 @@
     TEXT(backend, name, "name")                                                          \
     TEXTS(backend, params, "params")                                                     \
     TEXTS(backend, env, "env")
+
+#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, LATER)                                          \
+    TEXT(claim, claim, "claim")                                                          \
+    TEXT(claim, says, "says")                                                            \
+    TEXT(claim, source, "source")
 
 /* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.
  * False when something has the wrong shape, so that the file cannot be loaded at all;

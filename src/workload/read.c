@@ -334,6 +334,10 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
         ab_read_sets(r, list, raw->sets, raw->sets_count);
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
+    if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
+        ab_read_gates(r, list, raw->gates, raw->gates_count);
+    if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
+        ab_read_claims(r, list, raw->claims, raw->claims_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)
         ab_read_phases(r, list, raw->phases, raw->phases_count);
     else

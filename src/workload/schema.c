@@ -22,6 +22,7 @@
 
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
+
 static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
 #define FIELDS(owner, OWNER)                                                             \
     static const cyaml_schema_field_t owner##_fields[] = {                               \
@@ -39,6 +40,7 @@ SCHEMA(set, SET);
 SCHEMA(role, ROLE);
 SCHEMA(phase, PHASE);
 SCHEMA(backend, BACKEND);
+SCHEMA(claim, CLAIM);
 FIELDS(top, TOP);
 
 static const cyaml_schema_value_t root_value = {

@@ -29,6 +29,7 @@ AB_RAW(set, SET);
 AB_RAW(role, ROLE);
 AB_RAW(phase, PHASE);
 AB_RAW(backend, BACKEND);
+AB_RAW(claim, CLAIM);
 AB_RAW(top, TOP);
 
 struct ab_schema {
