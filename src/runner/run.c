@@ -15,7 +15,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, total, cap_samples;
+    size_t positions, ticks, classes, total, cap_samples;
 };
 
 static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
@@ -24,7 +24,8 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
                            pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
     l.positions = (sizeof(struct ab_run_block) + 63) & ~(size_t)63;
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
-    l.total = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.total = l.classes + l.cap_samples;
     return l;
 }
 
@@ -75,12 +76,14 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     fill_request(context, c, pass, r);
     r->positions_offset = l.positions;
     r->ticks_offset = l.ticks;
+    r->classes_offset = l.classes;
     r->block_bytes = l.total;
     uint32_t *positions = (uint32_t *)((char *)p + l.positions);
     if (pass == AB_PASS_LATENCY)
         r->n_samples = ab_sampling_draw(context->tape, rng, positions, l.cap_samples);
     out->positions = positions;
     out->ticks = (uint32_t *)((char *)p + l.ticks);
+    out->classes = (const uint8_t *)p + l.classes;
     out->n_samples = r->n_samples;
     return fd;
 }

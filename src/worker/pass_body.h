@@ -300,6 +300,7 @@ static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
         i = at + 1 + FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED);
         uint64_t stored = lane->delta + 1;
         w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+        w->classes[s] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, lane->ops[at]));
     }
     if (i < end)
         FN(untimed)(lane, f, i, end);
@@ -319,8 +320,10 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
-            if (AB_UNLIKELY(lane->delta >= slow))
+            if (AB_UNLIKELY(lane->delta >= slow)) {
                 ab_worker_note_slow(lane, &tails[kind]);
+                lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+            }
         }
         if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
             lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
