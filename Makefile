@@ -39,7 +39,7 @@ LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 
 # What a measuring process contains; everything else lives in the parent only.
-WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/rng.c \
+WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/rng.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
 MAIN_SRC   := src/cli/main.c
@@ -159,6 +159,9 @@ quickstart: all
 	@echo
 	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
 
+# What runs on several threads, under ThreadSanitizer too.
+TSAN_TESTS := test_worker_lanes
+
 unit-bins: $(UNIT_BIN)
 guests: $(GUEST_LIB) $(GUEST_PROG)
 unit: all guests $(UNIT_BIN)
@@ -171,8 +174,10 @@ test_%: $(B)/tests/unit/test_% all guests
 test-bins:
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=release all unit-bins guests
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests fuzz-bins
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=tsan \
+	  $(TSAN_TESTS:%=build/tsan/tests/unit/%)
 test check: test-bins
-	$(Q)./tests/run-all build/release build/asan
+	$(Q)./tests/run-all build/release build/asan build/tsan $(TSAN_TESTS)
 
 $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 	$(call say,LD,$@)

@@ -5,15 +5,17 @@
  */
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
+#include "allocators/lane_lock.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
 struct ab_heap {
     struct ab_arena arena;
+    struct ab_lane_lock lock;
 };
 
-enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_HUGE, PARAM_COUNT };
+enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_HUGE, PARAM_THREADS, PARAM_COUNT };
 
 #define LARGEST_RESERVE ((uint64_t)1 << 46) /* half of what a process can address on x86-64 */
 #define HUGE_PAGE_BYTES ((uint64_t)2 << 20)
@@ -32,6 +34,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .help = "ask for huge pages, committed 2 MiB at a time or in larger steps",
                     .type = AB_PARAM_BOOL,
                     .max = 1},
+    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
@@ -75,6 +78,7 @@ static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
         munmap(heap, sizeof *heap);
         return error;
     }
+    ab_lane_lock_init(&heap->lock, args->values[PARAM_THREADS], args->facts->lanes);
     *out = heap;
     return 0;
 }
@@ -85,19 +89,35 @@ static void arena_close(struct ab_heap *heap)
     munmap(heap, sizeof *heap);
 }
 
+static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
+{
+    pthread_mutex_lock(&heap->lock.mutex);
+    void *block = ab_arena_alloc(&heap->arena, size);
+    pthread_mutex_unlock(&heap->lock.mutex);
+    return (ab_ref)block;
+}
+
 static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 {
+    if (__builtin_expect(heap->lock.is_shared, 0))
+        return alloc_locked(heap, size);
     return (ab_ref)ab_arena_alloc(&heap->arena, size);
 }
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, align, size);
+    ab_lane_lock(&heap->lock);
+    void *block = ab_arena_alloc_aligned(&heap->arena, align, size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return (ab_ref)ab_arena_alloc_zeroed(&heap->arena, size);
+    ab_lane_lock(&heap->lock);
+    void *block = ab_arena_alloc_zeroed(&heap->arena, size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -109,32 +129,45 @@ static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    return (ab_ref)ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
+    ab_lane_lock(&heap->lock);
+    void *block = ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
+    ab_lane_lock(&heap->lock);
     ab_arena_reset(&heap->arena);
+    ab_lane_unlock(&heap->lock);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    return ab_arena_save(&heap->arena);
+    ab_lane_lock(&heap->lock);
+    uint64_t mark = ab_arena_save(&heap->arena);
+    ab_lane_unlock(&heap->lock);
+    return mark;
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
+    ab_lane_lock(&heap->lock);
     ab_arena_restore(&heap->arena, mark);
+    ab_lane_unlock(&heap->lock);
 }
 
 static void arena_purge(struct ab_heap *heap)
 {
+    ab_lane_lock(&heap->lock);
     ab_arena_purge(&heap->arena);
+    ab_lane_unlock(&heap->lock);
 }
 
 /* What is live is unknown: the arena is never told anything by a free. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
+    ab_lane_lock(&heap->lock);
     const struct ab_arena *a = &heap->arena;
     *out = (struct ab_heap_stats){
         .reserved_bytes = (uint64_t)(a->end - a->base),
@@ -143,6 +176,7 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .metadata_bytes = sizeof *heap,
         .os_calls = a->n_os_calls,
     };
+    ab_lane_unlock(&heap->lock);
     return 0;
 }
 
@@ -153,7 +187,7 @@ const struct ab_backend ab_arena_backend = {
     .size = sizeof(struct ab_backend),
     .name = "arena",
     .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op",
-    .traits = AB_TRAIT_NO_FREE,
+    .traits = AB_TRAIT_NO_FREE | AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
     .params = params,
     .n_params = PARAM_COUNT,
     .open = arena_open,

@@ -9,6 +9,8 @@
 
 #define BUILTINS(X) \
     X(ab_arena_backend) \
+    X(ab_pool_backend) \
+    X(ab_slab_backend) \
     X(ab_system_backend) \
     X(ab_null_backend) \
     X(ab_backend_v1)

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/measure.h"
 #include "cli/one_file.h"
+#include "cli/resume.h"
 #include "trace/reader.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
     return buf;
 }
 
-enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
+static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
+                                   int *exit_code, struct ab_err *err)
 {
     const char *path;
     struct ab_tape tape = {0};
@@ -39,8 +41,21 @@ enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct 
         .settings = settings,
         .seed = o->has_seed ? o->seed : 1,
         .tape = &tape,
+        .resumed = resume->is_on ? &resume->stored.session : NULL,
     };
     status = ab_measure(o, &subject, exit_code, err);
     ab_tape_fini(&tape);
+    return status;
+}
+
+enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_resume resume;
+    enum ab_status status = ab_resume_begin(o, "trace", &resume, err);
+    if (status != AB_OK)
+        return status;
+    if (!resume.is_done)
+        status = replay_trace(&resume.options, &resume, exit_code, err);
+    ab_resume_end(&resume);
     return status;
 }

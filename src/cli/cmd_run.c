@@ -2,12 +2,14 @@
 #include "cli/commands.h"
 #include "cli/measure.h"
 #include "cli/one_file.h"
+#include "cli/resume.h"
 #include "core/text.h"
 #include "workload/workload.h"
 
 #include <stdlib.h>
 
-enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err)
+static enum ab_status run_workload(const struct ab_options *o, struct ab_resume *resume,
+                                   int *exit_code, struct ab_err *err)
 {
     const char *path;
     struct ab_workload *workload = NULL;
@@ -26,11 +28,24 @@ enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_
             .settings = ab_workload_params(workload),
             .seed = ab_workload_seed(workload),
             .tape = &tape,
+            .resumed = resume->is_on ? &resume->stored.session : NULL,
         };
         subject.backends = ab_workload_backends(workload, &subject.n_backends);
         status = ab_measure(o, &subject, exit_code, err);
     }
     ab_tape_fini(&tape);
     ab_workload_free(workload);
+    return status;
+}
+
+enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_resume resume;
+    enum ab_status status = ab_resume_begin(o, "workload", &resume, err);
+    if (status != AB_OK)
+        return status;
+    if (!resume.is_done)
+        status = run_workload(&resume.options, &resume, exit_code, err);
+    ab_resume_end(&resume);
     return status;
 }

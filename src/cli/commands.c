@@ -8,13 +8,19 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                         "measure back ends on a workload",
                         "  allocbench run configs/quickstart.yaml\n"
                         "  allocbench run my.yaml -b glibc,jemalloc,./libmine.so --set n=1000\n"
-                        "  allocbench run my.yaml --json result.json --csv result.csv\n",
+                        "  allocbench run my.yaml --json result.json --csv result.csv\n"
+                        "  allocbench run --resume results/my-20260102T030405-1a2b3c4d.json\n",
                         ab_cmd_run},
     [AB_COMMAND_REPLAY] = {"replay", "[OPTIONS] TRACE.abt",
                            "measure back ends on a recorded trace",
                            "  allocbench replay app.abt\n"
                            "  allocbench replay app.abt -b glibc,arena --touch all\n",
                            ab_cmd_replay},
+    [AB_COMMAND_REPORT] = {"report", "[OPTIONS] RESULT.json …",
+                           "print stored results again",
+                           "  allocbench report results/churn-20260102T030405-1a2b3c4d.json\n"
+                           "  allocbench report result.json --csv result.csv\n",
+                           ab_cmd_report},
     [AB_COMMAND_RECORD] = {"record", "[-o TRACE.abt] -- COMMAND …",
                            "record what a real program asks of malloc",
                            "  allocbench record -o app.abt -- ./app --its-options\n",

@@ -9,6 +9,7 @@
 
 enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);

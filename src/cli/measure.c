@@ -4,12 +4,14 @@
 #include "backend/selection.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/store.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "measure/environment.h"
 #include "report/sink.h"
 #include "runner/case.h"
 #include "runner/estimate.h"
+#include "runner/resume.h"
 #include "runner/session.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
@@ -28,6 +30,7 @@ struct measurement {
     struct ab_case *cases;
     struct ab_tape_map tape;
     struct ab_output json, csv;
+    struct ab_store store;
     struct ab_session session;
     const char **phases;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
@@ -39,8 +42,8 @@ static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
     const struct ab_options *o = m->options;
     if (o->json != NULL && o->csv != NULL && strcmp(o->json, "-") == 0 && strcmp(o->csv, "-") == 0)
         return ab_fail(err, AB_USAGE, "--json - and --csv - would mix on standard output");
-    enum ab_status status = AB_OK;
-    if (o->json != NULL)
+    enum ab_status status = ab_store_open(o, &m->store, err);
+    if (status == AB_OK && o->json != NULL)
         status = ab_output_open(o->json, &m->json, err);
     if (status == AB_OK && o->csv != NULL)
         status = ab_output_open(o->csv, &m->csv, err);
@@ -151,6 +154,7 @@ static void describe_session(struct measurement *m)
     session->n_edges = s->tape->n_edges;
     session->n_remote = s->tape->n_remote;
     session->command_line = ab_command_line;
+    session->resumed_from = s->resumed != NULL ? m->options->resume : NULL;
     session->timer.window_ns = NAN;
     session->timer.floor_ns = NAN;
 #if defined(__x86_64__)
@@ -174,15 +178,24 @@ static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
     return AB_OK;
 }
 
+/* Puts the name of the partial result in front of what is wrong with it. */
+static enum ab_status name_resumed(const struct measurement *m, struct ab_err *err)
+{
+    char shown[512];
+    return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
+}
+
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     struct ab_progress_line line;
     struct ab_session_plan plan = {
         .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
+    plan.resumed = m->subject->resumed;
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
+    plan.context.drain_ns = o->drain_ns;
     plan.context.is_thp_off = o->is_thp_off;
     plan.context.memory_limit_bytes =
         o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
@@ -193,14 +206,15 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.n_cpus = m->session.n_cpus = (uint32_t)o->n_cpus;
     plan.context.is_strict = m->session.is_strict = o->is_strict;
     m->session.cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
+    if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
+        return name_resumed(m, err);
     ab_clock_calibrate(&plan.context.clock);
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
-    ab_supervise_begin();
     ab_progress_begin(&line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
     ab_progress_end(&line);
-    return status;
+    return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
 static bool is_stdout_taken(const struct ab_options *o)
@@ -209,20 +223,36 @@ static bool is_stdout_taken(const struct ab_options *o)
            (o->csv != NULL && strcmp(o->csv, "-") == 0);
 }
 
-static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
+static enum ab_status write_json(struct measurement *m, struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
-    if (!is_stdout_taken(m->options))
-        ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     if (m->json.to != NULL && !ab_sink_json(m->json.to, &m->session))
         return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
+    return ab_output_commit(&m->json, err);
+}
+
+static enum ab_status write_csv(struct measurement *m, struct ab_err *err)
+{
     if (m->csv.to != NULL)
         ab_sink_csv(m->csv.to, &m->session);
-    if (m->json.to != NULL)
-        status = ab_output_commit(&m->json, err);
-    if (status == AB_OK && m->csv.to != NULL)
-        status = ab_output_commit(&m->csv, err);
-    return status;
+    return ab_output_commit(&m->csv, err);
+}
+
+/* Files come before the table, whose pipe may close; and one output that fails is no reason to go
+ * without the others. The first error is the one that is told. */
+static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
+{
+    struct ab_err more;
+    ab_session_settle(&m->session);
+    enum ab_status status = ab_store_write(&m->store, &m->session, err);
+    enum ab_status json = write_json(m, status == AB_OK ? err : &more);
+    status = status == AB_OK ? json : status;
+    enum ab_status csv = write_csv(m, status == AB_OK ? err : &more);
+    if (!is_stdout_taken(m->options))
+        ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    fflush(stdout); /* the table first, then where it is kept */
+    if (!m->options->is_quiet)
+        ab_store_tell(&m->store, stderr);
+    return status == AB_OK ? csv : status;
 }
 
 /* Back ends asked for by name must have worked; what a default list lacks is only a warning. */
@@ -250,6 +280,7 @@ static void release(struct measurement *m)
 {
     ab_output_abandon(&m->json);
     ab_output_abandon(&m->csv);
+    ab_store_close(&m->store);
     ab_session_fini(&m->session);
     ab_tape_map_close(&m->tape);
     ab_selection_list_fini(&m->selection);
@@ -262,6 +293,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
                           int *exit_code, struct ab_err *err)
 {
     struct measurement m = {.options = o, .subject = subject};
+    ab_supervise_begin(); /* from here on nothing is left behind by a signal */
     enum ab_status status =
         ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
@@ -271,11 +303,14 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         goto out;
     describe_session(&m);
     status = run_session(&m, err);
-    if (status != AB_OK && !(status == AB_INTERRUPTED && m.session.n_blocks > 0))
-        goto out;
-    enum ab_status written = write_outputs(&m, err);
-    if (written != AB_OK)
+    if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
+        goto out; /* nothing new to keep */
+    struct ab_err why;
+    enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
+    if (status == AB_OK)
         status = written;
+    else if (written != AB_OK && status == AB_INTERRUPTED)
+        fprintf(stderr, "allocbench: %s\n", why.text);
     *exit_code = judge(&m);
 out:
     release(&m);

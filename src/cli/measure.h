@@ -7,6 +7,7 @@
 #define AB_CLI_MEASURE_H
 
 #include "cli/options.h"
+#include "measure/result.h"
 #include "trace/tape.h"
 
 struct ab_subject { /* what is to be measured; strings are borrowed */
@@ -17,6 +18,7 @@ struct ab_subject { /* what is to be measured; strings are borrowed */
     size_t n_backends;
     uint64_t seed;
     struct ab_tape *tape; /* emptied */
+    struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
 };
 
 enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,

@@ -14,6 +14,7 @@ enum option_id {
     OPT_SET,
     OPT_TOUCH,
     OPT_REPS,
+    OPT_RESUME,
     OPT_SEED,
     OPT_CPUS,
     OPT_ORDER,
@@ -21,7 +22,10 @@ enum option_id {
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
+    OPT_DRAIN,
     OPT_OUTPUT,
+    OPT_RESULTS,
+    OPT_NO_STORE,
     OPT_JSON,
     OPT_CSV,
     OPT_COLOR,
@@ -33,6 +37,7 @@ enum option_id {
 
 #define RUN (1u << AB_COMMAND_RUN)
 #define REPLAY (1u << AB_COMMAND_REPLAY)
+#define REPORT (1u << AB_COMMAND_REPORT)
 #define RECORD (1u << AB_COMMAND_RECORD)
 #define TRACE (1u << AB_COMMAND_TRACE)
 #define CHECK (1u << AB_COMMAND_CHECK)
@@ -51,6 +56,10 @@ static const struct ab_option_info table[] = {
                    "What runs", 0, REPLAY},
     [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 5)",
                   "Measurement", 0, RUN | REPLAY},
+    [OPT_RESUME] = {"resume", "RESULT.json",
+                    "go on with a result that was interrupted: only the blocks that are\n"
+                    "missing run; what is not said here is taken from it",
+                    "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
                   RUN | REPLAY | CHECK},
     [OPT_CPUS] = {"cpus", "LIST",
@@ -71,15 +80,26 @@ static const struct ab_option_info table[] = {
                        "Measurement", 0, RUN | REPLAY},
     [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
                      "Measurement", 0, RUN | REPLAY},
+    [OPT_DRAIN] = {"drain", "TIME",
+                   "memory pass: once all is freed, wait so long for memory to be given\n"
+                   "back, at most 10s (default: 0.1s)",
+                   "Measurement", 0, RUN | REPLAY},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
                     RECORD},
+    [OPT_RESULTS] = {"results", "DIR",
+                     "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+                     "results/)",
+                     "Output", 0, RUN | REPLAY},
+    [OPT_NO_STORE] = {"no-store", NULL, "keep no result beside what --json and --csv write", "Output",
+                      0, RUN | REPLAY},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-                  RUN | REPLAY | TRACE},
+                  RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
-                 RUN | REPLAY},
+                 RUN | REPLAY | REPORT},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
-                   "Output", 0, RUN | REPLAY},
-    [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0, RUN | REPLAY},
+                   "Output", 0, RUN | REPLAY | REPORT},
+    [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
+                   RUN | REPLAY | REPORT},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
                    RUN | REPLAY | RECORD},
     [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
@@ -208,6 +228,12 @@ static enum ab_status add_or_fail(const char ***list, size_t *n, const char *val
     return add_text(list, n, value) ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
+enum ab_status ab_options_set_touch(struct ab_options *o, const char *value, struct ab_err *err)
+{
+    o->has_touch = true;
+    return read_touch(&table[OPT_TOUCH], value, o, err);
+}
+
 static enum ab_status apply(enum option_id id, const char *value, struct ab_options *o,
                             struct ab_err *err)
 {
@@ -224,14 +250,18 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     case OPT_SET:
         return add_or_fail(&o->sets, &o->n_sets, value, err);
     case OPT_TOUCH:
-        return read_touch(info, value, o, err);
+        return ab_options_set_touch(o, value, err);
     case OPT_REPS:
+        o->has_reps = true;
         status = read_number(info, value, AB_UNIT_COUNT, 1, &n, err);
-        if (status == AB_OK && n > 1000)
+        if (status == AB_OK && n > AB_REPS_MAX)
             return bad_value(info, value, "at most 1000", err);
         if (status == AB_OK)
             o->reps = (uint32_t)n;
         return status;
+    case OPT_RESUME:
+        o->resume = value;
+        return AB_OK;
     case OPT_SEED:
         o->has_seed = true;
         return read_number(info, value, AB_UNIT_COUNT, 0, &o->seed, err);
@@ -256,6 +286,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
         return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
+    case OPT_DRAIN:
+        status = read_number(info, value, AB_UNIT_TIME, 0, &n, err);
+        if (status == AB_OK && n > 10000000000)
+            return bad_value(info, value, "at most 10s", err);
+        if (status == AB_OK)
+            o->drain_ns = n;
+        return status;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -271,6 +308,12 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return status;
     case OPT_ASCII:
         o->is_ascii = true;
+        return AB_OK;
+    case OPT_RESULTS:
+        o->results = value;
+        return AB_OK;
+    case OPT_NO_STORE:
+        o->is_store_off = true;
         return AB_OK;
     case OPT_QUIET:
         o->is_quiet = true;
@@ -346,7 +389,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .touch = AB_TOUCH_PAGE};
+    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {

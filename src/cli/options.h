@@ -17,6 +17,7 @@
 enum ab_command_id {
     AB_COMMAND_RUN,
     AB_COMMAND_REPLAY,
+    AB_COMMAND_REPORT,
     AB_COMMAND_RECORD,
     AB_COMMAND_TRACE,
     AB_COMMAND_CHECK,
@@ -24,7 +25,7 @@ enum ab_command_id {
     AB_COMMAND_COUNT
 };
 
-enum { AB_CPUS_MAX = 1024 };
+enum { AB_CPUS_MAX = 1024, AB_REPS_MAX = 1000 };
 enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
 struct ab_options {
@@ -37,9 +38,14 @@ struct ab_options {
     bool has_seed;
     uint64_t seed;
     uint32_t reps;
+    const char *resume;              /* a partial result to go on with; NULL = none */
+    const char *results;             /* where results are kept; NULL = not said */
+    bool is_store_off;               /* --no-store */
+    bool has_reps, has_touch;        /* given, not the default */
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
+    uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
@@ -62,6 +68,9 @@ extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 void ab_options_fini(struct ab_options *o);
+
+/* Reads what --touch takes. */
+enum ab_status ab_options_set_touch(struct ab_options *o, const char *value, struct ab_err *err);
 
 void ab_options_print_help(FILE *to, enum ab_command_id command);
 /* The whole tool: commands, examples, exit codes. */

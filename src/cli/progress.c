@@ -20,7 +20,8 @@ void ab_progress_begin(struct ab_progress_line *line, bool is_quiet)
 
 void ab_progress_show(void *user, const struct ab_progress *p)
 {
-    static const char *const passes[AB_PASS_COUNT] = {"pre-flight", "throughput", "latency", "tail"};
+    static const char *const passes[AB_PASS_COUNT] = {"pre-flight", "throughput", "latency", "tail",
+                                                      "memory"};
     struct ab_progress_line *line = user;
     uint64_t now = ab_clock_now_ns();
     if (!line->is_on || now - line->drawn_ns < REDRAW_NS)

@@ -39,6 +39,7 @@ struct ab_backend_info {
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
+    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
@@ -77,7 +78,7 @@ struct ab_result {
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
     double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
-    double background_cpu_ns_per_op, wait_percent;
+    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
     /* tail pass: every op */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
@@ -212,6 +213,11 @@ struct ab_session { /* everything about one command's measurements */
     uint64_t n_tape_ops;
     struct ab_host host;
     const char *command_line;
+    struct { /* what measured; NULL = this build */
+        const char *version, *compiler, *flags;
+    } tool;
+    const char *resumed_from;  /* the result that the first blocks were taken from; NULL = none */
+    uint32_t n_blocks_resumed;
     struct {
         const char *source;  /* "rdtsc/rdtscp" */
         double ns_per_tick, quantum_ns;
@@ -246,6 +252,14 @@ struct ab_session { /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;           /* lanes took turns in the exact order */
 };
+
+/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
+void ab_session_fini(struct ab_session *session);
+
+/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
+ * exact), so that a table made from the session and one made from its file are the same. */
+void ab_session_settle(struct ab_session *session);
+double ab_number_settle(double x);
 
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);

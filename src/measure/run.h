@@ -24,6 +24,7 @@ enum ab_pass {
     AB_PASS_THROUGHPUT, /* untimed ops, wall and CPU time a phase */
     AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
     AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
+    AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
     AB_PASS_COUNT
 };
 
@@ -81,6 +82,7 @@ struct ab_run_request {
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
+    uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
     uint64_t block_bytes;                    /* size of the run memfd */
 };
 
@@ -113,6 +115,7 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t thread_cpu_ns; /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
 

@@ -95,6 +95,19 @@ static int create_temporary(int directory, char *name, size_t cap)
     return fd;
 }
 
+/* Undoes what there is of an output that could not be opened. */
+static void drop(struct ab_output *o, int fd)
+{
+    if (o->to != NULL)
+        fclose(o->to);
+    else if (fd >= 0)
+        close(fd);
+    if (o->directory >= 0)
+        close(o->directory);
+    free(o->path);
+    free(o->temporary);
+}
+
 static enum ab_status open_file(const char *path, struct ab_output *out, struct ab_err *err)
 {
     char name[64];
@@ -121,16 +134,8 @@ static enum ab_status open_file(const char *path, struct ab_output *out, struct 
     }
     *out = o;
 out:
-    if (status != AB_OK) {
-        if (o.to != NULL)
-            fclose(o.to);
-        else if (fd >= 0)
-            close(fd);
-        if (o.directory >= 0)
-            close(o.directory);
-        free(o.path);
-        free(o.temporary);
-    }
+    if (status != AB_OK)
+        drop(&o, fd);
     return status;
 }
 
@@ -201,10 +206,97 @@ void ab_output_abandon(struct ab_output *out)
 {
     if (out->to != NULL && out->path != NULL) {
         fclose(out->to);
-        unlinkat(out->directory, out->temporary, 0);
+        if (out->temporary != NULL)
+            unlinkat(out->directory, out->temporary, 0);
         close(out->directory);
         free(out->path);
         free(out->temporary);
     }
     *out = (struct ab_output){0};
+}
+
+/* ---- files that must be new ---- */
+
+/* A file without a name is given one through /proc; where either is missing, a temporary name. */
+static int create_nameless(int directory, char *name, size_t cap)
+{
+    int fd = -1;
+    name[0] = 0;
+    if (access("/proc/self/fd", X_OK) == 0)
+        fd = openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    return fd >= 0 ? fd : create_temporary(directory, name, cap);
+}
+
+enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, struct ab_err *err)
+{
+    char name[64];
+    int fd = -1;
+    struct ab_output o = {.directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    enum ab_status status = AB_SYSTEM;
+    if (o.directory >= 0)
+        fd = create_nameless(o.directory, name, sizeof name);
+    if (fd < 0) {
+        status = ab_fail_errno(err, AB_USAGE, "cannot write to '%s'", folder);
+        goto out;
+    }
+    o.path = strdup(folder);
+    o.temporary = name[0] != 0 ? strdup(name) : NULL;
+    o.to = fdopen(fd, "w");
+    if (o.to != NULL && o.path != NULL && (name[0] == 0) == (o.temporary == NULL)) {
+        *out = o;
+        return AB_OK;
+    }
+    status = ab_fail_errno(err, AB_SYSTEM, "cannot write to '%s'", folder);
+    if (name[0] != 0)
+        unlinkat(o.directory, name, 0);
+out:
+    drop(&o, fd);
+    return status;
+}
+
+/* 0, or an errno; EEXIST when the name is taken. */
+static int give_name(const struct ab_output *out, const char *name)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fileno(out->to));
+    if (out->temporary == NULL)
+        return linkat(AT_FDCWD, self, out->directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    if (linkat(out->directory, out->temporary, out->directory, name, 0) == 0) {
+        unlinkat(out->directory, out->temporary, 0);
+        return 0;
+    }
+    if (errno == EEXIST)
+        return errno;
+    return renameat2(out->directory, out->temporary, out->directory, name, RENAME_NOREPLACE) == 0
+               ? 0
+               : errno; /* FAT has no links */
+}
+
+enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
+                                    struct ab_err *err)
+{
+    enum { NAMES_MAX = 10000 };
+    errno = 0;
+    bool written = fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0;
+    int reason = written ? EEXIST : errno != 0 ? errno : EIO;
+    for (int i = 1; written && reason == EEXIST && i < NAMES_MAX; i++) {
+        if (i == 1)
+            snprintf(name, cap, "%s.json", stem);
+        else
+            snprintf(name, cap, "%s-%d.json", stem, i);
+        reason = give_name(out, name);
+    }
+    if (reason == 0 && !sync_directory(out->directory))
+        reason = errno;
+    if (reason != 0) {
+        errno = reason;
+        enum ab_status status =
+            ab_fail_errno(err, AB_SYSTEM, "cannot store the result in '%s'", out->path);
+        ab_output_abandon(out);
+        return status;
+    }
+    free(out->temporary);
+    out->temporary = NULL; /* it has its name: what follows only closes */
+    ab_output_abandon(out);
+    return AB_OK;
 }

@@ -20,12 +20,20 @@
  * do nothing to one that is zero or ended. */
 struct ab_output {
     FILE *to;
-    char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory` */
+    char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory`, and NULL for
+                               a file without a name */
     int directory;          /* of path; kept open, so that a moved folder is still the right one */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
 void ab_output_abandon(struct ab_output *out);
+
+/* A file that replaces nothing: it has no name (or a temporary one, where the file system knows no
+ * other way) until `commit_new` gives it the first free one of STEM.json, STEM-2.json, …; a process
+ * that is killed leaves nothing behind. The name goes to `name`. Abandon as above. */
+enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, struct ab_err *err);
+enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
+                                    struct ab_err *err);
 
 struct ab_table_style { /* how the terminal table may look */
     unsigned width;     /* columns */

@@ -69,6 +69,7 @@ static json_t *whole(uint64_t n)
 
 static json_t *number(double x)
 {
+    x = ab_number_settle(x); /* 21.0000000000001 is told as 21, hence a whole number */
     if (!isfinite(x))
         return json_null();
     if (fabs(x) < 0x1p53 && x == nearbyint(x))
@@ -76,12 +77,13 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-static json_t *tool(struct writer *w)
+/* A stored result keeps what measured it. */
+static json_t *tool(struct writer *w, const struct ab_session *s)
 {
     json_t *o = json_object();
-    put(w, o, "version", text(AB_VERSION));
-    put(w, o, "compiler", text(COMPILER));
-    put(w, o, "flags", text(AB_FLAGS));
+    put(w, o, "version", text(s->tool.version != NULL ? s->tool.version : AB_VERSION));
+    put(w, o, "compiler", text(s->tool.compiler != NULL ? s->tool.compiler : COMPILER));
+    put(w, o, "flags", text(s->tool.flags != NULL ? s->tool.flags : AB_FLAGS));
     return o;
 }
 
@@ -123,7 +125,17 @@ static json_t *config(struct writer *w, const struct ab_session *s)
     put(w, o, "settings", settings);
     put(w, o, "command_line", text(s->command_line));
     put(w, o, "blocks_planned", whole(s->n_blocks_planned));
+    put(w, o, "resumed_from", text(s->resumed_from));
+    put(w, o, "blocks_resumed", whole(s->n_blocks_resumed));
     put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
+    json_t *cpus = json_array();
+    for (uint32_t i = 0; i < s->n_cpus; i++)
+        append(w, cpus, json_integer(s->cpus[i]));
+    put(w, o, "cpus", cpus);
+    put(w, o, "order", text(s->is_strict ? "strict" : "free"));
+    put(w, o, "window", whole(s->window));
+    put(w, o, "n_edges", whole(s->n_edges));
+    put(w, o, "n_remote", whole(s->n_remote));
     return o;
 }
 
@@ -189,6 +201,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
     put(w, o, "never_frees", json_boolean(b->never_frees));
+    put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));
     put(w, o, "package", text(b->package));
     return o;
@@ -263,10 +276,58 @@ static json_t *result(struct writer *w, const struct ab_session *s, const struct
 }
 
 /* A back end that failed has no numbers, even where some were measured before it did. */
-static bool has_numbers(const struct ab_session *s, const struct ab_result *r)
+static bool is_shown(const struct ab_session *s, uint32_t backend)
 {
-    return r->backend < s->n_backends &&
-           ab_backend_status_has_numbers(s->backends[r->backend].status);
+    return backend < s->n_backends &&
+           ab_backend_status_has_numbers(s->backends[backend].status);
+}
+
+static json_t *memory(struct writer *w, const struct ab_session *s, const struct ab_memory *m)
+{
+    json_t *o = json_object(), *drained = json_object();
+    put(w, o, "backend", text(s->backends[m->backend].name));
+    put(w, o, "phase", text(m->phase));
+    put(w, o, "block", whole(m->block));
+    put(w, o, "at", text(ab_memory_at_name(m->at)));
+    put(w, o, "position", isnan(m->live_bytes) ? json_null() : whole(m->position));
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        put(w, o, ab_memory_fields[i].name, number(ab_memory_value(&ab_memory_fields[i], m)));
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        put(w, drained, ab_drain_names[i], number(m->drained_bytes[i]));
+    put(w, o, "drained_bytes", drained);
+    put(w, o, "reason", text(m->reason));
+    return o;
+}
+
+static json_t *timeline(struct writer *w, const struct ab_session *s, const struct ab_timeline *t)
+{
+    json_t *o = json_object(), *points = json_array();
+    put(w, o, "backend", text(s->backends[t->backend].name));
+    put(w, o, "block", whole(t->block));
+    for (uint32_t i = 0; i < t->n; i++) {
+        json_t *point = json_array();
+        append(w, point, whole(t->points[i].position));
+        append(w, point, number(t->points[i].live_bytes));
+        append(w, point, number(t->points[i].usable_bytes));
+        append(w, point, number(t->points[i].footprint_bytes));
+        append(w, points, point);
+    }
+    put(w, o, "points", points);
+    return o;
+}
+
+/* Both lists of the memory pass. */
+static void put_memory(struct writer *w, json_t *o, const struct ab_session *s)
+{
+    json_t *records = json_array(), *timelines = json_array();
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (is_shown(s, s->memory[i].backend))
+            append(w, records, memory(w, s, &s->memory[i]));
+    for (uint32_t i = 0; i < s->n_timelines; i++)
+        if (is_shown(s, s->timelines[i].backend))
+            append(w, timelines, timeline(w, s, &s->timelines[i]));
+    put(w, o, "memory", records);
+    put(w, o, "timelines", timelines);
 }
 
 static json_t *document(struct writer *w, const struct ab_session *s)
@@ -274,7 +335,7 @@ static json_t *document(struct writer *w, const struct ab_session *s)
     json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
     json_t *results = json_array();
     put(w, o, "schema", text("allocbench/1"));
-    put(w, o, "tool", tool(w));
+    put(w, o, "tool", tool(w, s));
     put(w, o, "complete", json_boolean(s->is_complete));
     put(w, o, "config", config(w, s));
     put(w, o, "seed", whole(s->seed));
@@ -287,10 +348,10 @@ static json_t *document(struct writer *w, const struct ab_session *s)
         append(w, blocks, block(w, s, &s->blocks[i]));
     put(w, o, "blocks", blocks);
     for (uint32_t i = 0; i < s->n_results; i++)
-        if (has_numbers(s, &s->results[i]))
+        if (is_shown(s, s->results[i].backend))
             append(w, results, result(w, s, &s->results[i]));
     put(w, o, "results", results);
-    put(w, o, "memory", json_array());
+    put_memory(w, o, s);
     put(w, o, "gates", json_array());
     return o;
 }

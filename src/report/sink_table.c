@@ -239,6 +239,9 @@ static void print_conditions(const struct report *r)
     const char *touch = setting(s, "touch");
     struct ab_text note = {0};
     ab_text_addf(&note, "touch %s", touch != NULL ? touch : "as in the tape");
+    if (s->facts.lanes > 1)
+        ab_text_addf(&note, ", %u lanes%s, window %u", s->facts.lanes,
+                     s->is_strict ? " in strict order" : "", s->window);
     if (s->cpu >= 0)
         ab_text_addf(&note, ", cpu %d", (int)s->cpu);
     else
@@ -247,6 +250,26 @@ static void print_conditions(const struct report *r)
                  s->n_blocks_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
                  s->host.thp[0] != 0 ? s->host.thp : "unknown");
+    print_note(r, &note);
+}
+
+/* Which back ends freed a region at once, and which block by block. */
+static void print_resets(const struct report *r)
+{
+    struct ab_text note = {0};
+    if ((r->s->facts.kinds >> AB_OP_RESET & 1) == 0)
+        return;
+    for (int bulk = 1; bulk >= 0; bulk--) {
+        const char *between = bulk ? "reset at once: " : "; block by block: ";
+        for (uint32_t i = 0; i < r->s->n_backends; i++) {
+            const struct ab_backend_info *b = &r->s->backends[i];
+            char name[sizeof b->name * 4];
+            if (!ab_backend_status_has_numbers(b->status) || b->has_reset != bulk)
+                continue;
+            ab_text_addf(&note, "%s%s", between, ab_text_printable(name, sizeof name, b->name));
+            between = ", ";
+        }
+    }
     print_note(r, &note);
 }
 
@@ -292,6 +315,7 @@ static void print_report(const struct report *r)
         print_meanings(r);
     }
     print_conditions(r);
+    print_resets(r);
     print_missing(r);
     ab_summary_add(&summary, r->s);
     fputc('\n', r->to);

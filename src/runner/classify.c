@@ -35,6 +35,11 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
         snprintf(buf, cap, "before the first op");
         return buf;
     }
+    if (e->tape->image->n_lanes > 1 && r->op_granularity > 1) {
+        uint32_t at = r->phase < e->tape->image->n_phases ? r->phase : 0;
+        snprintf(buf, cap, "in phase %s, in some lane", e->tape->phases[at].name);
+        return buf;
+    }
     const char *phase = "?";
     for (uint32_t i = 0; i < e->tape->image->n_phases; i++)
         if (op >= e->tape->phases[i].begin && op < e->tape->phases[i].end)

@@ -2,6 +2,7 @@
 #include "runner/fold.h"
 
 #include "runner/fold_depth.h"
+#include "runner/fold_memory.h"
 #include "runner/samples.h"
 
 #include <math.h>
@@ -45,6 +46,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
         .wait_percent = NAN,
+        .live_peak_blocks = NAN,
         .latency_pass_ns_per_op = NAN,
     };
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
@@ -221,6 +223,8 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
         if (!phase->is_measured)
             continue;
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        if (f->tape->image->n_lanes > 1)
+            all->live_peak_blocks = (double)run->block->report.phases[i].live_peak_blocks;
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
             struct ab_result *r = find_result(f, phase->name, k);
             const struct ab_tail *tail = &run->block->report.phases[i].tail[k];
@@ -286,7 +290,8 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
             session->results[kept++] = session->results[i];
     }
     session->n_results = kept;
-    ab_fold_depth_drop(session, backend, UINT32_MAX);
+    ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
+    ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
 }
 
 static int by_value(const void *a, const void *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/run.h"
 
+#include "core/bits.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
 #include "runner/sampling.h"
@@ -15,7 +16,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, total, cap_samples;
+    size_t positions, ticks, classes, memory, total, cap_samples; /* memory: 0 = none */
 };
 
 static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
@@ -26,6 +27,10 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
     l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
     l.total = l.classes + l.cap_samples;
+    if (pass == AB_PASS_MEMORY) {
+        l.memory = ab_align_up(l.total, 64);
+        l.total = l.memory + sizeof(struct ab_memory_report);
+    }
     return l;
 }
 
@@ -36,7 +41,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->pass = pass;
     r->boundary = c->boundary;
     r->source = c->source;
-    r->is_strict = context->is_strict;
+    r->is_strict = context->is_strict || pass == AB_PASS_MEMORY;
     r->n_cpus = context->n_cpus < AB_LANES_MAX ? context->n_cpus : AB_LANES_MAX;
     for (uint32_t i = 0; i < r->n_cpus; i++)
         r->cpus[i] = context->cpus[i];
@@ -53,6 +58,15 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->tail_1us_ticks = (uint64_t)(1e3 * ticks_per_ns);
     r->tail_10us_ticks = (uint64_t)(1e4 * ticks_per_ns);
     r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
+}
+
+static void fill_memory(const struct ab_run_context *context, struct ab_memory_report *m)
+{
+    m->drain_ns = context->drain_ns;
+    m->is_scout = context->marks == NULL;
+    memset(&m->marks, 0xff, sizeof m->marks); /* AB_MEMORY_NEVER */
+    if (context->marks != NULL)
+        m->marks = *context->marks;
 }
 
 /* Makes the run memfd, maps it and writes the request. */
@@ -77,7 +91,12 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     r->positions_offset = l.positions;
     r->ticks_offset = l.ticks;
     r->classes_offset = l.classes;
+    r->memory_offset = l.memory;
     r->block_bytes = l.total;
+    if (l.memory != 0) {
+        out->memory = (struct ab_memory_report *)((char *)p + l.memory);
+        fill_memory(context, out->memory);
+    }
     uint32_t *positions = (uint32_t *)((char *)p + l.positions);
     if (pass == AB_PASS_LATENCY)
         r->n_samples = ab_sampling_draw(context->tape, rng, positions, l.cap_samples);
@@ -107,6 +126,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     enum ab_status status = AB_SYSTEM;
     uint64_t timeout_ns = context->timeout_ns != 0 ? context->timeout_ns
                                                    : ab_estimate_timeout_ns(context->tape);
+    if (pass == AB_PASS_MEMORY)
+        timeout_ns += context->drain_ns;
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
     int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
     int run_fd = prepare(context, c, pass, rng, &made);

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/rng.h"
-#include "measure/result.h"
+#include "measure/memory_report.h"
 #include "runner/case.h"
 #include "runner/tape_map.h"
 
@@ -22,6 +22,8 @@ struct ab_run_context { /* the same for all runs of a session */
     bool is_thp_off;
     uint64_t timeout_ns;         /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
+    uint64_t drain_ns; /* memory pass: wait so long for memory to be given back */
+    const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
 };
 
 struct ab_outcome {
@@ -32,6 +34,7 @@ struct ab_outcome {
     size_t block_bytes;
     const uint32_t *positions, *ticks;
     const uint8_t *classes;
+    struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t n_samples;
 };
 

@@ -4,6 +4,8 @@
 #include "core/units.h"
 #include "runner/estimate.h"
 #include "runner/fold_depth.h"
+#include "runner/fold_memory.h"
+#include "runner/resume.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +17,14 @@ struct conductor {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
+    struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
 static const char *const boundary_names[] = {"malloc", "heap"};
+
+/* Random streams of the seed: one for the pre-flight, one a block. */
+#define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
+#define BLOCK_STREAM(block) (PREFLIGHT_STREAM << 32 | (block))
 
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
@@ -54,6 +61,7 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
+    b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
     uint32_t used = c->session->facts.kinds & ~(1u << AB_OP_RESET); /* else freed one by one */
     uint32_t missing = used & ~r->hooks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)
@@ -172,9 +180,50 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t b
     return status;
 }
 
+/* One run with the marks as they are; what it sees becomes the marks. */
+static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uint32_t block,
+                                      struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_run_context context = c->plan->context;
+    struct ab_fold fold = {c->session, context.tape, &context.clock, backend, block};
+    bool is_scout = c->marks[backend] == NULL;
+    context.marks = c->marks[backend];
+    if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    say(c, block, c->session->backends[backend].name, AB_PASS_MEMORY);
+    enum ab_status status =
+        ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    c->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(c, backend, &run);
+    else if (!is_scout)
+        status = ab_fold_memory(&fold, &run, err);
+    if (run.status == AB_BACKEND_OK)
+        ab_fold_memory_marks(context.tape, &run, c->marks[backend]);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* Where the footprint peaks is only known behind a run: the first one is run for that alone, every
+ * later one uses what the one before it saw. */
+static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t block,
+                                 struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (c->marks[backend] == NULL)
+        status = run_memory_once(c, backend, block, err);
+    if (status == AB_OK && is_running(c, backend))
+        status = run_memory_once(c, backend, block, err);
+    return status;
+}
+
 static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
 {
     struct ab_session *s = c->session;
+    ab_rng_init(&c->rng, s->seed, BLOCK_STREAM(block));
     uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -189,6 +238,9 @@ static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_e
         for (uint32_t i = 0; i < n && status == AB_OK; i++)
             if (is_running(c, order[i]))
                 status = run_case(c, order[i], block, (enum ab_pass)pass, err);
+    for (uint32_t i = 0; i < n && status == AB_OK; i++)
+        if (is_running(c, order[i]))
+            status = run_memory(c, order[i], block, err);
     s->n_blocks++;
     return status;
 }
@@ -208,7 +260,8 @@ static void drop_block(struct ab_session *s, uint32_t block)
             s->nulls[kept_nulls++] = s->nulls[i];
     s->n_results = kept;
     s->n_nulls = kept_nulls;
-    ab_fold_depth_drop(s, UINT32_MAX, block);
+    ab_fold_depth_drop(s, AB_FOLD_ANY, block);
+    ab_fold_drop_memory(s, AB_FOLD_ANY, block);
     free((void *)s->blocks[--s->n_blocks].order);
 }
 
@@ -226,56 +279,56 @@ static double measure_floor(const struct ab_session *s)
     return floor;
 }
 
+static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    ab_rng_init(&c->rng, c->session->seed, PREFLIGHT_STREAM);
+    for (uint32_t i = 0; i < c->session->n_backends && status == AB_OK; i++)
+        if (is_running(c, i))
+            status = preflight(c, i, err);
+    return status;
+}
+
+/* Room for all blocks, with those that were measured before. */
+static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
+{
+    struct ab_session *s = c->session;
+    if (c->plan->resumed != NULL)
+        ab_resume_adopt(s, c->plan->resumed);
+    struct ab_block *blocks = realloc(s->blocks, c->plan->reps * sizeof blocks[0]);
+    if (blocks == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    s->blocks = blocks;
+    return AB_OK;
+}
+
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err)
 {
     struct conductor c = {.plan = plan, .session = session};
-    enum ab_status status = AB_OK;
     uint32_t n_alive = 0;
-    ab_rng_init(&c.rng, session->seed, UINT64_C(0x72756e)); /* a stream of its own: "run" */
-    session->blocks = calloc(plan->reps, sizeof session->blocks[0]);
-    if (session->blocks == NULL)
+    c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
+    if (c.marks == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    for (uint32_t i = 0; i < session->n_backends && status == AB_OK; i++)
-        if (is_running(&c, i))
-            status = preflight(&c, i, err);
+    if (plan->resumed != NULL)
+        ab_resume_keep_failed(session, plan->resumed);
+    enum ab_status status = run_preflights(&c, err);
+    if (status == AB_OK && plan->resumed != NULL)
+        status = ab_resume_check_backends(session, plan->resumed, err);
+    if (status == AB_OK)
+        status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * plan->reps * (plan->context.is_strict ? 1 : 3);
-    for (uint32_t b = 0; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
+    c.total = n_alive * ((plan->reps - session->n_blocks) * (plan->context.is_strict ? 2 : 4) + 1);
+    for (uint32_t b = session->n_blocks; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
         status = run_block(&c, b, err);
         if (status != AB_OK && session->n_blocks > b)
             drop_block(session, b);
     }
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        free(c.marks[i]);
+    free(c.marks);
     session->timer.floor_ns = measure_floor(session);
     session->is_complete = status == AB_OK;
     return status;
-}
-
-void ab_session_fini(struct ab_session *session)
-{
-    for (uint32_t i = 0; i < session->n_results; i++)
-        free(session->results[i].hdr);
-    for (uint32_t i = 0; i < session->n_size_classes; i++)
-        free(session->size_classes[i].hdr);
-    for (uint32_t i = 0; i < session->n_timelines; i++)
-        free(session->timelines[i].points);
-    for (uint32_t i = 0; i < session->n_blocks; i++)
-        free((void *)session->blocks[i].order);
-    free(session->size_classes);
-    free(session->windows);
-    free(session->memory);
-    free(session->timelines);
-    free(session->results);
-    free(session->nulls);
-    free(session->blocks);
-    session->results = NULL;
-    session->nulls = NULL;
-    session->blocks = NULL;
-    session->size_classes = NULL;
-    session->windows = NULL;
-    session->memory = NULL;
-    session->timelines = NULL;
-    session->n_results = session->n_nulls = session->n_blocks = 0;
-    session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
 }

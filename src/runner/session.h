@@ -2,6 +2,8 @@
  *
  * Runs all cases: pre-flight, then blocks. In a block every case runs once a pass, in an order
  * drawn anew, so that drift of the machine hits all alike; the null runs first in each block.
+ * What a block draws depends on the seed and its number alone: a session that is resumed draws what
+ * it would have drawn without the interruption.
  */
 #ifndef AB_RUNNER_SESSION_H
 #define AB_RUNNER_SESSION_H
@@ -19,6 +21,8 @@ struct ab_session_plan {
     struct ab_run_context context;
     const struct ab_case *cases; /* one a back end of the session, same order */
     uint32_t reps;
+    struct ab_session *resumed; /* its blocks are taken over, the rest is run; NULL = all is run.
+                                   Has passed ab_resume_check */
     void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */
     void *user;
 };
@@ -28,7 +32,5 @@ struct ab_session_plan {
  * AB_INTERRUPTED leaves what is whole in the session, is_complete false. */
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err);
-/* Frees what ab_session_run made. */
-void ab_session_fini(struct ab_session *session);
 
 #endif

@@ -375,6 +375,13 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
     return status;
 }
 
+enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    if (!ab_tape_is_live(b, slot, NULL))
+        return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
+    return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
+}
+
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
 {
     if (slot >= b->cap_slots || !b->slots[slot].is_live)

@@ -108,6 +108,10 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
                              struct ab_err *err);
 
+/* What the current lane pushes next comes behind the last use of the slot, which is live: how a
+ * lane that receives many blocks at once waits once for the last of them, and not for each. */
+enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
 /* Is the slot live, and with what size? For verbs such as `toggle` and `replace`. */
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size);
 /* A free of an empty slot: counted, nothing runs. */

@@ -49,6 +49,10 @@ struct ab_tape_builder {
 /* Makes room for one more element; false when out of memory. */
 bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes);
 
+/* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
+ * another lane's in this phase and no edge covers it yet. False when out of memory. */
+bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot);
+
 /* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
  * it last in this phase. False when out of memory. */
 bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot);

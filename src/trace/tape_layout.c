@@ -31,27 +31,33 @@ struct layout {
     uint32_t frame_ops; /* half a window; 0 = none in this phase */
 };
 
-bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
+bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
 {
     uint32_t phase = b->tape.n_phases;
-    bool crosses = slot->last_phase == phase && slot->last_lane != b->lane;
-    if (crosses) {
-        const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
-        if (b->awaited == NULL && (b->awaited = calloc(square, sizeof(uint32_t))) == NULL)
-            return false;
-        uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
-        if (slot->last_op >= *awaited) {
-            if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
-                return false;
-            *awaited = slot->last_op + 1;
-            b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
-                                                      .to_lane = (uint8_t)b->lane,
-                                                      .from_lane = slot->last_lane,
-                                                      .to = (uint32_t)b->lanes[b->lane].n,
-                                                      .from = slot->last_op};
-        }
-    }
-    slot->last_phase = phase;
+    if (slot->last_phase != phase || slot->last_lane == b->lane)
+        return true;
+    const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
+    if (b->awaited == NULL && (b->awaited = calloc(square, sizeof(uint32_t))) == NULL)
+        return false;
+    uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
+    if (slot->last_op < *awaited)
+        return true;
+    if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
+        return false;
+    *awaited = slot->last_op + 1;
+    b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
+                                              .to_lane = (uint8_t)b->lane,
+                                              .from_lane = slot->last_lane,
+                                              .to = (uint32_t)b->lanes[b->lane].n,
+                                              .from = slot->last_op};
+    return true;
+}
+
+bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
+{
+    if (!ab_tape_note_wait(b, slot))
+        return false;
+    slot->last_phase = b->tape.n_phases;
     slot->last_lane = (uint8_t)b->lane;
     slot->last_op = (uint32_t)b->lanes[b->lane].n;
     return true;
@@ -126,6 +132,8 @@ static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
 static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
 {
     size_t kept = 0;
+    if (n == 0)
+        return true;
     for (size_t i = 0; i < n; i++) {
         if (is_kept_by_window(l, &edges[i]))
             continue;
@@ -240,7 +248,7 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     l->frame_ops = is_windowed ? b->tape.window / 2 : 0;
     phase->begin = b->tape.n_ops;
     if ((l->frame_ops != 0 && !plan_frames(l, phase)) ||
-        !plan_edges(l, b->edges + first, *edge - first))
+        !plan_edges(l, *edge == first ? NULL : b->edges + first, *edge - first))
         return false;
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;

@@ -4,7 +4,7 @@
  * checked once, here; the loops trust it.
  */
 #include "backend/builtin.h"
-#include "worker/worker.h"
+#include "worker/memory.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -88,9 +88,11 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};
     struct ab_heap *heap = NULL;
     check_lanes(w, b);
+    ab_memory_before_open(w);
     int error = b->open(&args, &heap);
     if (error != 0)
         ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
+    ab_memory_after_open(w, b, heap);
     *face = (struct ab_heap_face){
         .heap = heap,
         .alloc = b->alloc,

@@ -3,6 +3,7 @@
 
 #include "core/bits.h"
 #include "core/clock.h"
+#include "worker/memory.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -13,12 +14,14 @@
 #include <unistd.h>
 
 /* Pauses between two yields: few where lanes share CPUs, because the one that is waited for may be
- * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs). */
-enum { SPINS_SHARED = 16, SPINS_OWN = 4096, SPINS_BEFORE_SLEEP = 20000 };
+ * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs); a few
+ * microseconds of them where each should have a CPU of its own, for it may not have got it. */
+enum { SPINS_SHARED = 16, SPINS_OWN = 128, SPINS_BEFORE_SLEEP = 20000 };
 
 static struct {
     uint32_t arrived, generation; /* atomic; of the barrier */
     uint32_t turn;                /* atomic; of a strict order */
+    int64_t live, live_peak;      /* atomic; blocks */
     ab_lane_pass *pass;
     struct ab_heap_face *heap; /* NULL: the malloc boundary */
     pthread_t threads[AB_LANES_MAX];
@@ -76,6 +79,8 @@ static void run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
+    if (lane->w->memory != NULL)
+        ab_memory_touch_stack();
     barrier(lane->w); /* nobody runs before all are in */
     meeting.pass(lane);
 }
@@ -122,6 +127,7 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
         .progress = index == 0 ? &report->op : &report->lane_ops[index],
         .index = index,
         .is_strict = w->block->request.is_strict != 0,
+        .is_counting = w->image->n_lanes > 1 && w->block->request.pass == AB_PASS_TAIL,
         .first_null_op = UINT32_MAX,
         .reports = w->image->n_lanes == 1 ? report->phases
                                           : reports + (size_t)index * w->image->n_phases,
@@ -136,6 +142,7 @@ void ab_lanes_open(struct ab_worker *w)
     w->lanes = map(w, n * sizeof w->lanes[0]);
     if (n_reports > 0)
         reports = map(w, n_reports * sizeof reports[0]);
+    meeting.live = meeting.live_peak = 0;
     w->n_spins = n > count_cpus(&w->block->request) ? SPINS_SHARED : SPINS_OWN;
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
@@ -185,6 +192,7 @@ static void add_reports(struct ab_worker *w)
     for (uint32_t p = 0; p < w->image->n_phases; p++) {
         struct ab_phase_report *sum = &w->block->report.phases[p];
         sum->process_cpu_ns = w->lanes[0].reports[p].process_cpu_ns;
+        sum->live_peak_blocks = w->lanes[0].reports[p].live_peak_blocks;
         for (uint32_t i = 0; i < w->image->n_lanes; i++)
             if (w->lanes[i].reports[p].end_tick != 0)
                 add_report(sum, &w->lanes[i].reports[p]);
@@ -214,6 +222,7 @@ void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
     if (lane->index == 0) {
         *(volatile uint32_t *)&w->block->report.phase = phase;
         __atomic_store_n(&meeting.turn, w->phases[phase].turns_begin, __ATOMIC_RELAXED);
+        __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);
     }
     lane->wait_ticks = 0;
     __atomic_store_n(&lane->published, 0, __ATOMIC_RELAXED);
@@ -227,6 +236,8 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
     __atomic_store_n(&lane->published, UINT32_MAX, __ATOMIC_RELEASE);
     __atomic_store_n(&lane->frame, UINT32_MAX, __ATOMIC_RELEASE);
     barrier(lane->w);
+    if (lane->index == 0)
+        lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
 }
 
 static void await(struct ab_lane *lane, const uint32_t *counter, uint32_t count)
@@ -251,6 +262,20 @@ void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame)
     for (uint32_t i = 0; i < lane->w->image->n_lanes && !lane->is_strict; i++)
         if (__atomic_load_n(&lanes[i].frame, __ATOMIC_ACQUIRE) < frame - 1)
             await(lane, &lanes[i].frame, frame - 1);
+}
+
+void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
+{
+    if (kind == AB_OP_FREE || n_spared > 0) {
+        __atomic_sub_fetch(&meeting.live, kind == AB_OP_FREE ? 1 : n_spared, __ATOMIC_RELAXED);
+    } else if (kind >= 0 && kind != AB_OP_RESIZE && kind != AB_OP_RESET) {
+        int64_t live = __atomic_add_fetch(&meeting.live, 1, __ATOMIC_RELAXED);
+        int64_t peak = __atomic_load_n(&meeting.live_peak, __ATOMIC_RELAXED);
+        while (live > peak && !__atomic_compare_exchange_n(&meeting.live_peak, &peak, live, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+    }
+    lane->chain = ab_tick_end();
 }
 
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)

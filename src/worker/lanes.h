@@ -22,6 +22,9 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
 void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame);
 /* Until lane `of` has published `count`. */
 void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count);
+/* Behind an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
+ * behind it. */
+void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn);
 /* An allocation gave NULL in some lane. The same answer for all lanes between two phases. */

@@ -5,6 +5,7 @@
  */
 #include "allocators/null/null_malloc.h"
 #include "worker/lanes.h"
+#include "worker/memory.h"
 #include "worker/verify.h"
 
 #include <fcntl.h>
@@ -100,7 +101,9 @@ static void report_granularity(void)
 {
     unsigned pass = worker.block->request.pass;
     worker.block->report.op_granularity =
-        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY ? 1 : AB_PROGRESS_OPS;
+        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY
+            ? 1
+            : AB_PROGRESS_OPS;
 }
 
 static void run_malloc(struct ab_run_request *request)
@@ -114,9 +117,11 @@ static void run_malloc(struct ab_run_request *request)
     } else {
         ab_worker_identify_malloc(&worker, &face);
     }
-    worker.block->report.hooks = ~0u;
+    worker.block->report.hooks = ~(1u << AB_OP_RESET);
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
+    ab_memory_open(&worker);
+    ab_memory_set_malloc(&worker, (const void *)face.malloc);
     ab_lanes_open(&worker);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
@@ -133,6 +138,7 @@ static void run_heap(struct ab_run_request *request)
 {
     struct ab_heap_face face;
     map_slots();
+    ab_memory_open(&worker);
     ab_lanes_open(&worker);
     ab_worker_open_heap(&worker, &face);
     set_state(AB_WORKER_OPENED);
@@ -157,5 +163,6 @@ int main(void)
         run_malloc(request);
     else
         run_heap(request);
+    ab_memory_drain(&worker);
     finish();
 }

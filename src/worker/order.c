@@ -11,7 +11,7 @@ void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t 
     order->w = w;
     order->phase = phase;
     order->lane = 0;
-    order->next = w->phases[phase].turns_begin;
+    order->next = order->turn = w->phases[phase].turns_begin;
     for (uint32_t i = 0; i < w->image->n_lanes; i++)
         order->at[i] = w->lane_begin[phase * w->image->n_lanes + i];
 }

@@ -6,7 +6,7 @@
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
- *   ADDRESS(f, ref)                                               where a block's bytes are
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  * A macro template, because a shared loop would have to call through one boundary to reach the
  * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
@@ -14,6 +14,7 @@
 #include "core/bits.h"
 #include "core/clock.h"
 #include "worker/lanes.h"
+#include "worker/memory.h"
 #include "worker/meter.h"
 #include "worker/touch.h"
 
@@ -193,19 +194,21 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* How many of the frees behind it a reset made needless. */
-INLINE uint32_t FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
+/* True when the bulk reset made lane->n_spared frees behind it needless. */
+INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
     if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
-        return 0;
+        return false;
     uint64_t begun = FN(begin)(timing);
     CALL_RESET(f);
     FN(end)(lane, timing, begun);
-    return AB_OP_SIZE(op);
+    lane->n_spared = AB_OP_SIZE(op);
+    return true;
 }
 
-/* Carries out one op; how many ops behind it are to be passed over (a constant 0 but for reset). */
-INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
+ * that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
                            enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
@@ -216,12 +219,12 @@ INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab
         uint64_t begun = FN(begin)(timing);
         CALL_FREE(f, ref, slot->size_seq);
         FN(end)(lane, timing, begun);
-        return 0;
+        return false;
     }
     if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
         FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
                   timing);
-        return 0;
+        return false;
     }
     struct ab_slot *slot = FN(slot)(at, code);
     switch (code) {
@@ -254,7 +257,7 @@ INLINE uint32_t FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab
         else
             FN(rare_chained)(lane, f, op, slot);
     }
-    return 0;
+    return false;
 }
 
 #define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
@@ -268,7 +271,9 @@ static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE
     ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
     while (i < 0) {
         __builtin_prefetch((char *)slots + (uint32_t)end[i + PREFETCH_DISTANCE], 1); /* same line */
-        i += 1 + (ptrdiff_t)FN(run_op)(lane, f, end[i], slots, UNTIMED);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
     }
     return stop + (uint32_t)i;
 }
@@ -297,7 +302,9 @@ static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
         *lane->progress = at;
         lane->op = at;
         lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
-        i = at + 1 + FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED);
+        i = at + 1;
+        if (FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED))
+            i += lane->n_spared;
         uint64_t stored = lane->delta + 1;
         w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
         w->classes[s] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, lane->ops[at]));
@@ -316,7 +323,8 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         *lane->progress = i;
         lane->op = i;
         lane->delta = 0;
-        i += 1 + FN(run_op)(lane, f, op, lane->slots, CHAINED);
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
@@ -325,8 +333,36 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
                 lane->chain = ab_tick_end(); /* the note is not the next op's latency */
             }
         }
-        if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
+        if (lane->is_counting)
+            ab_lane_count_live(lane, kind, n_spared);
+        else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
             lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
+    }
+}
+
+/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
+{
+    int kind = ab_worker_op_kind(lane->w, op);
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0)
+        return;
+    given->at = (uintptr_t)ADDRESS(f, slot->ref);
+    given->size = AB_SLOT_SIZE(slot);
+    given->usable = HAS_USABLE(f) ? CALL_USABLE(f, slot->ref) : AB_UNKNOWN;
+}
+
+static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        const uint64_t *op = &lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED);
+        struct ab_given given = {.lane = lane->index};
+        FN(look_at)(lane, f, *op, &given);
+        ab_memory_after(lane->w, op, &given, n_skipped);
+        i += 1 + n_skipped;
     }
 }
 
@@ -334,10 +370,12 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
 {
     bool is_measured = lane->w->phases[phase].is_measured;
     unsigned pass = lane->w->block->request.pass;
-    if (pass == AB_PASS_TAIL && is_measured)
+    if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (pass == AB_PASS_LATENCY && is_measured)
         FN(latency_range)(lane, f, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
     else
         FN(untimed_range)(lane, f, begin, end);
 }
@@ -375,6 +413,8 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 void FN(ab_pass)(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
+    if (lane->index == 0)
+        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
         FN(phase)(lane, lane->face, i);
 }

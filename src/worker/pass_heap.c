@@ -17,6 +17,8 @@
 #define HAS_ZEROED(f) ((f)->alloc_zeroed != NULL)
 #define HAS_ALIGNED(f) ((f)->alloc_aligned != NULL)
 #define HAS_RESET(f) ((f)->reset != NULL)
+#define HAS_USABLE(f) ((f)->usable_size != NULL)
+#define CALL_USABLE(f, ref) ((f)->usable_size((f)->heap, (ref)))
 #define CALL_RESET(f) ((f)->reset((f)->heap))
 #ifdef AB_PASS_HANDLES /* pass_handle.c */
 #define ADDRESS(f, ref) ((f)->resolve((f)->heap, (ref)))

@@ -14,6 +14,8 @@
 #define HAS_ZEROED(f) true
 #define HAS_ALIGNED(f) true
 #define HAS_RESET(f) false
+#define HAS_USABLE(f) true
+#define CALL_USABLE(f, ref) ((f)->usable_size((void *)(ref)))
 #define CALL_RESET(f) ((void)(f))
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))
 

@@ -25,6 +25,7 @@ struct ab_worker { /* what all lanes share */
     uint32_t *ticks;
     uint8_t *classes;
     struct ab_lane *lanes; /* image->n_lanes */
+    struct ab_memory_pass *memory; /* memory pass, else NULL */
     uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
 };
 
@@ -40,7 +41,9 @@ struct ab_lane {
     uint32_t index;
     uint32_t op;            /* index of the op running, for what is noted about it */
     bool may_reset;         /* the back end has a bulk reset */
+    uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
+    bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     uint64_t first_null_size;
     uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */

@@ -14,12 +14,25 @@
 
 #define AB_NAME_MAX 64
 #define AB_MAX_ENTRIES 1000 /* of params, sizes, sets, phases, back ends */
+#define AB_NO_SET UINT32_MAX
 #define AB_MAX_POSITIONS ((uint64_t)AB_SLOT_MAX + 1)
+
+enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE };
+enum ab_on_full { AB_ON_FULL_BLOCK, AB_ON_FULL_DROP, AB_ON_FULL_FREE };
 
 struct ab_set_def {
     char name[AB_NAME_MAX + 1];
-    uint32_t count; /* positions */
-    uint32_t base;  /* slot of position 0 */
+    struct ab_place place; /* of count, or of the set */
+    enum ab_set_kind kind;
+    bool is_shared; /* per: all */
+    bool is_broken; /* has errors of its own: no others are needed */
+    bool is_moving; /* blocks change their position: it must say which slot is where */
+    uint32_t count; /* positions; messages of a queue; 0 = grows */
+    uint32_t unit;  /* of a queue from here on: blocks a message */
+    bool is_lifo;
+    enum ab_on_full on_full;
+    uint32_t first_lane, end_lane; /* that use it, over all phases; at least one */
+    uint32_t base; /* slot of position 0 of the first lane; only where blocks do not move */
 };
 
 struct ab_size_def {
@@ -27,7 +40,19 @@ struct ab_size_def {
     size_t dist;
 };
 
-enum ab_verb_kind { AB_VERB_ALLOC, AB_VERB_FREE, AB_VERB_REPLACE, AB_VERB_RESIZE, AB_VERB_REPEAT };
+enum ab_verb_kind {
+    AB_VERB_ALLOC,
+    AB_VERB_FREE,
+    AB_VERB_REPLACE,
+    AB_VERB_RESIZE,
+    AB_VERB_REPEAT,
+    AB_VERB_TOGGLE,
+    AB_VERB_EXCHANGE,
+    AB_VERB_RESET,
+    AB_VERB_SEND,
+    AB_VERB_RECV,
+    AB_VERB_SHUFFLE,
+};
 
 /* Which positions of the set a verb takes, one after the other. */
 enum ab_pick {
@@ -56,7 +81,10 @@ struct ab_verb {
     enum ab_verb_kind kind;
     struct ab_place place;
     uint32_t set;
+    uint32_t other;       /* set of `from`, `into`, `with`, whose positions are picked; or none */
+    bool to_next_lane;    /* send */
     enum ab_pick pick;
+    enum ab_pick with_pick; /* exchange */
     uint64_t step; /* of STRIDE and EVERY */
     struct ab_bin *bins;
     size_t n_bins;
@@ -74,6 +102,14 @@ struct ab_verb {
 
 enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE };
 
+/* What some of a phase's lanes do; one for all of them unless the workload has `roles`. */
+struct ab_role {
+    char name[AB_NAME_MAX + 1];
+    uint32_t first_lane, n_lanes;
+    struct ab_verb *body;
+    size_t n_body;
+};
+
 struct ab_phase_def {
     char name[AB_NAME_MAX + 1];
     struct ab_place place; /* of `until`, or of the phase */
@@ -81,8 +117,10 @@ struct ab_phase_def {
     uint64_t repeat;
     enum ab_until until;
     uint64_t limit;
-    struct ab_verb *body;
-    size_t n_body;
+    uint32_t n_lanes;
+    bool is_run_by_main; /* lane 0 carries out the bodies of all lanes */
+    struct ab_role *roles;
+    size_t n_roles;
 };
 
 struct ab_workload {

@@ -11,7 +11,7 @@
 
 /* At least that many ops, saturating: what `all`, `fraction` and empty positions leave open counts
  * as nothing. */
-uint64_t ab_estimate_phase_ops(const struct ab_phase_def *phase);
+uint64_t ab_estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase);
 uint64_t ab_estimate_ops(const struct ab_workload *w);
 
 /* What a tape may have: the format's limit, or what fits in half of the available memory beside

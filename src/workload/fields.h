@@ -17,6 +17,7 @@ struct ab_reader {
     /* an entry without a usable name was met: unknown names may be its fault, and are not errors
      * of their own */
     bool has_nameless_param, has_nameless_size, has_nameless_set;
+    uint32_t first_lane, end_lane; /* that carry out the body which is read now */
 };
 
 /* One scalar: its node and what libcyaml read; text NULL = absent. */

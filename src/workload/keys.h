@@ -43,25 +43,25 @@
     TEXT(set, name, "name")                                                              \
     TEXT(set, kind, "kind")                                                              \
     TEXT(set, count, "count")                                                            \
-    LATER("per")                                                                         \
+    TEXT(set, per, "per")                                                                \
+    TEXT(set, unit, "unit")                                                              \
+    TEXT(set, order, "order")                                                            \
+    TEXT(set, on_full, "on_full")                                                        \
     LATER("via")                                                                         \
     LATER("fixed")                                                                       \
     LATER("survive")                                                                     \
     LATER("below")                                                                       \
-    LATER("above")                                                                       \
-    LATER("unit")                                                                        \
-    LATER("order")                                                                       \
-    LATER("on_full")
+    LATER("above")
 
 #define AB_KEYS_PHASE(TEXT, LIST, LATER)                                                 \
     TEXT(phase, name, "name")                                                            \
     TEXT(phase, until, "until")                                                          \
     TEXT(phase, repeat, "repeat")                                                        \
     TEXT(phase, measure, "measure")                                                      \
+    TEXT(phase, lanes, "lanes")                                                          \
+    TEXT(phase, run_as, "run_as")                                                        \
+    LIST(phase, roles, "roles", role)                                                    \
     LIST(phase, body, "do", verb)                                                        \
-    LATER("lanes")                                                                       \
-    LATER("roles")                                                                       \
-    LATER("run_as")                                                                      \
     LATER("renew")                                                                       \
     LATER("cap")                                                                         \
     LATER("start")                                                                       \
@@ -71,6 +71,11 @@
     LATER("finally")                                                                     \
     LATER("drain")
 
+#define AB_KEYS_ROLE(TEXT, LIST, LATER)                                                  \
+    TEXT(role, name, "name")                                                             \
+    TEXT(role, lanes, "lanes")                                                           \
+    LIST(role, body, "do", verb)
+
 /* First the verbs (enum ab_verb_kind has their order), then the options. */
 #define AB_KEYS_VERB(TEXT, LIST, LATER)                                                  \
     TEXT(verb, alloc, "alloc")                                                           \
@@ -78,6 +83,12 @@
     TEXT(verb, replace, "replace")                                                       \
     TEXT(verb, resize, "resize")                                                         \
     TEXT(verb, repeat, "repeat")                                                         \
+    TEXT(verb, toggle, "toggle")                                                         \
+    TEXT(verb, exchange, "exchange")                                                     \
+    TEXT(verb, reset, "reset")                                                           \
+    TEXT(verb, send, "send")                                                             \
+    TEXT(verb, recv, "recv")                                                             \
+    TEXT(verb, shuffle, "shuffle")                                                       \
     LIST(verb, body, "do", verb)                                                         \
     TEXT(verb, at, "at")                                                                 \
     TEXT(verb, order, "order")                                                           \
@@ -86,14 +97,14 @@
     TEXT(verb, size, "size")                                                             \
     TEXT(verb, align, "align")                                                           \
     TEXT(verb, touch, "touch")                                                           \
-    LATER("toggle")                                                                      \
+    TEXT(verb, from, "from")                                                             \
+    TEXT(verb, to, "to")                                                                 \
+    TEXT(verb, then, "then")                                                             \
+    TEXT(verb, into, "into")                                                             \
+    TEXT(verb, with, "with")                                                             \
+    TEXT(verb, with_at, "with_at")                                                       \
     LATER("swap")                                                                        \
-    LATER("exchange")                                                                    \
-    LATER("send")                                                                        \
-    LATER("recv")                                                                        \
-    LATER("reset")                                                                       \
     LATER("churn")                                                                       \
-    LATER("shuffle")                                                                     \
     LATER("leak")                                                                        \
     LATER("walk")                                                                        \
     LATER("access")                                                                      \

@@ -9,14 +9,36 @@
 
 bool ab_live_set_init(struct ab_live_set *s, uint32_t n)
 {
-    uint32_t *memory = malloc((size_t)n * 4 * sizeof *memory);
-    if (memory == NULL)
-        return false;
-    *s = (struct ab_live_set){.n = n, .members = memory, .where = memory + n,
-                              .older = memory + 2 * (size_t)n, .newer = memory + 3 * (size_t)n,
-                              .oldest = AB_NO_POSITION, .youngest = AB_NO_POSITION};
-    for (uint32_t i = 0; i < n; i++)
+    *s = (struct ab_live_set){.oldest = AB_NO_POSITION, .youngest = AB_NO_POSITION};
+    return ab_live_set_grow(s, n);
+}
+
+/* The four arrays lie one behind the other in one block. */
+static void point_into(struct ab_live_set *s, uint32_t *memory, size_t n)
+{
+    s->members = memory;
+    s->where = memory + n;
+    s->older = memory + 2 * n;
+    s->newer = memory + 3 * n;
+}
+
+bool ab_live_set_grow(struct ab_live_set *s, uint32_t n)
+{
+    struct ab_live_set old = *s;
+    uint32_t *memory = n > 0 ? malloc((size_t)n * 4 * sizeof *memory) : NULL;
+    if (n == 0 || memory == NULL)
+        return n == 0;
+    point_into(s, memory, n);
+    for (uint32_t i = 0; i < old.n; i++) {
+        s->members[i] = old.members[i];
+        s->where[i] = old.where[i];
+        s->older[i] = old.older[i];
+        s->newer[i] = old.newer[i];
+    }
+    for (uint32_t i = old.n; i < n; i++)
         s->members[i] = s->where[i] = i;
+    s->n = n;
+    free(old.members);
     return true;
 }
 

@@ -18,11 +18,12 @@ struct ab_live_set {
     uint32_t *where;   /* of each position in members */
     uint32_t *older, *newer; /* neighbours by age, among the live ones */
     uint32_t oldest, youngest;
-    uint32_t cursor; /* of `at: next` */
+    uint64_t cursor; /* of `at: next` */
 };
 #define AB_NO_POSITION UINT32_MAX
 
 bool ab_live_set_init(struct ab_live_set *s, uint32_t n); /* false when out of memory */
+bool ab_live_set_grow(struct ab_live_set *s, uint32_t n); /* to n positions, the new ones empty */
 void ab_live_set_fini(struct ab_live_set *s);
 
 static inline bool ab_live_set_has(const struct ab_live_set *s, uint32_t position)

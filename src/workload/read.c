@@ -17,9 +17,8 @@
 
 /* ---- what all lists of named things need ---- */
 
-/* An array of n records, or NULL after an error; `list` is where to complain. */
-static void *new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
-                         size_t bytes)
+void *ab_read_new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
+                          size_t bytes)
 {
     if (n > AB_MAX_ENTRIES) {
         ab_diag_add(r->diag, list->key_at, "more than %d entries in '%s'", AB_MAX_ENTRIES,
@@ -32,19 +31,17 @@ static void *new_records(const struct ab_reader *r, const struct ab_node *list, 
     return records;
 }
 
-/* The name of an entry: there, well formed, and not in use among its n predecessors. The name is
- * the first member of each record. */
-static bool read_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
-                      const char *what, const void *records, size_t n, size_t stride,
-                      char out[AB_NAME_MAX + 1])
+bool ab_read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
+                        const struct ab_entries *before, char out[AB_NAME_MAX + 1])
 {
     struct ab_field f = ab_field_of(r, node, "name", text);
+    const char *what = before->what;
     if (f.text == NULL)
         return ab_field_missing(r, node, "name", what);
     if (!ab_field_name(r, &f, out))
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp((const char *)records + i * stride, out) == 0)
+    for (size_t i = 0; i < before->n; i++)
+        if (strcmp((const char *)before->records + i * before->stride, out) == 0)
             return ab_field_fail(r, &f, 0, strlen(out), "the name '%s' is there twice in '%s'", out,
                                  what[0] == 'a' && what[1] == ' ' ? what + 2 : what);
     return true;
@@ -110,11 +107,11 @@ static void read_params(struct ab_reader *r, const struct ab_node *list,
 {
     struct ab_params *params = &r->w->params;
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    params->items = new_records(r, list, n, sizeof params->items[0]);
+    params->items = ab_read_new_records(r, list, n, sizeof params->items[0]);
     for (unsigned i = 0; i < n && params->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
         struct ab_param_value *p = &params->items[params->n];
-        if (read_name(r, node, raw[i].name, "params", params->items, params->n, sizeof *p,
-                      p->name) &&
+        struct ab_entries before = {"params", params->items, params->n, sizeof *p};
+        if (ab_read_entry_name(r, node, raw[i].name, &before, p->name) &&
             check_param_name(r, node, p->name)) {
             read_param_value(r, node, raw[i].value, find_set(options, p->name), p);
             params->n++; /* even when its value is wrong: the name is known */
@@ -167,7 +164,7 @@ static void list_params(struct ab_workload *w)
     }
 }
 
-/* ---- sizes, sets, back ends ---- */
+/* ---- sizes, back ends ---- */
 
 static void read_size(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_size *raw)
@@ -177,8 +174,8 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
     struct ab_field dist = ab_field_of(r, node, "dist", raw->dist);
     const struct ab_node *mix = ab_tree_get(r->tree, node, "mix");
     size->dist = SIZE_MAX;
-    bool ok = read_name(r, node, raw->name, "sizes", w->sizes, w->n_sizes, sizeof *size,
-                        size->name);
+    struct ab_entries before = {"sizes", w->sizes, w->n_sizes, sizeof *size};
+    bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
         struct ab_field name = ab_field_of(r, node, "name", raw->name);
         ok = ab_field_fail(r, &name, 0, strlen(size->name), "the name of a size begins with a "
@@ -202,57 +199,9 @@ static void read_sizes(struct ab_reader *r, const struct ab_node *list,
                        const struct ab_raw_size *raw, unsigned n)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->sizes = new_records(r, list, n, sizeof r->w->sizes[0]);
+    r->w->sizes = ab_read_new_records(r, list, n, sizeof r->w->sizes[0]);
     for (unsigned i = 0; i < n && r->w->sizes != NULL; i++, node = ab_tree_next(r->tree, node))
         read_size(r, node, &raw[i]);
-}
-
-static const char *const set_kinds[] = {"slots", NULL};
-static const char *const later_set_kinds[] = {"list", "window", "queue", "region", NULL};
-
-static void read_set(struct ab_reader *r, const struct ab_node *node,
-                     const struct ab_raw_set *raw, uint64_t *base)
-{
-    struct ab_workload *w = r->w;
-    struct ab_set_def *set = &w->sets[w->n_sets];
-    struct ab_field kind = ab_field_of(r, node, "kind", raw->kind);
-    struct ab_field count = ab_field_of(r, node, "count", raw->count);
-    struct ab_value v;
-    uint64_t n = 0;
-    bool ok = read_name(r, node, raw->name, "sets", w->sets, w->n_sets, sizeof *set, set->name);
-    if (kind.text != NULL && ab_field_value(r, &kind, AB_UNIT_COUNT, &v)) {
-        if (!ab_value_is_word(&v, "slots"))
-            ab_field_not_in(r, &kind, &v, set_kinds, later_set_kinds);
-        ab_value_fini(&v);
-    }
-    w->n_sets += ok; /* known by name, even when the rest is wrong */
-    r->has_nameless_set = r->has_nameless_set || !ok;
-    if (count.text == NULL) {
-        ab_field_missing(r, node, "count", "a set");
-        return;
-    }
-    struct ab_range range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
-    if (!ab_field_number(r, &count, range, &n))
-        return;
-    if (*base + n > AB_MAX_POSITIONS) {
-        ab_field_fail(r, &count, 0, strlen(count.text),
-                      "all sets together have %llu positions; at most %llu are possible",
-                      (unsigned long long)(*base + n), (unsigned long long)AB_MAX_POSITIONS);
-        return;
-    }
-    set->count = (uint32_t)n;
-    set->base = (uint32_t)*base;
-    *base += n;
-}
-
-static void read_sets(struct ab_reader *r, const struct ab_node *list,
-                      const struct ab_raw_set *raw, unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    uint64_t base = 0;
-    r->w->sets = new_records(r, list, n, sizeof r->w->sets[0]);
-    for (unsigned i = 0; i < n && r->w->sets != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_set(r, node, &raw[i], &base);
 }
 
 static void read_backends(struct ab_reader *r, const struct ab_node *list,
@@ -260,7 +209,7 @@ static void read_backends(struct ab_reader *r, const struct ab_node *list,
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
     struct ab_workload *w = r->w;
-    w->backends = new_records(r, list, n, sizeof w->backends[0]);
+    w->backends = ab_read_new_records(r, list, n, sizeof w->backends[0]);
     for (unsigned i = 0; i < n && w->backends != NULL; i++, node = ab_tree_next(r->tree, node)) {
         struct ab_field f = ab_field_of(r, node, "name", raw[i].name);
         if (f.text == NULL)
@@ -270,89 +219,6 @@ static void read_backends(struct ab_reader *r, const struct ab_node *list,
         else if ((w->backends[w->n_backends] = strdup(f.text)) != NULL)
             w->n_backends++;
     }
-}
-
-/* ---- phases ---- */
-
-static const char *const untils[] = {"iters(n)", "ops(n)", "allocated(bytes)", "live(bytes)",
-                                     NULL};
-static const char *const later_untils[] = {"seconds(t)", NULL};
-
-static bool read_until_value(struct ab_reader *r, const struct ab_field *f,
-                             const struct ab_value *v, struct ab_phase_def *phase)
-{
-    struct ab_range range = {AB_UNIT_COUNT, 1, LIMIT_COUNT};
-    char name[16];
-    ab_diag_quote(name, sizeof name, v->text, v->n_text);
-    if (v->kind != AB_VALUE_CALL)
-        return ab_field_not_in(r, f, v, untils, later_untils);
-    if (strcmp(name, "iters") == 0)
-        phase->until = AB_UNTIL_ITERS;
-    else if (strcmp(name, "ops") == 0)
-        phase->until = AB_UNTIL_OPS;
-    else if (strcmp(name, "allocated") == 0)
-        phase->until = AB_UNTIL_ALLOCATED;
-    else if (strcmp(name, "live") == 0)
-        phase->until = AB_UNTIL_LIVE;
-    else
-        return ab_field_not_in(r, f, v, untils, later_untils);
-    if (phase->until >= AB_UNTIL_ALLOCATED)
-        range.unit = AB_UNIT_BYTES;
-    return ab_field_argument(r, f, v, range, &phase->limit);
-}
-
-static void read_until(struct ab_reader *r, const struct ab_field *f, struct ab_phase_def *phase)
-{
-    struct ab_value v;
-    phase->until = AB_UNTIL_ITERS;
-    phase->limit = 1;
-    if (f->text == NULL)
-        return;
-    phase->place = f->node->at;
-    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
-        return;
-    read_until_value(r, f, &v, phase);
-    ab_value_fini(&v);
-}
-
-static void read_phase(struct ab_reader *r, const struct ab_node *node,
-                       const struct ab_raw_phase *raw)
-{
-    struct ab_workload *w = r->w;
-    struct ab_phase_def *phase = &w->phases[w->n_phases];
-    struct ab_field until = ab_field_of(r, node, "until", raw->until);
-    struct ab_field repeat = ab_field_of(r, node, "repeat", raw->repeat);
-    struct ab_field measure = ab_field_of(r, node, "measure", raw->measure);
-    const struct ab_node *body = ab_tree_get(r->tree, node, "do");
-    *phase = (struct ab_phase_def){.place = node->at, .is_measured = true, .repeat = 1};
-    read_name(r, node, raw->name, "phases", w->phases, w->n_phases, sizeof *phase, phase->name);
-    w->n_phases++;
-    read_until(r, &until, phase);
-    ab_field_number(r, &repeat, (struct ab_range){AB_UNIT_COUNT, 1, LIMIT_COUNT}, &phase->repeat);
-    ab_field_bool(r, &measure, &phase->is_measured);
-    if (body == NULL)
-        ab_field_missing(r, node, "do", "a phase");
-    else if (raw->body_count == 0)
-        ab_diag_add(r->diag, body->at, "'do' is empty; a phase needs at least one verb");
-    else
-        ab_read_body(r, body, raw->body, raw->body_count, &phase->body, &phase->n_body);
-}
-
-static void read_phases(struct ab_reader *r, const struct ab_node *list,
-                        const struct ab_raw_phase *raw, unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    bool is_measured = false;
-    r->w->phases = new_records(r, list, n, sizeof r->w->phases[0]);
-    for (unsigned i = 0; i < n && r->w->phases != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_phase(r, node, &raw[i]);
-    for (size_t i = 0; i < r->w->n_phases; i++)
-        is_measured = is_measured || r->w->phases[i].is_measured;
-    if (n == 0)
-        ab_diag_add(r->diag, list->at, "'phases' is empty; a workload needs at least one phase");
-    else if (r->w->n_phases > 0 && !is_measured)
-        ab_diag_add(r->diag, list->key_at, "no phase is measured; at least one must not have "
-                                           "'measure: false'");
 }
 
 /* ---- the top ---- */
@@ -436,11 +302,12 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
     if ((list = ab_tree_get(r->tree, root, "sizes")) != NULL)
         read_sizes(r, list, raw->sizes, raw->sizes_count);
     if ((list = ab_tree_get(r->tree, root, "sets")) != NULL)
-        read_sets(r, list, raw->sets, raw->sets_count);
+        ab_read_sets(r, list, raw->sets, raw->sets_count);
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)
-        read_phases(r, list, raw->phases, raw->phases_count);
+        ab_read_phases(r, list, raw->phases, raw->phases_count);
     else
         ab_field_missing(r, root, "phases", "the workload");
+    ab_place_sets(r);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Verbs: which one it is, which options it takes, what they default to. The table at the top is
- * the whole truth about which option belongs to which verb.
+ * the whole truth about which option belongs to which verb, and which verb to which kind of set.
  */
+#include "workload/read_verb.h"
+
 #include "workload/dist_read.h"
-#include "workload/read.h"
 
 #include "core/bits.h"
 
@@ -12,57 +13,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option {
-    OPT_AT = 1,
-    OPT_ORDER = 2,
-    OPT_COUNT = 4,
-    OPT_FRACTION = 8,
-    OPT_SIZE = 16,
-    OPT_ALIGN = 32,
-    OPT_TOUCH = 64,
-    OPT_DO = 128,
+enum { SLOTS = 1 << AB_SET_SLOTS, LIST = 1 << AB_SET_LIST, REGION = 1 << AB_SET_REGION,
+       QUEUE = 1 << AB_SET_QUEUE };
+
+static const struct ab_verb_def verb_defs[] = {
+    [AB_VERB_ALLOC] = {"alloc", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                    AB_OPT_TOUCH, SLOTS | LIST | REGION},
+    [AB_VERB_FREE] = {"free", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION,
+                      SLOTS | LIST},
+    [AB_VERB_REPLACE] = {"replace", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                        AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH, SLOTS | LIST},
+    [AB_VERB_RESIZE] = {"resize", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                      AB_OPT_SIZE | AB_OPT_TOUCH, SLOTS | LIST | REGION},
+    [AB_VERB_REPEAT] = {"repeat", AB_OPT_DO, 0},
+    [AB_VERB_TOGGLE] = {"toggle", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                      AB_OPT_TOUCH, SLOTS},
+    [AB_VERB_EXCHANGE] = {"exchange", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                          AB_OPT_TOUCH | AB_OPT_WITH | AB_OPT_WITH_AT, SLOTS},
+    [AB_VERB_RESET] = {"reset", 0, REGION},
+    [AB_VERB_SEND] = {"send", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_SIZE |
+                                  AB_OPT_ALIGN | AB_OPT_TOUCH | AB_OPT_FROM | AB_OPT_TO, QUEUE},
+    [AB_VERB_RECV] = {"recv", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, QUEUE},
+    [AB_VERB_SHUFFLE] = {"shuffle", 0, SLOTS},
 };
 
-static const struct verb_def {
-    const char *name;
-    unsigned options;
-} verb_defs[] = {
-    [AB_VERB_ALLOC] = {"alloc", OPT_AT | OPT_COUNT | OPT_SIZE | OPT_ALIGN | OPT_TOUCH},
-    [AB_VERB_FREE] = {"free", OPT_AT | OPT_ORDER | OPT_COUNT | OPT_FRACTION},
-    [AB_VERB_REPLACE] = {"replace", OPT_AT | OPT_ORDER | OPT_COUNT | OPT_FRACTION | OPT_SIZE |
-                                        OPT_ALIGN | OPT_TOUCH},
-    [AB_VERB_RESIZE] = {"resize", OPT_AT | OPT_ORDER | OPT_COUNT | OPT_FRACTION | OPT_SIZE |
-                                      OPT_TOUCH},
-    [AB_VERB_REPEAT] = {"repeat", OPT_DO},
-};
+static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
 
 static const struct {
     const char *name;
     unsigned option;
 } options[] = {
-    {"at", OPT_AT}, {"order", OPT_ORDER}, {"count", OPT_COUNT}, {"fraction", OPT_FRACTION},
-    {"size", OPT_SIZE}, {"align", OPT_ALIGN}, {"touch", OPT_TOUCH}, {"do", OPT_DO},
+    {"at", AB_OPT_AT}, {"order", AB_OPT_ORDER}, {"count", AB_OPT_COUNT},
+    {"fraction", AB_OPT_FRACTION}, {"size", AB_OPT_SIZE}, {"align", AB_OPT_ALIGN},
+    {"touch", AB_OPT_TOUCH}, {"from", AB_OPT_FROM}, {"to", AB_OPT_TO}, {"then", AB_OPT_THEN},
+    {"into", AB_OPT_INTO}, {"with", AB_OPT_WITH}, {"with_at", AB_OPT_WITH_AT}, {"do", AB_OPT_DO},
 };
-
-/* A verb while it is read. */
-struct verb_reader {
-    struct ab_reader *r;
-    const struct ab_node *node;
-    const struct ab_raw_verb *raw;
-    const struct verb_def *def;
-    struct ab_verb *v;
-};
-
-static struct ab_field field(const struct verb_reader *vr, const char *key, const char *text)
-{
-    return ab_field_of(vr->r, vr->node, key, text);
-}
 
 /* ---- which verb ---- */
 
 static const char *verb_text(const struct ab_raw_verb *raw, enum ab_verb_kind kind)
 {
-    const char *texts[] = {raw->alloc, raw->free, raw->replace, raw->resize, raw->repeat};
+    const char *texts[] = {raw->alloc,  raw->free,     raw->replace, raw->resize,
+                           raw->repeat, raw->toggle,   raw->exchange, raw->reset,
+                           raw->send,   raw->recv,     raw->shuffle};
     return texts[kind];
 }
 
@@ -84,14 +77,15 @@ static bool find_verb(struct verb_reader *vr)
     }
     if (vr->def == NULL && !vr->node->has_bad_key)
         ab_diag_add(vr->r->diag, vr->node->at,
-                    "no verb here; one of alloc, free, replace, resize, repeat is needed");
+                    "no verb here; one of alloc, free, replace, resize, toggle, exchange, shuffle, "
+                    "reset, send, recv, repeat is needed");
     return vr->def != NULL;
 }
 
 /* Options that the verb does not take. */
 static void check_options(const struct verb_reader *vr)
 {
-    char takes[120] = "";
+    char takes[160] = "";
     for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
         size_t used = strlen(takes);
         if ((vr->def->options & options[i].option) != 0)
@@ -102,221 +96,189 @@ static void check_options(const struct verb_reader *vr)
         const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, options[i].name);
         if (n != NULL && (vr->def->options & options[i].option) == 0)
             ab_diag_add(vr->r->diag, n->key_at, "'%s' does not take '%s'; it takes %s",
-                        vr->def->name, options[i].name, takes);
+                        vr->def->name, options[i].name, takes[0] != 0 ? takes : "no options");
     }
 }
 
-static bool find_set(const struct verb_reader *vr)
+/* The lanes of the body that is read use the set. */
+static void note_use(const struct verb_reader *vr, struct ab_set_def *set)
 {
-    struct ab_field f = field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
+    const struct ab_reader *r = vr->r;
+    bool is_first = set->end_lane == 0;
+    if (is_first || r->first_lane < set->first_lane)
+        set->first_lane = r->first_lane;
+    if (r->end_lane > set->end_lane)
+        set->end_lane = r->end_lane;
+}
+
+static bool check_kind(const struct verb_reader *vr, const struct ab_field *f,
+                       const struct ab_set_def *set, unsigned kinds)
+{
+    char allowed[80] = "";
+    if ((kinds & 1u << set->kind) != 0)
+        return true;
+    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++) {
+        size_t used = strlen(allowed);
+        if ((kinds & 1u << k) != 0)
+            snprintf(allowed + used, sizeof allowed - used, "%s%s", used > 0 ? " or " : "",
+                     kind_names[k]);
+    }
+    const char *hint = set->kind == AB_SET_REGION  ? "; its blocks die together, with 'reset'"
+                     : set->kind == AB_SET_QUEUE ? "; its blocks come with 'send' and go with "
+                                                   "'recv'" : "";
+    return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s",
+                         f->node->key, allowed, set->name, kind_names[set->kind], hint);
+}
+
+/* The set that a field names, of one of the kinds. */
+static bool find_set(const struct verb_reader *vr, const struct ab_field *f, unsigned kinds,
+                     uint32_t *index)
+{
     const struct ab_workload *w = vr->r->w;
     const char *names[AB_MAX_ENTRIES];
     char word[200];
     for (size_t i = 0; i < w->n_sets; i++) {
         names[i] = w->sets[i].name;
-        if (strcmp(f.text, names[i]) == 0) {
-            vr->v->set = (uint32_t)i;
-            return w->sets[i].count > 0; /* else its own error is enough */
-        }
+        if (strcmp(f->text, names[i]) != 0)
+            continue;
+        *index = (uint32_t)i;
+        note_use(vr, &w->sets[i]);
+        return !w->sets[i].is_broken && check_kind(vr, f, &w->sets[i], kinds);
     }
     if (vr->r->has_nameless_set)
         return false;
-    const char *near = ab_text_nearest(f.text, names, w->n_sets);
-    ab_diag_quote(word, sizeof word, f.text, strlen(f.text));
-    return ab_field_fail(vr->r, &f, 0, strlen(f.text), "unknown set '%s'%s%s%s", word,
+    const char *near = ab_text_nearest(f->text, names, w->n_sets);
+    ab_diag_quote(word, sizeof word, f->text, strlen(f->text));
+    return ab_field_fail(vr->r, f, 0, strlen(f->text), "unknown set '%s'%s%s%s", word,
                          near != NULL ? "; did you mean '" : "; it must stand in 'sets' above",
                          near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
-/* ---- at, order ---- */
+/* ---- from, into, with: the other set ---- */
 
-static const char *const at_names[] = {"next", "random", "empty", "occupied", "round_robin",
-                                       "stride(p)", "bins(prob:fraction, ...)", NULL};
-static const enum ab_pick at_picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_EMPTY,
-                                        AB_PICK_OCCUPIED, AB_PICK_ROUND_ROBIN};
-static const char *const order_names[] = {"fifo", "lifo", "shuffled", "every(k)", NULL};
-static const enum ab_pick order_picks[] = {AB_PICK_FIFO, AB_PICK_LIFO, AB_PICK_SHUFFLED};
-
-static bool is_call(const struct ab_value *v, const char *name)
+/* Two options of which one must be there, or none where `least` is 0; NULL behind an error. */
+static bool check_choice(const struct verb_reader *vr, const struct ab_field *a,
+                         const struct ab_field *b, const char *names, int least)
 {
-    return v->kind == AB_VALUE_CALL && strlen(name) == v->n_text &&
-           memcmp(v->text, name, v->n_text) == 0;
-}
-
-static bool read_bin(const struct verb_reader *vr, const struct ab_field *f,
-                     const struct ab_arg *arg, double *share, double *reach)
-{
-    double fraction = 0;
-    if (!arg->is_pair || arg->name != NULL)
-        return ab_field_fail(vr->r, f, arg->first.offset, arg->first.n,
-                             "a bin is probability:fraction, as in bins(0.9:0.1, 0.1:0.9)");
-    if (!ab_field_real(vr->r, f, "probability", &arg->first, 0, 1, share) ||
-        !ab_field_real(vr->r, f, "fraction", &arg->second, 0, 1, &fraction))
+    if (a->text != NULL && b->text != NULL)
+        return ab_field_fail(vr->r, b, 0, strlen(b->text), "%s, not both", names);
+    if (a->text == NULL && b->text == NULL && least > 0) {
+        ab_diag_add(vr->r->diag, vr->node->at, "'%s' needs %s", vr->def->name, names);
         return false;
-    *reach += fraction;
+    }
     return true;
 }
 
-static bool is_one(double x)
+/* `key` makes sense only beside `beside`. */
+static bool check_beside(const struct verb_reader *vr, const char *key, const char *text,
+                         const char *beside)
 {
-    return x > 1 - 1e-6 && x < 1 + 1e-6;
+    struct ab_field f = ab_verb_field(vr, key, text);
+    return f.text == NULL ||
+           ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' belongs to '%s', which is "
+                         "not here", key, vr->def->name, beside);
 }
 
-static bool read_bins(const struct verb_reader *vr, const struct ab_field *f,
-                      const struct ab_value *v)
+/* Finds the other set; its blocks and those of the verb's set move from now on. */
+static bool find_other(const struct verb_reader *vr, const struct ab_field *f)
 {
-    uint32_t count = vr->r->w->sets[vr->v->set].count, begin = 0;
-    double share = 0, total = 0, reach = 0;
-    char sum[40];
-    struct ab_bin *bins = calloc(v->n_args + 1, sizeof bins[0]);
-    vr->v->bins = bins;
-    if (bins == NULL || v->n_args == 0)
-        return ab_field_fail(vr->r, f, v->offset, v->n, "%s", bins == NULL ? "out of memory"
-                             : "no bins; it is bins(probability:fraction, ...)");
-    for (size_t i = 0; i < v->n_args; i++) {
-        if (!read_bin(vr, f, &v->args[i], &share, &reach))
-            return false;
-        bins[i].share = total += share;
-        double end = reach * count + 0.5;
-        bins[i].begin = begin;
-        bins[i].end = begin = i + 1 == v->n_args || end > count ? count : (uint32_t)end;
-    }
-    if (!is_one(total) || !is_one(reach))
-        return ab_field_fail(vr->r, f, v->offset, v->n, "the %s of all bins must add up to 1, "
-                             "found %s", is_one(total) ? "fractions" : "probabilities",
-                             ab_print_real(sum, sizeof sum, is_one(total) ? reach : total));
-    for (size_t i = 0; i < v->n_args; i++)
-        if (bins[i].begin == bins[i].end)
-            return ab_field_fail(vr->r, f, v->args[i].first.offset, v->args[i].first.n,
-                                 "no position of the %u falls into this bin", count);
-    bins[v->n_args - 1].share = 1;
-    vr->v->n_bins = v->n_args;
-    vr->v->pick = AB_PICK_BINS;
+    struct ab_set_def *sets = vr->r->w->sets;
+    if (!find_set(vr, f, SLOTS | LIST, &vr->v->other))
+        return false;
+    sets[vr->v->other].is_moving = true;
     return true;
 }
 
-static bool read_step(const struct verb_reader *vr, const struct ab_field *f,
-                      const struct ab_value *v, enum ab_pick pick)
+static bool read_send(const struct verb_reader *vr)
 {
-    vr->v->pick = pick;
-    return ab_field_argument(vr->r, f, v, (struct ab_range){AB_UNIT_COUNT, 1, AB_MAX_POSITIONS},
-                             &vr->v->step);
-}
-
-static bool read_at(const struct verb_reader *vr, const struct ab_field *f,
-                    const struct ab_value *v)
-{
-    for (size_t i = 0; i < AB_ARRAY_LEN(at_picks); i++) {
-        if (ab_value_is_word(v, at_names[i])) {
-            vr->v->pick = at_picks[i];
-            break;
-        }
-        if (i + 1 < AB_ARRAY_LEN(at_picks))
-            continue;
-        return is_call(v, "stride") ? read_step(vr, f, v, AB_PICK_STRIDE)
-             : is_call(v, "bins")   ? read_bins(vr, f, v)
-                                    : ab_field_not_in(vr->r, f, v, at_names, NULL);
-    }
-    bool is_alloc = vr->v->kind == AB_VERB_ALLOC;
-    if (vr->v->pick == (is_alloc ? AB_PICK_OCCUPIED : AB_PICK_EMPTY))
-        return ab_field_fail(vr->r, f, v->offset, v->n, is_alloc
-                             ? "'alloc' needs empty positions, not occupied ones"
-                             : "'empty' is for alloc; there is no block at an empty position");
-    return true;
-}
-
-static bool read_order(const struct verb_reader *vr, const struct ab_field *f,
-                       const struct ab_value *v)
-{
-    for (size_t i = 0; i < AB_ARRAY_LEN(order_picks); i++) {
-        if (ab_value_is_word(v, order_names[i])) {
-            vr->v->pick = order_picks[i];
-            return true;
-        }
-    }
-    if (is_call(v, "every"))
-        return read_step(vr, f, v, AB_PICK_EVERY);
-    return ab_field_not_in(vr->r, f, v, order_names, NULL);
-}
-
-/* at or order, or the default of the verb. */
-static bool read_pick(const struct verb_reader *vr)
-{
-    struct ab_field at = field(vr, "at", vr->raw->at);
-    struct ab_field order = field(vr, "order", vr->raw->order);
+    static const char *const lanes[] = {"next_lane", NULL};
+    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_field from = ab_verb_field(vr, "from", vr->raw->from);
+    struct ab_field to = ab_verb_field(vr, "to", vr->raw->to);
     struct ab_value value;
-    bool takes_all = vr->v->amount != AB_AMOUNT_COUNT;
-    bool takes_order = vr->v->kind != AB_VERB_ALLOC;
-    vr->v->pick = vr->v->kind == AB_VERB_ALLOC               ? AB_PICK_FREE
-                : vr->v->kind == AB_VERB_FREE || takes_all ? AB_PICK_FIFO
-                                                           : AB_PICK_NEXT;
-    if (at.text != NULL && order.text != NULL && takes_order)
-        return ab_field_fail(vr->r, &order, 0, strlen(order.text),
-                             "'at' picks positions, 'order' picks live blocks: one of them");
-    const struct ab_field *f = at.text != NULL ? &at : takes_order ? &order : &at;
-    if (f->text == NULL)
+    bool ok = check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
+                           1);
+    if (ok && to.text != NULL && (ok = ab_field_value(vr->r, &to, AB_UNIT_COUNT, &value))) {
+        vr->v->to_next_lane = ok = ab_value_is_word(&value, "next_lane");
+        if (!ok)
+            ab_field_not_in(vr->r, &to, &value, lanes, NULL);
+        ab_value_fini(&value);
+        if (ok && vr->r->w->sets[vr->v->set].is_shared)
+            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text), "'to' chooses among the queues of "
+                               "the lanes; '%s' is one for all of them",
+                               vr->r->w->sets[vr->v->set].name);
+    }
+    if (!ok)
+        return false;
+    if (from.text != NULL)
+        return find_other(vr, &from) && check_beside(vr, "align", vr->raw->align, "size") &&
+               check_beside(vr, "touch", vr->raw->touch, "size");
+    return check_beside(vr, "at", vr->raw->at, "from") &&
+           check_beside(vr, "order", vr->raw->order, "from");
+}
+
+static bool read_recv(const struct verb_reader *vr)
+{
+    static const char *const thens[] = {"free", NULL};
+    struct ab_field then = ab_verb_field(vr, "then", vr->raw->then);
+    struct ab_field into = ab_verb_field(vr, "into", vr->raw->into);
+    struct ab_value value;
+    if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
+        return false;
+    if (into.text != NULL)
+        return find_other(vr, &into);
+    if (!check_beside(vr, "at", vr->raw->at, "into"))
+        return false;
+    if (then.text == NULL)
         return true;
-    if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
+    if (!ab_field_value(vr->r, &then, AB_UNIT_COUNT, &value))
         return false;
-    bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
+    bool ok = ab_value_is_word(&value, "free");
+    if (!ok)
+        ab_field_not_in(vr->r, &then, &value, thens, NULL);
     ab_value_fini(&value);
     return ok;
 }
 
-/* ---- count, fraction ---- */
-
-static const struct ab_range count_range = {AB_UNIT_COUNT, 1, (UINT64_C(1) << 63) - 1};
-
-static bool read_count(const struct verb_reader *vr, const struct ab_field *f)
+static bool read_exchange(const struct verb_reader *vr)
 {
-    struct ab_value value;
-    if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
+    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_field with = ab_verb_field(vr, "with", vr->raw->with);
+    if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
+                      1))
         return false;
-    bool ok = true;
-    if (ab_value_is_word(&value, "all"))
-        vr->v->amount = AB_AMOUNT_ALL;
-    else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
-        ok = ab_field_fail(vr->r, f, value.offset, value.n, "'count' must be a whole number or "
-                           "all%s", value.kind == AB_VALUE_CALL
-                           ? "; a distribution of counts is not built yet in this version" : "");
-    else
-        ok = ab_field_whole(vr->r, f, "count", &value, count_range, &vr->v->count);
-    ab_value_fini(&value);
-    return ok;
+    if (with.text == NULL)
+        return check_beside(vr, "with_at", vr->raw->with_at, "with");
+    if (!check_beside(vr, "align", vr->raw->align, "size") ||
+        !check_beside(vr, "touch", vr->raw->touch, "size") || !find_other(vr, &with))
+        return false;
+    return vr->v->other != vr->v->set ||
+           ab_field_fail(vr->r, &with, 0, strlen(with.text), "'exchange' needs two sets");
 }
 
-static bool read_fraction(const struct verb_reader *vr, const struct ab_field *f)
+/* What only some verbs have beside their set. */
+static bool read_other(const struct verb_reader *vr)
 {
-    struct ab_value value;
-    if (!ab_field_value(vr->r, f, AB_UNIT_FRACTION, &value))
-        return false;
-    bool ok = ab_field_real(vr->r, f, "fraction", &value, 0, 1, &vr->v->fraction);
-    vr->v->amount = AB_AMOUNT_FRACTION;
-    ab_value_fini(&value);
-    return ok;
-}
-
-static bool read_amount(const struct verb_reader *vr)
-{
-    struct ab_field count = field(vr, "count", vr->raw->count);
-    struct ab_field fraction = field(vr, "fraction", vr->raw->fraction);
-    vr->v->count = 1;
-    if ((vr->def->options & OPT_FRACTION) == 0)
-        fraction.text = NULL;
-    if (count.text != NULL && fraction.text != NULL)
-        return ab_field_fail(vr->r, &fraction, 0, strlen(fraction.text),
-                             "'count' or 'fraction', not both");
-    return count.text != NULL ? read_count(vr, &count)
-         : fraction.text == NULL || read_fraction(vr, &fraction);
+    switch (vr->v->kind) {
+    case AB_VERB_SEND:
+        return read_send(vr);
+    case AB_VERB_RECV:
+        return read_recv(vr);
+    case AB_VERB_EXCHANGE:
+        return read_exchange(vr);
+    default:
+        return true;
+    }
 }
 
 /* ---- size, align, touch ---- */
 
 static bool read_size(const struct verb_reader *vr)
 {
-    struct ab_field f = field(vr, "size", vr->raw->size);
+    struct ab_field f = ab_verb_field(vr, "size", vr->raw->size);
+    bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
     if (f.text == NULL)
-        return ab_field_missing(vr->r, vr->node, "size", vr->def->name);
+        return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
     vr->v->dist = SIZE_MAX;
     if (!ab_dist_read(vr->r, &f, &vr->v->dist) || vr->v->dist == SIZE_MAX)
         return false;
@@ -328,7 +290,7 @@ static bool read_size(const struct verb_reader *vr)
 
 static bool read_align(const struct verb_reader *vr)
 {
-    struct ab_field f = field(vr, "align", vr->raw->align);
+    struct ab_field f = ab_verb_field(vr, "align", vr->raw->align);
     struct ab_range range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
     if (!ab_field_number(vr->r, &f, range, &vr->v->align))
         return false;
@@ -353,7 +315,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_field
             return true;
         }
     }
-    if (!is_call(value, "first"))
+    if (!ab_is_call(value, "first"))
         return ab_field_not_in(vr->r, f, value, touch_names, NULL);
     if (!ab_field_argument(vr->r, f, value, (struct ab_range){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))
@@ -365,7 +327,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_field
 
 static bool read_touch(const struct verb_reader *vr)
 {
-    struct ab_field f = field(vr, "touch", vr->raw->touch);
+    struct ab_field f = ab_verb_field(vr, "touch", vr->raw->touch);
     struct ab_value value;
     vr->v->touch = AB_TOUCH_PAGE;
     if (f.text == NULL)
@@ -381,9 +343,9 @@ static bool read_touch(const struct verb_reader *vr)
 
 static bool read_repeat(const struct verb_reader *vr)
 {
-    struct ab_field f = field(vr, "repeat", vr->raw->repeat);
+    struct ab_field f = ab_verb_field(vr, "repeat", vr->raw->repeat);
     const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
-    bool ok = ab_field_number(vr->r, &f, count_range, &vr->v->count);
+    bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
     if (body == NULL)
         return ab_field_missing(vr->r, vr->node, "do", "repeat");
     if (vr->raw->body_count == 0) {
@@ -400,18 +362,22 @@ static void read_verb(struct verb_reader *vr)
         return;
     check_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
+    vr->v->other = AB_NO_SET;
     if (vr->v->kind == AB_VERB_REPEAT) {
         read_repeat(vr);
         return;
     }
-    bool has_set = find_set(vr);
-    if (read_amount(vr) && has_set)
-        read_pick(vr);
-    if (vr->def->options & OPT_SIZE)
+    struct ab_field set = ab_verb_field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
+    bool has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
+    if (has_set && (vr->v->kind == AB_VERB_EXCHANGE || vr->v->kind == AB_VERB_SHUFFLE))
+        vr->r->w->sets[vr->v->set].is_moving = true;
+    if (ab_read_amount(vr) && has_set)
+        ab_read_pick(vr);
+    if (vr->def->options & AB_OPT_SIZE)
         read_size(vr);
-    if (vr->def->options & OPT_ALIGN)
+    if (vr->def->options & AB_OPT_ALIGN)
         read_align(vr);
-    if (vr->def->options & OPT_TOUCH)
+    if (vr->def->options & AB_OPT_TOUCH)
         read_touch(vr);
 }
 

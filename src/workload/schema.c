@@ -31,6 +31,7 @@ SCHEMA(param, PARAM);
 SCHEMA(part, PART);
 SCHEMA(size, SIZE);
 SCHEMA(set, SET);
+SCHEMA(role, ROLE);
 SCHEMA(phase, PHASE);
 SCHEMA(backend, BACKEND);
 FIELDS(top, TOP);

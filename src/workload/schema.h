@@ -23,6 +23,7 @@ AB_RAW(param, PARAM);
 AB_RAW(part, PART);
 AB_RAW(size, SIZE);
 AB_RAW(set, SET);
+AB_RAW(role, ROLE);
 AB_RAW(phase, PHASE);
 AB_RAW(backend, BACKEND);
 AB_RAW(top, TOP);

@@ -131,8 +131,11 @@ void ab_workload_free(struct ab_workload *w)
 {
     if (w == NULL)
         return;
-    for (size_t i = 0; i < w->n_phases; i++)
-        ab_body_free(w->phases[i].body, w->phases[i].n_body);
+    for (size_t i = 0; i < w->n_phases; i++) {
+        for (size_t k = 0; k < w->phases[i].n_roles; k++)
+            ab_body_free(w->phases[i].roles[k].body, w->phases[i].roles[k].n_body);
+        free(w->phases[i].roles);
+    }
     free_texts(w->param_texts, w->params.n);
     for (size_t i = 0; i < w->params.n; i++)
         free(w->params.items[i].text);

@@ -15,6 +15,7 @@ setup() {
     mkdir "$OUT" "$BATS_TEST_TMPDIR/cwd" "$BATS_TEST_TMPDIR/tmp"
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
     export PATH=$BUILD:$PATH
+    export ALLOCBENCH_RESULTS= # nothing is stored, unless a test asks for it
     unset NO_COLOR COLUMNS LD_PRELOAD CLICOLOR_FORCE
     cd "$BATS_TEST_TMPDIR/cwd"
 }

@@ -19,7 +19,8 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "blocks", "results", "memory", "gates"]'
+        "backends", "blocks", "results", "memory", "timelines",
+        "gates"]'
     expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
         and has("block") and has("n") and has("overflow") and has("min") and has("max")

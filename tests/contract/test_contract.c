@@ -553,6 +553,9 @@ int main(void)
         add_subject(ab_builtin_at(i), "");
     add_subject(ab_builtin_find("arena"), "commit=4KiB:reserve=1GiB");
     add_subject(ab_builtin_find("arena"), "huge=on");
+    add_subject(ab_builtin_find("arena"), "threads=mutex");
+    add_subject(ab_builtin_find("pool"), "grow=off:threads=mutex");
+    add_subject(ab_builtin_find("slab"), "keep=0:spare=0:threads=mutex");
     add_subject(ab_builtin_find("skeleton"), "fill=on");
     for (size_t i = 0; i < n_subjects; i++)
         for (size_t k = 0; k < N_CHECKS; k++) {

@@ -25,7 +25,7 @@ static bool is_small(const struct ab_workload *w)
 {
     uint64_t positions = 0;
     for (size_t i = 0; i < w->n_sets; i++)
-        positions += w->sets[i].count;
+        positions += (uint64_t)w->sets[i].count * (w->sets[i].end_lane - w->sets[i].first_lane);
     for (size_t i = 0; i < w->n_phases; i++)
         if (w->phases[i].until != AB_UNTIL_ITERS || w->phases[i].limit > 100 ||
             w->phases[i].repeat > 10)

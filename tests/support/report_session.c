@@ -65,6 +65,9 @@ static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned
         .ns_per_op = NAN,
         .ops_per_s = NAN,
         .cpu_ns_per_op = NAN,
+        .background_cpu_ns_per_op = NAN,
+        .wait_percent = NAN,
+        .live_peak_blocks = NAN,
         .latency_pass_ns_per_op = NAN,
     };
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
@@ -101,6 +104,7 @@ static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32
     all->ns_per_op = fakes[b].ns[phase] * drift[block];
     all->ops_per_s = 1e9 / all->ns_per_op;
     all->cpu_ns_per_op = all->ns_per_op + 0.5;
+    all->background_cpu_ns_per_op = 0.25;
     all->latency_pass_ns_per_op = all->ns_per_op * 1.125;
     all->faults_minor = 512;
     all->switches_involuntary = block;

@@ -4,6 +4,9 @@
  */
 #include "allocators/arena/arena.h"
 
+#include "backend/builtin.h"
+#include "support/heap_model.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -278,6 +281,16 @@ static void fini_gives_the_addresses_back(void **state)
     assert_int_equal(errno, ENOMEM);
 }
 
+static void several_lanes_share_one_arena(void **state)
+{
+    (void)state;
+    struct ab_facts facts = {.total_bytes = 64 * MIB, .total_blocks = 100000, .lanes = 4};
+    const struct ab_backend *backend = ab_builtin_find("arena");
+    struct ab_heap *heap = heap_model_open(backend, "", &facts);
+    heap_model_run_threads(backend, heap, 5000, 500);
+    backend->close(heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +311,7 @@ int main(void)
         cmocka_unit_test(zeroed_blocks_are_zero_whatever_lay_there_before),
         cmocka_unit_test(purge_returns_pages_and_keeps_live_blocks),
         cmocka_unit_test(fini_gives_the_addresses_back),
+        cmocka_unit_test(several_lanes_share_one_arena),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -248,6 +248,84 @@ static void standard_output_reports_what_it_could_not_write(void **state)
     close(null);
 }
 
+/* ---- files that must be new ---- */
+
+static void put_new(const char *stem, const char *text, const char *wanted_name)
+{
+    struct ab_output out;
+    struct ab_err err = {.text = ""};
+    char name[64], path[256];
+    unsigned before = count_files();
+    assert_int_equal(ab_output_open_new(root, &out, &err), AB_OK);
+    fputs(text, out.to);
+    assert_int_equal(count_files(), before); /* no name yet */
+    assert_int_equal(ab_output_commit_new(&out, stem, name, sizeof name, &err), AB_OK);
+    assert_string_equal(name, wanted_name);
+    assert_int_equal(count_files(), before + 1);
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    assert_content(path, text);
+    ab_output_abandon(&out); /* does nothing any more */
+    assert_int_equal(count_files(), before + 1);
+}
+
+static void a_new_file_takes_the_first_free_name_and_replaces_none(void **state)
+{
+    (void)state;
+    put_new("r", "one", "r.json");
+    put_new("r", "two", "r-2.json");
+    put_new("r", "three", "r-3.json");
+    put_new("s", "four", "s.json");
+    snprintf(target, sizeof target, "%s/r.json", root);
+    assert_content(target, "one");
+}
+
+static void a_name_that_is_taken_by_anything_is_taken(void **state)
+{
+    (void)state;
+    snprintf(target, sizeof target, "%s/r.json", root);
+    assert_int_equal(symlink("/nowhere", target), 0);
+    snprintf(target, sizeof target, "%s/r-2.json", root);
+    assert_int_equal(mkdir(target, 0700), 0);
+    put_new("r", "text", "r-3.json");
+}
+
+static void a_new_file_that_is_abandoned_was_never_there(void **state)
+{
+    (void)state;
+    struct ab_output out;
+    struct ab_err err = {.text = ""};
+    assert_int_equal(ab_output_open_new(root, &out, &err), AB_OK);
+    fputs("text", out.to);
+    ab_output_abandon(&out);
+    assert_int_equal(count_files(), 0);
+}
+
+static void a_folder_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    struct ab_output out;
+    struct ab_err err = {.text = ""};
+    put(target, "a file");
+    assert_int_equal(ab_output_open_new(target, &out, &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "Not a directory"));
+    assert_int_equal(ab_output_open_new("/nowhere/at/all", &out, &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "cannot write to '/nowhere/at/all'"));
+}
+
+static void a_stem_that_cannot_be_a_name_is_an_error_and_leaves_nothing(void **state)
+{
+    (void)state;
+    struct ab_output out;
+    struct ab_err err = {.text = ""};
+    char name[512], stem[300];
+    memset(stem, 'x', sizeof stem);
+    stem[sizeof stem - 1] = 0;
+    assert_int_equal(ab_output_open_new(root, &out, &err), AB_OK);
+    assert_int_equal(ab_output_commit_new(&out, stem, name, sizeof name, &err), AB_SYSTEM);
+    assert_non_null(strstr(err.text, "File name too long"));
+    assert_int_equal(count_files(), 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_root, remove_root)
@@ -260,6 +338,11 @@ int main(void)
         TEST(a_long_name_leaves_room_for_the_temporary_one),
         TEST(a_full_disk_is_an_error_and_leaves_the_old_result),
         TEST(standard_output_reports_what_it_could_not_write),
+        TEST(a_new_file_takes_the_first_free_name_and_replaces_none),
+        TEST(a_name_that_is_taken_by_anything_is_taken),
+        TEST(a_new_file_that_is_abandoned_was_never_there),
+        TEST(a_folder_that_is_none_is_refused),
+        TEST(a_stem_that_cannot_be_a_name_is_an_error_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

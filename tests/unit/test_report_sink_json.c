@@ -268,6 +268,54 @@ static void histograms_come_back_as_they_were(void **state)
     fake_session_free(f);
 }
 
+static void memory_is_described_and_unknown_numbers_are_null(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_timeline_point points[] = {{0, 0, NAN, 4096}, {7, 1e6, NAN, 2e6}};
+    struct ab_timeline lines[] = {{FAKE_JEMALLOC, 2, 2, points}, {FAKE_COUNT, 0, 2, points}};
+    struct ab_memory records[] = {{.backend = FAKE_JEMALLOC,
+                                   .phase = "churn",
+                                   .block = 2,
+                                   .at = AB_AT_LIVE_PEAK,
+                                   .position = 7,
+                                   .live_bytes = 1e6,
+                                   .internal = NAN,
+                                   .spread = -0.25,
+                                   .drained_bytes = {1, 2, NAN, NAN, 0},
+                                   .reason = "no usable_size"},
+                                  {.backend = FAKE_SCUDO, .phase = "churn"}};
+    f->s.memory = records;
+    f->s.n_memory = 2; /* scudo is absent: it has no numbers */
+    f->s.timelines = lines;
+    f->s.n_timelines = 2;
+    char *text = json(f);
+    json_error_t error;
+    json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
+    assert_described(schema, schema, o);
+    const json_t *memory = json_object_get(o, "memory"), *m = json_array_get(memory, 0);
+    assert_int_equal(json_array_size(memory), 1);
+    assert_string_equal(json_string_value(json_object_get(m, "at")), "live_peak");
+    assert_string_equal(json_string_value(json_object_get(m, "reason")), "no usable_size");
+    assert_true(json_is_null(json_object_get(m, "internal")));
+    assert_true(json_real_value(json_object_get(m, "spread")) == -0.25);
+    assert_int_equal(json_integer_value(json_object_get(m, "live_bytes")), 1000000);
+    const json_t *drained = json_object_get(m, "drained_bytes");
+    assert_int_equal(json_integer_value(json_object_get(drained, "0.1s")), 2);
+    assert_true(json_is_null(json_object_get(drained, "10s")));
+    const json_t *timelines = json_object_get(o, "timelines");
+    assert_int_equal(json_array_size(timelines), 1);
+    const json_t *point =
+        json_array_get(json_object_get(json_array_get(timelines, 0), "points"), 1);
+    assert_int_equal(json_integer_value(json_array_get(point, 0)), 7);
+    assert_true(json_is_null(json_array_get(point, 2)));
+    assert_int_equal(json_integer_value(json_array_get(point, 3)), 2000000);
+    json_decref(schema);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
 static void hostile_strings_stay_strings(void **state)
 {
     static const struct {
@@ -338,6 +386,7 @@ int main(void)
         cmocka_unit_test(failed_back_ends_have_a_reason_and_no_results),
         cmocka_unit_test(unknown_is_null_and_integers_are_exact),
         cmocka_unit_test(histograms_come_back_as_they_were),
+        cmocka_unit_test(memory_is_described_and_unknown_numbers_are_null),
         cmocka_unit_test(hostile_strings_stay_strings),
         cmocka_unit_test(is_the_same_in_every_locale),
         cmocka_unit_test(an_empty_session_is_a_document_too),

@@ -2,7 +2,7 @@
  *
  * What verbs make of themselves on the tape, op by op.
  */
-#include "support/workload_text.h"
+#include "support/workload_ops.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,27 +11,15 @@
 
 #include <cmocka.h>
 
-/* The tape as text: a3:64 alloc of 64 bytes at slot 3, f3 free, r3:80 resize, t3 touch. */
 static char *ops_of(const char *phase)
 {
     struct ab_tape tape;
     struct ab_err err = {0};
-    char *text = NULL;
-    size_t n;
     if (compile_phase(phase, &tape, &err) != AB_OK) {
         print_error("%s\n", err.text);
         return strdup("failed");
     }
-    FILE *f = open_memstream(&text, &n);
-    for (uint32_t i = 0; i < tape.n_ops; i++) {
-        uint64_t op = tape.ops[i];
-        unsigned code = AB_OP_CODE(op) & 7u;
-        fprintf(f, "%s%c%u", i > 0 ? " " : "", "fazAr t"[code == 5 ? 6 : code], AB_OP_SLOT(op));
-        if (code != AB_CODE_FREE && code != AB_CODE_TOUCH)
-            fprintf(f, ":%u", code == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op))
-                                                            : AB_OP_SIZE(op));
-    }
-    fclose(f);
+    char *text = tape_text(&tape);
     ab_tape_fini(&tape);
     return text;
 }

@@ -87,12 +87,34 @@ static void the_position_vacated_last_is_the_first_empty_one(void **state)
     ab_live_set_fini(&s);
 }
 
+static void it_keeps_what_it_has_when_it_grows(void **state)
+{
+    (void)state;
+    struct ab_live_set s;
+    uint32_t out[3];
+    assert_true(ab_live_set_init(&s, 0));
+    assert_true(ab_live_set_grow(&s, 4));
+    ab_live_set_add(&s, 2);
+    ab_live_set_add(&s, 0);
+    assert_true(ab_live_set_grow(&s, 9));
+    assert_int_equal(s.n, 9);
+    ab_live_set_add(&s, 8);
+    ab_live_set_oldest(&s, out, 3, 1);
+    assert_int_equal(out[0], 2);
+    assert_int_equal(out[1], 0);
+    assert_int_equal(out[2], 8);
+    for (uint32_t i = 0; i < 9; i++)
+        assert_int_equal(ab_live_set_has(&s, i), i == 0 || i == 2 || i == 8);
+    ab_live_set_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_agrees_with_a_plain_model_through_random_steps),
         cmocka_unit_test(a_shuffle_takes_each_live_position_once),
         cmocka_unit_test(the_position_vacated_last_is_the_first_empty_one),
+        cmocka_unit_test(it_keeps_what_it_has_when_it_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,7 +130,8 @@ static void the_shipped_workloads_compile_and_stay_within_their_promises(void **
 {
     (void)state;
     static const char *const names[] = {"quickstart", "churn", "realloc-growth", "glibc-simple",
-                                        "random-free"};
+                                        "random-free", "threads", "xmalloc-like", "larson-like",
+                                        "producer-consumer", "game-frame", "exchange", "region"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[5000], *messages = NULL;
         struct ab_workload *w = NULL;
@@ -207,6 +208,9 @@ static void too_many_ops_are_refused_with_the_figure_before_they_are_made(void *
         "    until: iters(1e9)\n    do: [{repeat: 1e6, do: [{replace: s, size: 8}]}]\n",
         "    until: iters(1e15)\n    do: [{alloc: s, size: 8}, {free: s, count: all}]\n",
         "    do: [{repeat: 1e15, do: [{alloc: s, size: 8}, {free: s, count: all}]}]\n",
+        "    lanes: 256\n    until: iters(1e8)\n    do: [{toggle: s, size: 8}]\n",
+        "    until: iters(1e10)\n    do: [{exchange: s, size: 8}]\n",
+        "    until: iters(1e10)\n    roles:\n      - {name: a, do: [{toggle: s, size: 8}]}\n",
     };
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         struct ab_tape tape;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the memory pass says, in a region of its own of the run memfd: plain integers of fixed
+ * layout, UINT64_MAX where something is not known. The worker counts, the parent judges
+ * (runner/fold_memory.c): it trusts none of this beyond bounds it checks itself.
+ *
+ * Positions are on the op clock: how many ops of the tape are done.
+ */
+#ifndef AB_MEASURE_MEMORY_REPORT_H
+#define AB_MEASURE_MEMORY_REPORT_H
+
+#include "measure/result.h"
+#include "measure/run.h"
+
+#define AB_MEMORY_UNKNOWN UINT64_MAX
+#define AB_MEMORY_NEVER UINT32_MAX /* no position */
+
+/* Live, usable and footprint together, and what was looked up besides at a checkpoint. */
+struct ab_memory_state {
+    uint32_t position;   /* AB_MEMORY_NEVER: there is no such state */
+    uint32_t is_checked; /* a checkpoint: all that stands below footprint_bytes was looked up */
+    uint64_t live_bytes, usable_bytes;
+    uint64_t untouched_bytes; /* of the live ones, in blocks that nobody wrote to */
+    uint64_t n_pages;         /* that hold a byte of a touched block */
+    uint64_t n_soft_pages;    /* of these, where the touch wrote nothing: they need not be there */
+    uint64_t n_pages_2m;
+    uint64_t footprint_bytes; /* from statm */
+    uint64_t exact_bytes;     /* the same from smaps_rollup */
+    uint64_t n_lost_pages, n_lost_soft_pages; /* of n_pages, not resident says mincore */
+    uint64_t allocated_bytes, mapped_bytes;   /* what the allocator says */
+};
+
+/* Where the peaks of a phase are, for a run that comes later with the same tape. */
+struct ab_memory_marks {
+    uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX];
+};
+
+struct ab_memory_phase {
+    uint64_t live_peak_bytes, rss_peak_bytes;
+    uint64_t n_readings, live_sum, footprint_sum; /* equally spaced on the op clock */
+    uint32_t live_peak_at, reserved;
+    struct ab_memory_state at[AB_AT_COUNT];
+};
+
+struct ab_memory_point {
+    uint32_t position, reserved;
+    uint64_t live_bytes, usable_bytes, footprint_bytes;
+};
+
+/* Equally spaced points; the parent adds the peaks. */
+#define AB_MEMORY_POINTS_MAX 1000
+#define AB_MEMORY_POINTS_SPACED 800
+
+enum ab_memory_flag { /* why pages or drains are not known */
+    AB_MEMORY_MOVES = 1u << 0,       /* blocks may move */
+    AB_MEMORY_OVERFLOW = 1u << 1,    /* more pages than there is room to count */
+    AB_MEMORY_USABLE_LESS = 1u << 2, /* usable_size said less than was asked for */
+    AB_MEMORY_KEEPS = 1u << 3,       /* can neither free nor reset: nothing to drain */
+    AB_MEMORY_UNREADABLE = 1u << 4,  /* /proc/self/statm gave nothing */
+};
+
+struct ab_memory_report {
+    /* from the parent */
+    uint64_t drain_ns;  /* how long to wait for memory to be given back */
+    uint32_t is_scout;  /* only find the peaks: no drain, no checkpoints */
+    struct ab_memory_marks marks;
+    /* from the worker */
+    uint32_t flags;             /* enum ab_memory_flag */
+    uint32_t granularity_pages; /* by how much statm may be wrong; 0 = exact */
+    uint64_t page_bytes;
+    uint64_t baseline_bytes;    /* private memory before the heap opened, not in any footprint */
+    uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
+    uint64_t drained_bytes[AB_DRAIN_COUNT];
+    struct ab_memory_phase phases[AB_PHASES_MAX];
+    uint32_t n_points, reserved;
+    struct ab_memory_point points[AB_MEMORY_POINTS_MAX];
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of the memory pass, for the files that are it (memory.c, drain.c).
+ */
+#ifndef AB_WORKER_MEMORY_PASS_H
+#define AB_WORKER_MEMORY_PASS_H
+
+#include "measure/footprint.h"
+#include "measure/memory_report.h"
+#include "worker/memory.h"
+
+struct ab_memory_pass {
+    struct ab_memory_report *report;
+    const struct ab_phase *phases;
+    uint32_t n_phases;
+    struct ab_block_book book;
+    bool has_usable;
+    struct ab_introspect introspect;
+    struct ab_footprint footprint;
+    uint64_t before_open_bytes, opened_bytes;
+    uint64_t base_bytes;                    /* by statm */
+    struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
+    uint32_t clock, phase;                  /* ops done; the phase that runs */
+    uint32_t interval, next_reading, point_interval, next_point;
+    uint64_t read_peak_bytes; /* most live bytes at which the footprint was read */
+};
+
+/* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
+uint64_t ab_memory_footprint(struct ab_memory_pass *m);
+
+#endif

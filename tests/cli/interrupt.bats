@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Interrupted at any instant: what was whole is kept and marked, nothing is left running or lying
+# about, and the terminal is as it was.
+
+load helpers
+
+interrupt() { # SEED COUNT ARGUMENT…
+    command -v python3 >/dev/null || skip "no python3"
+    unset ALLOCBENCH_RESULTS
+    python3 "$ROOT/tests/cli/interrupt.py" "$BUILD/allocbench" \
+        "$ROOT/results/allocbench-1.schema.json" "$@" >"$OUT/log" 2>&1 3>&- || {
+        cat "$OUT/log"
+        return 1
+    }
+    tail -1 "$OUT/log" >&3
+}
+
+@test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
+    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --reps 4
+}
+
+@test "with --json too, and in the first moments of a run" {
+    interrupt 7 6 run "$ROOT/configs/churn.yaml" --set ops=20k -b arena --reps 3 \
+        --json "$OUT/result.json"
+    [ "$(ls -A "$OUT" | grep -c '\.tmp$')" -eq 0 ] || fail "$(ls -A "$OUT")"
+}
+
+@test "a second signal ends it at once, and no worker lives on" {
+    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --reps 3
+    wait_until has_worker || fail "no worker came up"
+    kill -INT "$pid"
+    sleep 0.05
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    wait_until has_no_worker || fail "workers live on"
+    expect_nothing_left
+}
+
+@test "an interrupted result says so in its table and can be reported" {
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=100k -b glibc,arena --reps 300 --results "$OUT/r"
+    sleep 1
+    kill -TERM "$pid"
+    await_bench
+    expect_code 143
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"
+    expect_error '^Stored: '
+    cp "$OUT/stdout" "$OUT/table"
+    bench report "$OUT"/r/*.json
+    expect_code 0
+    cmp "$OUT/table" "$OUT/stdout"
+    expect_json '.complete == false' "$(ls "$OUT"/r/*.json)"
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Several lanes, and CPU time that belongs to none of them.
+
+load helpers
+
+@test "CPU time of an allocator's own threads is told beside the lanes'" {
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "$GUESTS/libbackground.so,glibc" --json -
+    expect_code 0
+    expect_json '[.results[] | select(.op == "all" and .backend == "background")]
+        | map(.background_cpu_ns_per_op / .cpu_ns_per_op) | max > 0.2'
+    expect_json '[.results[] | select(.op == "all" and .backend == "glibc")]
+        | all(.background_cpu_ns_per_op == 0)'
+}
+
+@test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {
+    bench run "$WORKLOADS/pipeline.yaml" --reps 2 -b glibc,jemalloc,tcmalloc,mimalloc --json -
+    expect_code 0
+    expect_json '.config.tape.lanes == 2 and .config.tape.live_peak_blocks == 5000'
+    expect_json '.config.window == 500 and .config.n_remote == 100000'
+    expect_json '[.backends[] | select(.status == "ok")] | length >= 2'
+    expect_json '[.results[] | select(.op == "all")] | length >= 4 and
+        all(.live_peak_blocks >= 4900 and .live_peak_blocks <= 5500)'
+    expect_json '[.results[] | select(.op == "all")]
+        | all(.wait_percent >= 0 and .wait_percent <= 100 and .tail.n == 200000)'
+}
+
+@test "eight lanes on few CPUs end, do the same work for all, and wait apart from their ops" {
+    bench run "$WORKLOADS/crowd.yaml" --reps 2 -b glibc,mimalloc --cpus 0 --timeout 60s --json -
+    expect_code 0
+    expect_json '.config.tape.lanes == 8 and .config.n_edges > 0 and .config.cpus == [0]'
+    expect_json '[.results[] | select(.phase == "run" and .op == "all") | [.n_ops, .tail.n]]
+        | unique | length == 1'
+    expect_json '[.results[] | select(.phase == "run" and .op == "alloc")] | all(.n > 10000)'
+    expect_nothing_left
+}
+
+@test "the strict order does the same work without latencies" {
+    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b glibc --json "$OUT/free.json" -q
+    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b glibc --order strict --json -
+    expect_code 0
+    expect_json '.config.order == "strict"'
+    expect_json '[.results[] | select(.op == "all")] | all(.n == 0 and .ns_per_op > 0)'
+    [ "$(jq -r .config.tape_sha256 "$OUT/stdout")" = \
+        "$(jq -r .config.tape_sha256 "$OUT/free.json")" ] || fail "another tape"
+}
+
+@test "a back end that serves one lane only refuses several, and says so" {
+    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b skeleton,glibc --json -
+    expect_code 4
+    expect_json '.backends[] | select(.name == "skeleton")
+        | .status == "failed_check" and (.reason | test("one lane"))'
+}

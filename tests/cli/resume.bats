@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# An interrupted result can be gone on with: the same work, the same orders, the same samples as if
+# nothing had happened, or a clear word on what differs.
+
+load helpers
+
+config=configs/churn.yaml
+
+# jq: the blocks before the n-th, in every list of a result.
+keep='def keep($n): .blocks |= map(select(.index < $n)) | .timer.null |= map(select(.block < $n))
+    | with_entries(if (.value | type) == "array" and .key != "blocks"
+                   then .value |= map(select((.block // 0) < $n)) else . end);'
+
+# What an interruption behind so many blocks would have left of $OUT/whole.json.
+cut_to() { # BLOCKS
+    expect_code 0
+    jq "$keep .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
+}
+
+# A complete result of five blocks, and one that was interrupted behind the second.
+make_partial() { # OPTION…
+    bench run "$ROOT/$config" --set ops=3000 -b glibc,arena,skeleton "$@" --json "$OUT/whole.json" -q
+    cut_to 2
+}
+
+edit() { # JQ-PROGRAM
+    jq "$1" "$OUT/partial.json" >"$OUT/edited.json"
+    mv "$OUT/edited.json" "$OUT/partial.json"
+}
+
+# What does not depend on the clock: the work, the orders, which ops were timed and how many.
+work_of() { # FILE
+    jq -c '[.config.tape_sha256, .seed, .config.settings, .config.blocks_planned, [.blocks[]],
+        [.results[] | [.backend, .phase, .op, .block, .n, .n_ops, .tail.n]],
+        [.timer.null[] | [.phase, .boundary, .block]]]' "$1"
+}
+
+@test "a resumed result did the same work, in the same orders, with the same samples" {
+    make_partial
+    sum=$(sha256sum <"$OUT/partial.json")
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+    expect_json ".complete and .config.blocks_resumed == 2
+        and .config.resumed_from == \"$OUT/partial.json\"" "$OUT/resumed.json"
+    [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
+}
+
+@test "the blocks of the partial result are taken over as they are" {
+    make_partial
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    for key in results memory timer.null blocks; do
+        jq -c ".$key" "$OUT/partial.json" >"$OUT/was"
+        jq -c ".$key | map(select((.block // .index) < 2))" "$OUT/resumed.json" >"$OUT/is"
+        cmp "$OUT/was" "$OUT/is"
+    done
+}
+
+@test "the result of a resumption is stored beside the partial one" {
+    make_partial
+    mkdir results && cp "$OUT/partial.json" results/
+    bench run "$ROOT/$config" --resume results/partial.json --results results
+    expect_code 0
+    expect_error '^Stored: results/churn-'
+    [ "$(ls results | wc -l)" -eq 2 ]
+}
+
+@test "a complete result has nothing left to run" {
+    make_partial
+    bench run --resume "$OUT/whole.json" --results "$OUT/r"
+    expect_code 0
+    expect_error 'is complete: nothing is left to run'
+    [ ! -s "$OUT/stdout" ] && [ ! -e "$OUT/r" ]
+}
+
+@test "what differs is named, and nothing runs" {
+    make_partial
+    expect_refused() { # MESSAGE OPTION…
+        bench run --resume "$OUT/partial.json" "${@:2}" --results "$OUT/r"
+        expect_code 2
+        expect_error "partial.json: cannot be resumed, this is different work: .*$1"
+        [ ! -e "$OUT/r" ] && [ ! -s "$OUT/stdout" ]
+    }
+    expect_refused 'the seed is 8, was 7; tape_sha256 is ' --seed 8
+    expect_refused 'a setting is .*ops=.*, was .*ops=3000' --set ops=4000
+    expect_refused '--reps is 9, was 5' --reps 9
+    expect_refused 'the number of back ends is 1, was 3' -b glibc
+    expect_refused 'a back end is arena, was glibc' -b arena,glibc,skeleton
+    expect_refused 'a back end is system, was skeleton' -b glibc,arena,system
+    expect_refused 'THP is never' --thp never
+    expect_refused '--cpus is 0, was not given' --cpus 0
+    sed 's/churn/chorn/' "$ROOT/$config" >"$OUT/other.yaml"
+    expect_refused "the file's sha256 is .*; a phase is chorn, was churn" "$OUT/other.yaml"
+}
+
+@test "another machine, another allocbench and other libraries are named" {
+    expect_refused() { # JQ-PROGRAM MESSAGE
+        make_partial
+        edit "$1"
+        bench run --resume "$OUT/partial.json" --results "$OUT/r"
+        expect_code 2
+        expect_error "partial.json: cannot be resumed, this is different work: $2"
+        [ ! -e "$OUT/r" ] && [ ! -s "$OUT/stdout" ]
+    }
+    expect_refused '.tool.version = "0.0.9"' 'allocbench is .*, was 0.0.9'
+    expect_refused '.host.fingerprint = ("0" * 64)' "the machine's fingerprint is .*, was 00"
+    expect_refused '.backends[0].version = "1.0"' 'the version of glibc is .*, was 1.0'
+    expect_refused '.backends[0].build_id = "00ff"' 'the build id of glibc is .*, was 00ff'
+    expect_refused '.backends[0].path = "/tmp/libc.so"' 'the file of glibc is .*, was /tmp/libc.so'
+    expect_refused '.backends[2].status = "partial"' 'the status of skeleton is ok, was partial'
+    expect_refused '.config.tape_sha256 = ("a" * 64)' 'tape_sha256 is .*, was aaa'
+}
+
+@test "what was given is taken over: CPUs, huge pages, params, seed, blocks" {
+    make_partial --cpus 0 --thp never --seed 99 --reps 4
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+    expect_json '.seed == 99 and .config.cpu == 0 and .host.thp == "never (--thp)"' "$OUT/resumed.json"
+}
+
+@test "lanes are resumed with their CPUs, order and window" {
+    lanes() {
+        bench run "$WORKLOADS/pipeline.yaml" -b glibc --reps 2 "$@" --json "$OUT/whole.json" -q
+        cut_to 1
+        bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+        expect_code 0
+        [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+        keys='.config | [.cpus, .order, .window, .n_edges]'
+        [ "$(jq -c "$keys" "$OUT/whole.json")" = "$(jq -c "$keys" "$OUT/resumed.json")" ] ||
+            fail "other lanes"
+    }
+    lanes
+    lanes --cpus 0 --order strict --window 300
+    bench run --resume "$OUT/partial.json" --window 400
+    expect_code 2
+    expect_error 'this is different work: .*-window is 400, was 300'
+}
+
+@test "a back end that had failed stays failed and is not run again" {
+    make_partial
+    edit '.backends[1].status = "crashed" | .backends[1].reason = "SIGSEGV, once upon a time"
+        | .results |= map(select(.backend != "arena"))
+        | .memory |= map(select(.backend != "arena"))'
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 4
+    expect_error 'arena: crashed: SIGSEGV, once upon a time'
+    expect_json '.complete and .backends[1].status == "crashed"
+        and all(.results[]; .backend != "arena")
+        and all(.blocks[2:][]; .order | sort == ["glibc", "skeleton"])' "$OUT/resumed.json"
+}
+
+@test "a trace is resumed by replay, with its touch" {
+    trace=$(ls "$ROOT"/traces/*.abt | head -1)
+    bench replay "$trace" -b glibc,arena --reps 3 --touch 'first(8)' --json "$OUT/whole.json" -q
+    cut_to 1
+    bench run --resume "$OUT/partial.json"
+    expect_code 2
+    expect_error 'is of a trace: allocbench replay --resume goes on with it'
+    bench replay --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+    bench replay --resume "$OUT/partial.json" --touch none
+    expect_code 2
+    expect_error 'a setting is touch=none, was touch=first\(8\)'
+}
+
+@test "a library is run only when the command line names it" {
+    bench run "$WORKLOADS/small.yaml" -b glibc,"$GUESTS/libtoy.so" --reps 2 --json "$OUT/whole.json" -q
+    cut_to 1
+    bench run --resume "$OUT/partial.json"
+    expect_code 2
+    expect_error 'its back end toy is a library of your own: give all its back ends again, with -b'
+    bench run --resume "$OUT/partial.json" -b glibc,"$GUESTS/libtoy.so" --json "$OUT/resumed.json"
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+}
+
+@test "a partial result that cannot be one is refused" {
+    expect_refused() { # JQ-PROGRAM MESSAGE
+        make_partial
+        edit "$1"
+        bench run --resume "$OUT/partial.json" --results "$OUT/r"
+        expect_code 3
+        expect_error "partial.json: .*$2"
+        [ ! -e "$OUT/r" ]
+    }
+    expect_refused "$keep .blocks[1] as \$last | keep(1) | .blocks += [\$last | .index = 3]" \
+        'block 1 is not in it'
+    expect_refused '.config.blocks_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
+    expect_refused '.config.blocks_planned = 1' 'it has 2 blocks of 1'
+    expect_refused '.schema = "allocbench/2"' 'reads allocbench/1'
+    bench run --resume "$OUT/nowhere.json"
+    expect_code 3
+}
+
+@test "a run that is interrupted twice and resumed twice becomes whole" {
+    interrupt_after() { # SECONDS ARGUMENT…
+        start_bench "${@:2}" --results "$OUT/r" --json "$OUT/latest.json"
+        sleep "$1"
+        kill -INT "$pid"
+        await_bench
+        expect_code 130
+        cp "$OUT/latest.json" "$OUT/partial.json"
+        expect_json '.complete == false and (.blocks | length) > 0' "$OUT/partial.json"
+    }
+    interrupt_after 0.8 run "$ROOT/$config" --set ops=100k -b glibc,arena --reps 60
+    interrupt_after 0.8 run --resume "$OUT/partial.json"
+    expect_json '.config.blocks_resumed > 0 and (.blocks | length) > .config.blocks_resumed' \
+        "$OUT/partial.json"
+    bench run --resume "$OUT/partial.json" --results "$OUT/r" --json "$OUT/resumed.json"
+    expect_code 0
+    bench run "$ROOT/$config" --set ops=100k -b glibc,arena --reps 60 --json "$OUT/whole.json" -q
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+    [ "$(ls "$OUT/r" | wc -l)" -eq 3 ] || fail "$(ls "$OUT/r")"
+}

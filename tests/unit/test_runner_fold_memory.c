@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hand-made memory reports: what is told, what is refused with which reason, and that no report,
+ * however false, does harm.
+ */
+#include "core/rng.h"
+#include "runner/fold_memory.h"
+#include "support/cmocka.h"
+#include "support/tape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ab_tape tape;
+static struct ab_tape_map map;
+static struct ab_run_block block;
+static struct ab_memory_report report;
+static struct ab_session s;
+static struct ab_outcome run = {.block = &block, .memory = &report};
+static const struct ab_fold fold = {.session = &s, .tape = &map, .backend = 0, .block = 2};
+
+enum { MIB = 1 << 20, CHURN = 1, DRAIN = 2 };
+
+/* L = 2 MiB, U = 3 MiB, P = 4 MiB, R = 6 MiB at every place. */
+static int reset(void **state)
+{
+    (void)state;
+    memset(&report, 0, sizeof report);
+    memset(&block, 0, sizeof block);
+    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    report.page_bytes = 4096;
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        report.drained_bytes[i] = i == 3 ? AB_MEMORY_UNKNOWN : (6 - i) * MIB;
+    for (uint32_t p = 0; p < 3; p++) {
+        struct ab_memory_phase *phase = &report.phases[p];
+        *phase = (struct ab_memory_phase){.live_peak_bytes = 4 * MIB,
+                                          .rss_peak_bytes = 8 * MIB,
+                                          .n_readings = 10,
+                                          .live_sum = 20 * MIB,
+                                          .footprint_sum = 50 * MIB,
+                                          .live_peak_at = map.phases[p].end};
+        for (unsigned at = 0; at < AB_AT_COUNT; at++)
+            phase->at[at] = (struct ab_memory_state){.position = map.phases[p].end - at,
+                                                     .is_checked = 1,
+                                                     .live_bytes = 2 * MIB,
+                                                     .usable_bytes = 3 * MIB,
+                                                     .n_pages = 4 * MIB / 4096,
+                                                     .n_pages_2m = 3,
+                                                     .footprint_bytes = 6 * MIB,
+                                                     .exact_bytes = 6 * MIB,
+                                                     .allocated_bytes = 3 * MIB,
+                                                     .mapped_bytes = 7 * MIB};
+        block.report.phases[p].faults_minor = 100 + p;
+        block.report.phases[p].faults_major = p;
+    }
+    report.n_points = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        report.points[i] = (struct ab_memory_point){
+            .position = i * 10, .live_bytes = i, .usable_bytes = 2 * i, .footprint_bytes = 3 * i};
+    return 0;
+}
+
+/* The record of "churn" at its end, folded anew. */
+static const struct ab_memory *fold_end(void)
+{
+    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    assert_int_equal(ab_fold_memory(&fold, &run, NULL), AB_OK);
+    assert_int_equal(s.n_memory, 2 * AB_AT_COUNT);
+    assert_string_equal(s.memory[AB_AT_END].phase, "churn");
+    return &s.memory[AB_AT_END];
+}
+
+static struct ab_memory_state *end_state(void)
+{
+    return &report.phases[CHURN].at[AB_AT_END];
+}
+
+static void the_factors_are_ratios_and_their_product_is_the_overhead(void **state)
+{
+    (void)state;
+    const struct ab_memory *m = fold_end();
+    assert_true(m->internal == 0.5 && m->spread == 4.0 / 3 - 1 && m->retained == 0.5);
+    assert_true(m->spread_2m == 1);
+    assert_true(m->overhead == 2 && m->overhead_peak == 1 && m->overhead_mean == 1.5);
+    assert_true(fabs((1 + m->internal) * (1 + m->spread) * (1 + m->retained) - 3) < 1e-12);
+    assert_true(m->live_peak_bytes == 4 * MIB && m->rss_peak_bytes == 8 * MIB);
+    assert_true(m->allocated_bytes == 3 * MIB && m->mapped_bytes == 7 * MIB);
+    assert_true(m->faults_minor == 101 && m->faults_major == 1);
+    assert_int_equal(m->block, 2);
+    assert_int_equal(m->position, map.phases[CHURN].end - AB_AT_END);
+    assert_string_equal(m->reason, "");
+    assert_true(isnan(m->drained_bytes[0]));
+}
+
+static void drains_stand_at_the_end_of_the_last_phase(void **state)
+{
+    (void)state;
+    fold_end();
+    const struct ab_memory *last = &s.memory[2 * AB_AT_COUNT - 1];
+    assert_string_equal(last->phase, "drain");
+    assert_true(last->drained_bytes[0] == 6 * MIB && last->drained_bytes[4] == 2 * MIB);
+    assert_true(isnan(last->drained_bytes[3]));
+    assert_string_equal(last->reason, "not waited for: --drain=10s");
+    report.drained_bytes[3] = 0;
+    report.drained_bytes[4] = AB_MEMORY_UNKNOWN;
+    fold_end();
+    assert_string_equal(s.memory[2 * AB_AT_COUNT - 1].reason, "no purge");
+    assert_true(s.memory[2 * AB_AT_COUNT - 1].drained_bytes[3] == 0);
+}
+
+static void expect_na(const struct ab_memory *m, double value, const char *reason)
+{
+    assert_true(isnan(value));
+    if (strstr(m->reason, reason) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", m->reason, reason);
+}
+
+static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
+{
+    (void)state;
+    const struct ab_memory *m;
+    end_state()->exact_bytes = 5 * MIB;
+    expect_na(fold_end(), fold_end()->retained, "statm says");
+    reset(NULL);
+    end_state()->exact_bytes = 6 * MIB + 60000; /* within 64 KiB */
+    assert_true(fold_end()->retained == 0.5);
+    end_state()->n_lost_pages = 1;
+    m = fold_end();
+    expect_na(m, m->spread, "mincore misses 1 touched page");
+    expect_na(m, m->retained, "mincore");
+    assert_true(m->overhead == 2 && m->internal == 0.5); /* these do not need pages */
+    reset(NULL);
+    end_state()->n_pages = 6 * MIB / 4096 + 1;
+    expect_na(fold_end(), fold_end()->page_bytes, "more pages than are resident");
+    report.baseline_bytes = 4096; /* it may be one that was there before */
+    assert_true(fold_end()->page_bytes == 6 * MIB + 4096);
+    reset(NULL);
+    end_state()->untouched_bytes = MIB / 2;
+    expect_na(fold_end(), fold_end()->spread, "untouched workload: 25 %");
+    reset(NULL);
+    end_state()->usable_bytes = AB_MEMORY_UNKNOWN;
+    m = fold_end();
+    expect_na(m, m->internal, "no usable_size");
+    assert_true(isnan(m->spread) && m->retained == 0.5 && m->overhead == 2);
+    reset(NULL);
+    end_state()->live_bytes = 0;
+    m = fold_end();
+    expect_na(m, m->overhead, "nothing is live");
+    assert_true(m->footprint_bytes == 6 * MIB);
+    reset(NULL);
+    end_state()->footprint_bytes = end_state()->exact_bytes = 15 * 4096;
+    end_state()->n_pages = 15;
+    expect_na(fold_end(), fold_end()->overhead, "fewer than 16 pages");
+}
+
+static void what_spoils_a_run_spoils_all_its_footprints(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset;
+        const char *reason;
+    } cases[] = {
+        {offsetof(struct ab_memory_report, shared_bytes), "shared mappings"},
+        {offsetof(struct ab_memory_report, hugetlb_bytes), "hugetlb"},
+        {offsetof(struct ab_memory_report, swapped_bytes), "swapped out"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reset(NULL);
+        *(uint64_t *)((char *)&report + cases[i].offset) = 4096;
+        const struct ab_memory *m = fold_end();
+        expect_na(m, m->footprint_bytes, cases[i].reason);
+        assert_true(isnan(m->rss_peak_bytes) && isnan(m->overhead_peak) && isnan(m->overhead_mean));
+        assert_true(isnan(s.memory[2 * AB_AT_COUNT - 1].drained_bytes[0]));
+        assert_true(isnan(s.timelines[0].points[0].footprint_bytes));
+        assert_true(m->internal == 0.5 && m->live_peak_bytes == 4 * MIB);
+    }
+    reset(NULL);
+    report.flags = AB_MEMORY_UNREADABLE;
+    expect_na(fold_end(), fold_end()->rss_peak_bytes, "cannot be read");
+}
+
+static void a_kernel_that_batches_is_read_at_checkpoints(void **state)
+{
+    (void)state;
+    report.granularity_pages = 64;
+    end_state()->exact_bytes = 5 * MIB;
+    assert_true(fold_end()->footprint_bytes == 5 * MIB);
+    end_state()->exact_bytes = AB_MEMORY_UNKNOWN;
+    end_state()->is_checked = 0;
+    expect_na(fold_end(), fold_end()->footprint_bytes, "batches");
+}
+
+static void soft_pages_count_where_mincore_saw_them(void **state)
+{
+    (void)state;
+    end_state()->n_soft_pages = 512;
+    end_state()->n_lost_soft_pages = 256;
+    assert_true(fold_end()->page_bytes == 3 * MIB);
+    end_state()->is_checked = 0;
+    expect_na(fold_end(), fold_end()->page_bytes, "at checkpoints only");
+    end_state()->n_lost_soft_pages = 0;
+    end_state()->n_soft_pages = 10; /* within 1 %: taken as absent */
+    assert_true(fold_end()->page_bytes == 4 * MIB - 10 * 4096);
+}
+
+static void the_time_line_holds_points_and_peaks_in_order(void **state)
+{
+    (void)state;
+    fold_end();
+    const struct ab_timeline *t = &s.timelines[0];
+    assert_int_equal(t->block, 2);
+    assert_int_equal(t->n, 3 + 6); /* three points, two peaks in each of three phases */
+    for (uint32_t i = 1; i < t->n; i++)
+        assert_true(t->points[i].position > t->points[i - 1].position);
+    assert_true(t->points[2].live_bytes == 2 && t->points[2].footprint_bytes == 6);
+}
+
+static void a_false_report_does_no_harm(void **state)
+{
+    (void)state;
+    struct ab_rng rng;
+    ab_rng_init(&rng, 5, 5);
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t *words = (uint64_t *)&report;
+        for (size_t i = 0; i < sizeof report / 8; i++) {
+            uint64_t r = ab_rng_next(&rng);
+            words[i] = r % 4 == 0 ? UINT64_MAX : r % 4 == 1 ? r >> r % 64 : r;
+        }
+        if (round % 2 == 0) { /* else it is refused as a whole */
+            report.flags = 0;
+            report.page_bytes = 4096;
+            report.shared_bytes = report.hugetlb_bytes = report.swapped_bytes = 0;
+        }
+        fold_end();
+        for (uint32_t i = 0; i < s.n_memory; i++) {
+            assert_true(s.memory[i].position <= map.image->n_ops);
+            assert_false(isinf(s.memory[i].overhead) || isinf(s.memory[i].spread));
+            assert_non_null(memchr(s.memory[i].reason, 0, sizeof s.memory[i].reason));
+        }
+        assert_true(s.timelines[0].n <= AB_MEMORY_POINTS_MAX);
+        for (uint32_t i = 0; i < s.timelines[0].n; i++)
+            assert_true(s.timelines[0].points[i].position <= map.image->n_ops);
+    }
+}
+
+static void what_belongs_to_a_block_or_a_back_end_can_be_dropped(void **state)
+{
+    (void)state;
+    struct ab_fold other = fold;
+    other.backend = 1;
+    assert_int_equal(ab_fold_memory(&fold, &run, NULL), AB_OK);
+    assert_int_equal(ab_fold_memory(&other, &run, NULL), AB_OK);
+    other.block = 3;
+    assert_int_equal(ab_fold_memory(&other, &run, NULL), AB_OK);
+    assert_int_equal(s.n_timelines, 3);
+    ab_fold_drop_memory(&s, AB_FOLD_ANY, 3);
+    assert_int_equal(s.n_timelines, 2);
+    assert_int_equal(s.n_memory, 2 * 2 * AB_AT_COUNT);
+    ab_fold_forget(&s, 0);
+    assert_int_equal(s.n_memory, 2 * AB_AT_COUNT);
+    assert_int_equal(s.memory[0].backend, 1);
+    assert_int_equal(s.timelines[0].backend, 1);
+}
+
+static void marks_are_where_the_run_saw_its_peaks(void **state)
+{
+    (void)state;
+    struct ab_memory_marks marks;
+    ab_fold_memory_marks(&map, &run, &marks);
+    assert_int_equal(marks.live_peak[CHURN], map.phases[CHURN].end);
+    assert_int_equal(marks.footprint_peak[DRAIN], map.phases[DRAIN].end);
+    assert_int_equal(marks.live_peak[3], AB_MEMORY_NEVER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_factors_are_ratios_and_their_product_is_the_overhead, reset),
+        cmocka_unit_test_setup(drains_stand_at_the_end_of_the_last_phase, reset),
+        cmocka_unit_test_setup(each_check_that_fails_makes_values_na_with_the_reason, reset),
+        cmocka_unit_test_setup(what_spoils_a_run_spoils_all_its_footprints, reset),
+        cmocka_unit_test_setup(a_kernel_that_batches_is_read_at_checkpoints, reset),
+        cmocka_unit_test_setup(soft_pages_count_where_mincore_saw_them, reset),
+        cmocka_unit_test_setup(the_time_line_holds_points_and_peaks_in_order, reset),
+        cmocka_unit_test_setup(a_false_report_does_no_harm, reset),
+        cmocka_unit_test_setup(what_belongs_to_a_block_or_a_back_end_can_be_dropped, reset),
+        cmocka_unit_test_setup(marks_are_where_the_run_saw_its_peaks, reset),
+    };
+    test_tape_churn_map(200, 30000, &tape, &map);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    free(s.memory);
+    free(s.timelines);
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+    return failed;
+}

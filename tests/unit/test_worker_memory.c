@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory pass over a heap whose every page is known: 1 KiB cells in one mapping, nothing given
+ * back before a purge, books of its own in shared memory. What is counted must be that, exactly.
+ */
+#include "support/cmocka.h"
+#include "support/worker.h"
+#include "worker/memory_pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { BLOCKS = 4000, KEPT = 400, CELL = 1024, SIZE = 1000, PAGE = 4096 };
+
+static uint32_t eager_pages;  /* the heap touches so many when it opens */
+static bool is_losing;        /* its first free throws away the page of a live block */
+
+struct ab_heap {
+    char *cells, *eager;
+    uint32_t n_free, free_cells[BLOCKS];
+    bool is_live[BLOCKS];
+};
+
+static void *map(size_t bytes, int kind)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(p, MAP_FAILED);
+    madvise(p, bytes, MADV_NOHUGEPAGE);
+    return p;
+}
+
+static struct ab_heap *heap_open(void)
+{
+    struct ab_heap *h = map(sizeof *h, MAP_SHARED);
+    memset(h, 0, sizeof *h);
+    h->cells = map((size_t)BLOCKS * CELL, MAP_PRIVATE);
+    h->eager = map((size_t)BLOCKS * PAGE, MAP_PRIVATE);
+    for (uint32_t i = 0; i < eager_pages; i++)
+        h->eager[(size_t)i * PAGE] = 1;
+    for (uint32_t i = BLOCKS; i > 0; i--)
+        h->free_cells[h->n_free++] = i - 1;
+    return h;
+}
+
+static void heap_close(struct ab_heap *h)
+{
+    munmap(h->cells, (size_t)BLOCKS * CELL);
+    munmap(h->eager, (size_t)BLOCKS * PAGE);
+    munmap(h, sizeof *h);
+}
+
+static ab_ref heap_alloc(struct ab_heap *h, size_t size)
+{
+    assert_true(size <= CELL && h->n_free > 0);
+    uint32_t cell = h->free_cells[--h->n_free];
+    h->is_live[cell] = true;
+    return (ab_ref)(h->cells + (size_t)cell * CELL);
+}
+
+static void heap_free(struct ab_heap *h, ab_ref ref, size_t size)
+{
+    uint32_t cell = (uint32_t)(((char *)ref - h->cells) / CELL);
+    assert_int_equal(size, SIZE);
+    assert_true(h->is_live[cell]);
+    if (is_losing)
+        madvise(h->cells, PAGE, MADV_DONTNEED);
+    h->is_live[cell] = false;
+    h->free_cells[h->n_free++] = cell;
+}
+
+static size_t heap_usable(struct ab_heap *h, ab_ref ref)
+{
+    (void)h;
+    (void)ref;
+    return CELL;
+}
+
+static void heap_purge(struct ab_heap *h)
+{
+    for (uint32_t i = 0; i < BLOCKS; i += PAGE / CELL)
+        if (!h->is_live[i] && !h->is_live[i + 1] && !h->is_live[i + 2] && !h->is_live[i + 3])
+            madvise(h->cells + (size_t)i * CELL, PAGE, MADV_DONTNEED);
+}
+
+static int heap_stats(struct ab_heap *h, struct ab_heap_stats *out)
+{
+    *out = (struct ab_heap_stats){AB_UNKNOWN, (uint64_t)BLOCKS * CELL,
+                                  (uint64_t)(BLOCKS - h->n_free) * CELL, 0, 1};
+    return 0;
+}
+
+static const struct ab_backend backend = {.abi = AB_BACKEND_ABI,
+                                          .size = sizeof backend,
+                                          .name = "cells",
+                                          .alloc = heap_alloc,
+                                          .free = heap_free,
+                                          .usable_size = heap_usable,
+                                          .purge = heap_purge,
+                                          .stats = heap_stats};
+
+struct fixture {
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_worker w;
+    struct ab_heap *heap;
+    struct ab_memory_report *report;
+};
+
+/* "fill" all cells, then "thin": 90 % are freed, newest first or every tenth kept. */
+static void make_tape(struct ab_tape *out, bool is_scattered)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_request r = {.size = SIZE, .touch = AB_TOUCH_ALL};
+    assert_int_equal(ab_tape_phase(b, "fill", true, NULL), AB_OK);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        assert_int_equal(ab_tape_alloc(b, i, &r, NULL), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "thin", true, NULL), AB_OK);
+    for (uint32_t i = BLOCKS; i-- > 0;)
+        if (is_scattered ? i % (BLOCKS / KEPT) != 0 : i >= KEPT)
+            assert_int_equal(ab_tape_free(b, i, NULL), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "nothing", true, NULL), AB_OK);
+    assert_int_equal(ab_tape_end(b, out, NULL), AB_OK);
+}
+
+static struct fixture *run(bool is_scattered, const struct ab_memory_marks *marks)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    size_t bytes = sizeof(struct ab_run_block) + 64 + sizeof(struct ab_memory_report);
+    make_tape(&f->tape, is_scattered);
+    assert_int_equal(ab_tape_map_open(&f->tape, &f->map, NULL), AB_OK);
+    f->w.block = map(bytes, MAP_SHARED);
+    struct ab_run_request *request = &f->w.block->request;
+    request->pass = AB_PASS_MEMORY;
+    request->boundary = AB_BOUNDARY_HEAP;
+    request->is_strict = 1;
+    request->memory_offset = (sizeof(struct ab_run_block) + 63) & ~(uint64_t)63;
+    f->report = (struct ab_memory_report *)((char *)f->w.block + request->memory_offset);
+    f->report->is_scout = marks == NULL;
+    memset(&f->report->marks, 0xff, sizeof f->report->marks);
+    if (marks != NULL)
+        f->report->marks = *marks;
+    test_worker_open(&f->w, &f->map);
+    ab_memory_open(&f->w);
+    ab_memory_before_open(&f->w);
+    f->heap = heap_open();
+    ab_memory_after_open(&f->w, &backend, f->heap);
+    static struct ab_heap_face face;
+    face = (struct ab_heap_face){.heap = f->heap,
+                                 .alloc = heap_alloc,
+                                 .free = heap_free,
+                                 .usable_size = heap_usable};
+    ab_lanes_run(&f->w, ab_pass_heap, &face, true);
+    assert_int_equal(f->report->flags, 0);
+    return f;
+}
+
+static void finish(struct fixture *f)
+{
+    size_t bytes = sizeof(struct ab_run_block) + 64 + sizeof(struct ab_memory_report);
+    heap_close(f->heap);
+    ab_footprint_close(&f->w.memory->footprint);
+    test_worker_close(&f->w);
+    ab_tape_map_close(&f->map);
+    ab_tape_fini(&f->tape);
+    munmap(f->w.block, bytes);
+    free(f);
+}
+
+static void get_marks(const struct fixture *f, struct ab_memory_marks *marks)
+{
+    memset(marks, 0xff, sizeof *marks);
+    for (uint32_t i = 0; i < 3; i++) {
+        marks->live_peak[i] = f->report->phases[i].live_peak_at;
+        marks->footprint_peak[i] = f->report->phases[i].at[AB_AT_FOOTPRINT_PEAK].position;
+    }
+}
+
+/* With the marks of a scout, as every run that counts is. */
+static struct fixture *run_marked(bool is_scattered)
+{
+    struct ab_memory_marks marks;
+    struct fixture *f = run(is_scattered, NULL);
+    get_marks(f, &marks);
+    finish(f);
+    return run(is_scattered, &marks);
+}
+
+static const struct ab_memory_state *state_at(const struct fixture *f, uint32_t phase,
+                                              enum ab_memory_at at)
+{
+    return &f->report->phases[phase].at[at];
+}
+
+static void expect_state(const struct ab_memory_state *s, uint64_t blocks, uint64_t pages,
+                         uint64_t resident)
+{
+    assert_int_equal(s->live_bytes, blocks * SIZE);
+    assert_int_equal(s->usable_bytes, blocks * CELL);
+    assert_int_equal(s->n_pages, pages);
+    assert_int_equal(s->footprint_bytes, resident * PAGE);
+    if (s->is_checked) {
+        assert_int_equal(s->n_lost_pages + s->n_lost_soft_pages, 0);
+        assert_int_equal(s->exact_bytes, resident * PAGE);
+        assert_int_equal(s->allocated_bytes, blocks * CELL);
+        assert_int_equal(s->mapped_bytes, (uint64_t)BLOCKS * CELL);
+    }
+}
+
+static void the_footprint_and_the_pages_are_exact(void **state)
+{
+    (void)state;
+    struct fixture *f = run_marked(false);
+    if (f->report->granularity_pages != 0)
+        skip();
+    assert_int_equal(f->report->phases[0].live_peak_at, 2 * BLOCKS); /* behind the last touch */
+    const uint64_t all = (uint64_t)BLOCKS * CELL / PAGE, kept = (uint64_t)KEPT * CELL / PAGE;
+    /* The block that reaches the last page is the 3,997th; the footprint is read each 5 ops. */
+    const uint64_t first = BLOCKS - PAGE / CELL + 2;
+    for (unsigned at = 0; at < AB_AT_COUNT; at++)
+        assert_true(state_at(f, 0, at)->is_checked);
+    expect_state(state_at(f, 0, AB_AT_FOOTPRINT_PEAK), first, all, all);
+    expect_state(state_at(f, 0, AB_AT_LIVE_PEAK), BLOCKS, all, all);
+    expect_state(state_at(f, 0, AB_AT_END), BLOCKS, all, all);
+    expect_state(state_at(f, 1, AB_AT_LIVE_PEAK), BLOCKS, all, all); /* where it begins */
+    expect_state(state_at(f, 1, AB_AT_END), KEPT, kept, all);
+    expect_state(state_at(f, 2, AB_AT_END), KEPT, kept, all); /* a phase without an op */
+    assert_int_equal(f->report->phases[0].rss_peak_bytes, all * PAGE);
+    assert_int_equal(f->report->phases[0].live_peak_bytes, BLOCKS * SIZE);
+    assert_int_equal(f->report->phases[1].live_peak_bytes, BLOCKS * SIZE);
+    assert_int_equal(f->report->phases[2].live_peak_bytes, KEPT * SIZE);
+    finish(f);
+}
+
+static void scattered_survivors_keep_their_pages(void **state)
+{
+    (void)state;
+    struct fixture *f = run_marked(true);
+    assert_int_equal(state_at(f, 1, AB_AT_END)->n_pages, KEPT); /* each on one of its own */
+    finish(f);
+}
+
+static void what_a_heap_touches_when_it_opens_is_its_footprint(void **state)
+{
+    (void)state;
+    eager_pages = 37;
+    struct fixture *f = run_marked(false);
+    eager_pages = 0;
+    if (f->report->granularity_pages != 0)
+        skip();
+    assert_int_equal(f->report->points[0].footprint_bytes, 37 * PAGE);
+    expect_state(state_at(f, 1, AB_AT_END), KEPT, KEPT * CELL / PAGE, BLOCKS * CELL / PAGE + 37);
+    finish(f);
+}
+
+static void pages_that_vanish_under_live_blocks_are_missed(void **state)
+{
+    (void)state;
+    is_losing = true;
+    struct fixture *f = run_marked(false);
+    is_losing = false;
+    assert_int_equal(state_at(f, 0, AB_AT_END)->n_lost_pages, 0);
+    assert_int_equal(state_at(f, 1, AB_AT_END)->n_lost_pages, 1);
+    finish(f);
+}
+
+static void a_purge_moves_the_footprint_and_nothing_else(void **state)
+{
+    (void)state;
+    struct fixture *f = run_marked(false);
+    if (f->report->granularity_pages != 0)
+        skip();
+    struct ab_memory_pass *m = f->w.memory;
+    struct ab_block_book before = m->book;
+    assert_int_equal(ab_memory_footprint(m), (uint64_t)BLOCKS * CELL);
+    assert_true(ab_introspect_purge(&m->introspect));
+    assert_int_equal(ab_memory_footprint(m), (uint64_t)KEPT * CELL);
+    assert_memory_equal(&before, &m->book, sizeof before); /* L, U and P are these */
+    ab_memory_drain(&f->w);
+    assert_int_equal(f->report->drained_bytes[0], (uint64_t)KEPT * CELL);
+    assert_int_equal(f->report->drained_bytes[1], AB_MEMORY_UNKNOWN); /* drain_ns is 0 */
+    assert_int_equal(f->report->drained_bytes[AB_DRAIN_COUNT - 1], 0);
+    assert_int_equal(f->heap->n_free, BLOCKS);
+    assert_int_equal(m->book.live_bytes + m->book.usable_bytes + m->book.pages.n, 0);
+    finish(f);
+}
+
+static void the_time_line_ascends_and_ends_with_the_tape(void **state)
+{
+    (void)state;
+    struct fixture *f = run(true, NULL);
+    const struct ab_memory_report *r = f->report;
+    assert_in_range(r->n_points, 300, AB_MEMORY_POINTS_SPACED);
+    assert_int_equal(r->points[0].position, 0);
+    assert_int_equal(r->points[0].live_bytes, 0);
+    for (uint32_t i = 1; i < r->n_points; i++)
+        assert_true(r->points[i].position > r->points[i - 1].position);
+    assert_int_equal(r->points[r->n_points - 1].position, f->map.image->n_ops);
+    assert_int_equal(r->points[r->n_points - 1].live_bytes, KEPT * SIZE);
+    finish(f);
+}
+
+static void a_scout_looks_at_nothing_dear_and_drains_nothing(void **state)
+{
+    (void)state;
+    struct fixture *f = run(true, NULL);
+    for (unsigned p = 0; p < 3; p++)
+        for (unsigned at = 0; at < AB_AT_COUNT; at++)
+            assert_int_equal(state_at(f, p, at)->is_checked, 0);
+    ab_memory_drain(&f->w);
+    assert_int_equal(f->report->drained_bytes[0], AB_MEMORY_UNKNOWN);
+    assert_int_equal(f->heap->n_free, BLOCKS - KEPT);
+    finish(f);
+}
+
+static void descriptors_that_are_closed_make_it_unreadable(void **state)
+{
+    (void)state;
+    struct fixture *f = run(true, NULL);
+    struct ab_memory_pass *m = f->w.memory;
+    int fd = m->footprint.statm_fd;
+    m->footprint.statm_fd = -1;
+    assert_true(ab_memory_footprint(m) == AB_MEMORY_UNKNOWN);
+    assert_int_equal(f->report->flags, AB_MEMORY_UNREADABLE);
+    m->footprint.statm_fd = fd;
+    finish(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_footprint_and_the_pages_are_exact),
+        cmocka_unit_test(scattered_survivors_keep_their_pages),
+        cmocka_unit_test(what_a_heap_touches_when_it_opens_is_its_footprint),
+        cmocka_unit_test(pages_that_vanish_under_live_blocks_are_missed),
+        cmocka_unit_test(a_purge_moves_the_footprint_and_nothing_else),
+        cmocka_unit_test(the_time_line_ascends_and_ends_with_the_tape),
+        cmocka_unit_test(a_scout_looks_at_nothing_dear_and_drains_nothing),
+        cmocka_unit_test(descriptors_that_are_closed_make_it_unreadable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
