@@ -13,11 +13,17 @@
 
 enum { TICKS = 5 };
 
-/* Java rounds halves up, printf to even: the next double makes the same of both. */
+/* Java rounds halves of the shortest decimals up, printf those of the binary value to even: of the
+ * next double both make the same. */
+static double half_up(double x)
+{
+    return nextafter(x, INFINITY);
+}
+
 static void put_row(FILE *to, uint64_t value, double level, uint64_t cumulative)
 {
-    fprintf(to, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", (double)value, nextafter(level / 100, 2),
-            cumulative, 1 / (1 - level / 100));
+    fprintf(to, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", (double)value, half_up(level / 100),
+            cumulative, half_up(1 / (1 - level / 100)));
 }
 
 static double next_level(double level)
@@ -45,9 +51,9 @@ static void put_rows(FILE *to, const struct ab_hdr *hdr, uint64_t total)
     }
 }
 
-static double or_zero(double x)
+static double figure(double x)
 {
-    return isnan(x) ? 0 : x;
+    return isnan(x) ? 0 : half_up(x);
 }
 
 void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr)
@@ -60,8 +66,8 @@ void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr)
     fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
             "1/(1-Percentile)");
     put_rows(to, hdr, total);
-    fprintf(to, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", or_zero(ab_hdr_mean(hdr)),
-            or_zero(ab_hdr_stddev(hdr)));
+    fprintf(to, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", figure(ab_hdr_mean(hdr)),
+            figure(ab_hdr_stddev(hdr)));
     fprintf(to, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n", (double)max, total);
     fprintf(to, "#[Buckets = %12d, SubBuckets     = %12d]\n", AB_HDR_BUCKETS, AB_HDR_SUB_BUCKETS);
     ab_format_end(&guard);
