@@ -48,7 +48,7 @@ static void put_head(FILE *to, time_t start)
         strftime(date, sizeof date, "%a %b %d %H:%M:%S UTC %Y", &utc);
     /* Lines of comments are short because HdrHistogram_c reads 128 bytes of them. */
     fprintf(to,
-            "#[Written by allocbench " AB_VERSION "]\n"
+            "#[Written by allocbench]\n"
             "#[Histograms are of ns. Interval_Max is in ms (ns / 1000000).]\n"
             "#[An interval is a block: its index is the start, its length is 1.]\n"
             "#[Histogram log format version 1.3]\n"
