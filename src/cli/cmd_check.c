@@ -30,7 +30,7 @@ static enum ab_status check_gates(const struct ab_options *o, const struct ab_wo
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
     const char *const *backends = ab_workload_backends(workload, &n);
-    enum ab_status status = ab_selection_parse(backends, n, &list, err);
+    enum ab_status status = ab_selection_parse(backends, n, NULL, &list, err);
     if (status != AB_OK)
         return status;
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
