@@ -130,7 +130,9 @@ static const struct ab_option_info table[] = {
                    RUN | REPLAY | REPORT},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
                    RUN | REPLAY | RECORD},
-    [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
+    [OPT_VERBOSE] = {"verbose", NULL,
+                     "list: more about each; tables: latency by size and over time, worst ops",
+                     "Output", 'v', RUN | REPLAY | REPORT | LIST},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
 
