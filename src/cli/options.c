@@ -48,7 +48,7 @@ static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
                      "back ends, by name or path, comma-separated or repeated\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
-                     "What runs", 'b', RUN | REPLAY},
+                     "What runs", 'b', RUN | REPLAY | CHECK},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK},
     [OPT_TOUCH] = {"touch", "HOW",
