@@ -30,9 +30,12 @@ static enum ab_status check_gates(const struct ab_options *o, const struct ab_wo
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
     const char *const *backends = ab_workload_backends(workload, &n);
-    enum ab_status status =
-        o->n_backends > 0 ? ab_selection_parse(o->backends, o->n_backends, &list, err)
-                          : ab_selection_parse(backends, n, &list, err);
+    if (ab_gates_count(o, workload) == 0)
+        return AB_OK;
+    if (o->n_backends > 0)
+        backends = o->backends;
+    enum ab_status status = ab_selection_parse(backends, o->n_backends > 0 ? o->n_backends : n,
+                                               o->backend_path, &list, err);
     if (status != AB_OK)
         return status;
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};

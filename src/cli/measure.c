@@ -58,7 +58,7 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_subject *s = m->subject;
     const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
     size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    return ab_selection_parse(names, n, &m->selection, err);
+    return ab_selection_parse(names, n, o->backend_path, &m->selection, err);
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -74,6 +74,9 @@ static void describe_backend(const struct ab_selection *s, struct ab_backend_inf
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
     copy(b->package, sizeof b->package, s->package);
+    copy(b->settings, sizeof b->settings, s->name + strcspn(s->name, ":{"));
+    if (b->settings[0] == ':')
+        memmove(b->settings, b->settings + 1, strlen(b->settings));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;
@@ -92,6 +95,7 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
         [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
         [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
         [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
+        [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
     };
     _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
     c->source = kinds[s->source].source;
@@ -101,6 +105,10 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
     c->ino = s->ino;
     c->builtin = s->builtin != NULL ? s->builtin->name : NULL;
     memcpy(c->values, s->values, sizeof c->values);
+    c->prefix = s->prefix;
+    c->params = s->params;
+    for (uint32_t i = 0; i < s->n_env; i++)
+        c->env[i] = s->env[i];
 }
 
 static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)

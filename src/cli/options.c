@@ -11,6 +11,7 @@
 
 enum option_id {
     OPT_BACKEND,
+    OPT_BACKEND_PATH,
     OPT_SET,
     OPT_TOUCH,
     OPT_REPS,
@@ -46,9 +47,14 @@ enum option_id {
 
 static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
-                     "back ends, by name or path, comma-separated or repeated\n"
+                     "back ends, by name or path, comma-separated or repeated, with\n"
+                     "settings: slab:keep=8, 'jemalloc{MALLOC_CONF=dirty_decay_ms:0}',\n"
+                     "./libmi.so:prefix=mi_\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
                      "What runs", 'b', RUN | REPLAY | CHECK},
+    [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
+                          "where names that are neither built in nor known are looked for,\n"
+                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK},
     [OPT_TOUCH] = {"touch", "HOW",
@@ -254,6 +260,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     switch (id) {
     case OPT_BACKEND:
         return add_or_fail(&o->backends, &o->n_backends, value, err);
+    case OPT_BACKEND_PATH:
+        o->backend_path = value;
+        return AB_OK;
     case OPT_SET:
         return add_or_fail(&o->sets, &o->n_sets, value, err);
     case OPT_TOUCH:

@@ -36,6 +36,7 @@ struct ab_backend_info {
     char path[4096];    /* "" for built-ins */
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
+    char settings[128]; /* behind its name, as -b spells them; "" = none */
     enum ab_backend_status status;
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */

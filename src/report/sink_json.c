@@ -200,6 +200,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "status", text(ab_backend_status_name(b->status)));
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
+    put(w, o, "settings", text(b->settings));
     put(w, o, "never_frees", json_boolean(b->never_frees));
     put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));

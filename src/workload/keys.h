@@ -122,8 +122,8 @@
 
 #define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, LATER)                                        \
     TEXT(backend, name, "name")                                                          \
-    LATER("params")                                                                      \
-    LATER("env")
+    TEXTS(backend, params, "params")                                                     \
+    TEXTS(backend, env, "env")
 
 #define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, LATER)                                          \
     TEXT(claim, claim, "claim")                                                          \
