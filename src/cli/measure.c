@@ -4,12 +4,12 @@
 #include "backend/selection.h"
 #include "cli/commands.h"
 #include "cli/gates.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/store.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "measure/environment.h"
-#include "report/sink.h"
 #include "runner/case.h"
 #include "runner/estimate.h"
 #include "runner/resume.h"
@@ -30,7 +30,7 @@ struct measurement {
     struct ab_selection_list selection;
     struct ab_case *cases;
     struct ab_tape_map tape;
-    struct ab_output json, csv;
+    struct ab_outputs outputs;
     struct ab_store store;
     struct ab_session session;
     const char **phases;
@@ -41,15 +41,8 @@ struct measurement {
 
 static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
 {
-    const struct ab_options *o = m->options;
-    if (o->json != NULL && o->csv != NULL && strcmp(o->json, "-") == 0 && strcmp(o->csv, "-") == 0)
-        return ab_fail(err, AB_USAGE, "--json - and --csv - would mix on standard output");
-    enum ab_status status = ab_store_open(o, &m->store, err);
-    if (status == AB_OK && o->json != NULL)
-        status = ab_output_open(o->json, &m->json, err);
-    if (status == AB_OK && o->csv != NULL)
-        status = ab_output_open(o->csv, &m->csv, err);
-    return status;
+    enum ab_status status = ab_store_open(m->options, &m->store, err);
+    return status != AB_OK ? status : ab_outputs_open(m->options, time(NULL), &m->outputs, err);
 }
 
 static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
@@ -244,31 +237,11 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
-static bool is_stdout_taken(const struct ab_options *o)
-{
-    return (o->json != NULL && strcmp(o->json, "-") == 0) ||
-           (o->csv != NULL && strcmp(o->csv, "-") == 0);
-}
-
-static enum ab_status write_json(struct measurement *m, struct ab_err *err)
-{
-    if (m->json.to != NULL && !ab_sink_json(m->json.to, &m->session))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
-    return ab_output_commit(&m->json, err);
-}
-
-static enum ab_status write_csv(struct measurement *m, struct ab_err *err)
-{
-    if (m->csv.to != NULL)
-        ab_sink_csv(m->csv.to, &m->session);
-    return ab_output_commit(&m->csv, err);
-}
-
 /* The list of gates is for people: where standard output has a document, it goes beside it. */
 static void print_verdicts(const struct measurement *m)
 {
     struct ab_table_style style = ab_terminal_style(m->options);
-    bool is_taken = is_stdout_taken(m->options);
+    bool is_taken = ab_outputs_use_stdout(m->options);
     style.color = style.color && !is_taken;
     if (!is_taken)
         ab_sink_claims(stdout, &m->session, style);
@@ -281,16 +254,15 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
-    enum ab_status json = write_json(m, status == AB_OK ? err : &more);
-    status = status == AB_OK ? json : status;
-    enum ab_status csv = write_csv(m, status == AB_OK ? err : &more);
-    if (!is_stdout_taken(m->options))
+    enum ab_status written =
+        ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
+    if (!ab_outputs_use_stdout(m->options))
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
-    return status == AB_OK ? csv : status;
+    return status == AB_OK ? written : status;
 }
 
 /* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
@@ -317,8 +289,7 @@ static int judge(const struct measurement *m)
 
 static void release(struct measurement *m)
 {
-    ab_output_abandon(&m->json);
-    ab_output_abandon(&m->csv);
+    ab_outputs_abandon(&m->outputs);
     ab_store_close(&m->store);
     ab_session_fini(&m->session);
     ab_tape_map_close(&m->tape);
@@ -345,6 +316,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
+    if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
+        goto out;
     status = run_session(&m, err);
     if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
         goto out; /* nothing new to keep */

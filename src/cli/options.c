@@ -30,6 +30,10 @@ enum option_id {
     OPT_NO_STORE,
     OPT_JSON,
     OPT_CSV,
+    OPT_CSV_HIST,
+    OPT_CSV_TIMELINE,
+    OPT_HLOG,
+    OPT_HGRM,
     OPT_COLOR,
     OPT_ASCII,
     OPT_QUIET,
@@ -109,6 +113,17 @@ static const struct ab_option_info table[] = {
                   RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
                  RUN | REPLAY | REPORT},
+    [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
+                      "Output", 0, RUN | REPLAY | REPORT},
+    [OPT_CSV_TIMELINE] = {"csv-timeline", "FILE",
+                          "write memory and latency over the op clock as CSV", "Output", 0,
+                          RUN | REPLAY | REPORT},
+    [OPT_HLOG] = {"hlog", "FILE", "write the histograms as an HdrHistogram interval log", "Output",
+                  0, RUN | REPLAY | REPORT},
+    [OPT_HGRM] = {"hgrm", "PREFIX",
+                  "write percentile distributions for plotters: PREFIX.BACKEND.PHASE.OP.hgrm,\n"
+                  "or into PREFIX where it is a folder",
+                  "Output", 0, RUN | REPLAY | REPORT},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
                    "Output", 0, RUN | REPLAY | REPORT},
     [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
@@ -319,6 +334,18 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_CSV:
         o->csv = value;
+        return AB_OK;
+    case OPT_CSV_HIST:
+        o->csv_hist = value;
+        return AB_OK;
+    case OPT_CSV_TIMELINE:
+        o->csv_timeline = value;
+        return AB_OK;
+    case OPT_HLOG:
+        o->hlog = value;
+        return AB_OK;
+    case OPT_HGRM:
+        o->hgrm = value;
         return AB_OK;
     case OPT_COLOR:
         if ((status = read_word(info, value, when, 3, &word, err)) == AB_OK)

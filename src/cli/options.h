@@ -45,6 +45,7 @@ struct ab_options {
     const char *results;             /* where results are kept; NULL = not said */
     bool is_store_off;               /* --no-store */
     bool has_reps, has_touch;        /* given, not the default */
+    const char *csv_hist, *csv_timeline, *hlog, *hgrm;
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */

@@ -280,6 +280,10 @@ void ab_session_fini(struct ab_session *session);
 void ab_session_settle(struct ab_session *session);
 double ab_number_settle(double x);
 
+/* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
+ * measured before. */
+bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
+
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);
 

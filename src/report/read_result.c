@@ -322,6 +322,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_blocks(r, &document);
     read_timer(r, &document);
     ab_stored_results(r, &document);
+    ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);
 }
 

@@ -276,13 +276,6 @@ static json_t *result(struct writer *w, const struct ab_session *s, const struct
     return o;
 }
 
-/* A back end that failed has no numbers, even where some were measured before it did. */
-static bool is_shown(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends &&
-           ab_backend_status_has_numbers(s->backends[backend].status);
-}
-
 static json_t *memory(struct writer *w, const struct ab_session *s, const struct ab_memory *m)
 {
     json_t *o = json_object(), *drained = json_object();
@@ -322,10 +315,10 @@ static void put_memory(struct writer *w, json_t *o, const struct ab_session *s)
 {
     json_t *records = json_array(), *timelines = json_array();
     for (uint32_t i = 0; i < s->n_memory; i++)
-        if (is_shown(s, s->memory[i].backend))
+        if (ab_session_has_numbers(s, s->memory[i].backend))
             append(w, records, memory(w, s, &s->memory[i]));
     for (uint32_t i = 0; i < s->n_timelines; i++)
-        if (is_shown(s, s->timelines[i].backend))
+        if (ab_session_has_numbers(s, s->timelines[i].backend))
             append(w, timelines, timeline(w, s, &s->timelines[i]));
     put(w, o, "memory", records);
     put(w, o, "timelines", timelines);
@@ -383,6 +376,56 @@ static void put_verdicts(struct writer *w, json_t *o, const struct ab_session *s
     put(w, o, "claims", claims);
 }
 
+static json_t *size_class(struct writer *w, const struct ab_session *s,
+                          const struct ab_size_class *c)
+{
+    json_t *o = json_object();
+    uint64_t n = ab_hdr_total(c->hdr);
+    put(w, o, "backend", text(s->backends[c->backend].name));
+    put(w, o, "phase", text(c->phase));
+    put(w, o, "op", text(ab_result_op_name(c->op)));
+    put(w, o, "block", whole(c->block));
+    put(w, o, "le_bytes", c->log2 < 63 ? whole(UINT64_C(1) << c->log2) : json_null());
+    put(w, o, "n", whole(n));
+    put(w, o, "overflow", whole(c->hdr->overflow));
+    put(w, o, "p50", number(ab_result_quantile(c->hdr, 0.5)));
+    put(w, o, "p90", number(ab_result_quantile(c->hdr, 0.9)));
+    put(w, o, "p99", number(ab_result_quantile(c->hdr, 0.99)));
+    put(w, o, "p99.9", number(ab_result_quantile(c->hdr, 0.999)));
+    put(w, o, "max", n > 0 ? whole(c->hdr->max) : json_null());
+    put(w, o, "hdr_v2", histogram(c->hdr));
+    return o;
+}
+
+static json_t *window(struct writer *w, const struct ab_session *s, const struct ab_window *x)
+{
+    json_t *o = json_object();
+    put(w, o, "backend", text(s->backends[x->backend].name));
+    put(w, o, "phase", text(x->phase));
+    put(w, o, "block", whole(x->block));
+    put(w, o, "begin", whole(x->begin));
+    put(w, o, "end", whole(x->end));
+    put(w, o, "n", whole(x->n));
+    put(w, o, "p50", number(x->p50));
+    put(w, o, "p99", number(x->p99));
+    put(w, o, "max", number(x->max));
+    return o;
+}
+
+/* Latency in depth: by size, over time. */
+static void put_depth(struct writer *w, json_t *o, const struct ab_session *s)
+{
+    json_t *classes = json_array(), *windows = json_array();
+    for (uint32_t i = 0; i < s->n_size_classes; i++)
+        if (ab_session_has_numbers(s, s->size_classes[i].backend))
+            append(w, classes, size_class(w, s, &s->size_classes[i]));
+    for (uint32_t i = 0; i < s->n_windows; i++)
+        if (ab_session_has_numbers(s, s->windows[i].backend))
+            append(w, windows, window(w, s, &s->windows[i]));
+    put(w, o, "size_classes", classes);
+    put(w, o, "windows", windows);
+}
+
 static json_t *document(struct writer *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
@@ -401,9 +444,10 @@ static json_t *document(struct writer *w, const struct ab_session *s)
         append(w, blocks, block(w, s, &s->blocks[i]));
     put(w, o, "blocks", blocks);
     for (uint32_t i = 0; i < s->n_results; i++)
-        if (is_shown(s, s->results[i].backend))
+        if (ab_session_has_numbers(s, s->results[i].backend))
             append(w, results, result(w, s, &s->results[i]));
     put(w, o, "results", results);
+    put_depth(w, o, s);
     put_memory(w, o, s);
     put_verdicts(w, o, s);
     return o;

@@ -16,7 +16,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, memory, total, cap_samples; /* memory: 0 = none */
+    size_t positions, ticks, classes, memory, total, cap_samples; /* memory: 0 = none */
 };
 
 static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
@@ -25,7 +25,8 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
                            pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
     l.positions = (sizeof(struct ab_run_block) + 63) & ~(size_t)63;
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
-    l.total = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.total = l.classes + l.cap_samples;
     if (pass == AB_PASS_MEMORY) {
         l.memory = ab_align_up(l.total, 64);
         l.total = l.memory + sizeof(struct ab_memory_report);
@@ -93,6 +94,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     fill_request(context, c, pass, r);
     r->positions_offset = l.positions;
     r->ticks_offset = l.ticks;
+    r->classes_offset = l.classes;
     r->memory_offset = l.memory;
     r->block_bytes = l.total;
     if (l.memory != 0) {
@@ -104,6 +106,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
         r->n_samples = ab_sampling_draw(context->tape, rng, positions, l.cap_samples);
     out->positions = positions;
     out->ticks = (uint32_t *)((char *)p + l.ticks);
+    out->classes = (const uint8_t *)p + l.classes;
     out->n_samples = r->n_samples;
     return fd;
 }

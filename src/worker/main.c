@@ -36,7 +36,9 @@ static void map_block(void)
     const struct ab_run_request *request = &worker.block->request;
     worker.positions = (const uint32_t *)((char *)p + request->positions_offset);
     worker.ticks = (uint32_t *)((char *)p + request->ticks_offset);
+    worker.classes = (uint8_t *)p + request->classes_offset;
     memset(worker.ticks, 0, (size_t)request->n_samples * sizeof worker.ticks[0]);
+    memset(worker.classes, 0, request->n_samples);
 }
 
 static void map_tape(void)

@@ -23,6 +23,7 @@ struct ab_worker { /* what all lanes share */
     struct ab_run_block *block;
     const uint32_t *positions;
     uint32_t *ticks;
+    uint8_t *classes;
     struct ab_lane *lanes; /* image->n_lanes */
     struct ab_memory_pass *memory; /* memory pass, else NULL */
     uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
@@ -84,6 +85,9 @@ enum { AB_PROGRESS_OPS = 4096 };
 
 /* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
+/* Size that an op that was just carried out asked for; of a free: of the block it freed; of a
+ * reset: 0. */
+uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op);
 
 /* What passes note, out of line. */
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size);
