@@ -90,13 +90,11 @@ do for [p = 1:n_panels] {
             lowest = value < lowest ? value : lowest
             highest = value > highest ? value : highest
             next = axis(word(line, 2) + 0, n)
-            if (at < edge) {
-                print at, value
-                if (next > edge) {
-                    print edge, value
-                    eval sprintf("set print $dotted_%d_%d", p, b)
-                    print edge, value
-                }
+            print at, value
+            if (at <= edge && next > edge) { # the last value is always behind it
+                print edge, value
+                eval sprintf("set print $dotted_%d_%d", p, b)
+                print edge, value
             }
             print next, value
             at = next
@@ -105,7 +103,7 @@ do for [p = 1:n_panels] {
     }
 }
 
-lowest = lowest < 1 ? 1 : 10 ** floor(log10(lowest))
+lowest = lowest < 1 ? 1 : 0.99 * 10 ** floor(log10(lowest))
 highest = highest * 1.5
 
 # ---- memory: $footprint_B_K of back end B and block K; $live of any ----

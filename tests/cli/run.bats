@@ -19,7 +19,7 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "blocks", "results", "memory", "timelines",
+        "backends", "blocks", "results", "size_classes", "windows", "memory", "timelines",
         "gates"]'
     expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
