@@ -3,6 +3,7 @@
 
 #include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/gates.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/store.h"
@@ -33,6 +34,7 @@ struct measurement {
     struct ab_store store;
     struct ab_session session;
     const char **phases;
+    struct ab_gate_set gates;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char worker_path[PATH_MAX];
 };
@@ -49,7 +51,7 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_subject *s = m->subject;
     const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
     size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    return ab_selection_parse(names, n, &m->selection, err);
+    return ab_selection_parse(names, n, o->backend_path, &m->selection, err);
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -65,6 +67,9 @@ static void describe_backend(const struct ab_selection *s, struct ab_backend_inf
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
     copy(b->package, sizeof b->package, s->package);
+    copy(b->settings, sizeof b->settings, s->name + strcspn(s->name, ":{"));
+    if (b->settings[0] == ':')
+        memmove(b->settings, b->settings + 1, strlen(b->settings));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;
@@ -83,6 +88,7 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
         [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
         [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
         [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
+        [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
     };
     _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
     c->source = kinds[s->source].source;
@@ -92,6 +98,10 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
     c->ino = s->ino;
     c->builtin = s->builtin != NULL ? s->builtin->name : NULL;
     memcpy(c->values, s->values, sizeof c->values);
+    c->prefix = s->prefix;
+    c->params = s->params;
+    for (uint32_t i = 0; i < s->n_env; i++)
+        c->env[i] = s->env[i];
 }
 
 static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
@@ -120,6 +130,21 @@ static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
             m->phases[m->session.n_phases++] = m->tape.phases[i].name;
     m->session.phases = m->phases;
     return AB_OK;
+}
+
+static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = m->options,
+        .workload = m->subject->workload,
+        .phases = m->tape.phases,
+        .n_phases = m->tape.image->n_phases,
+        .backends = names,
+    };
+    for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = m->selection.items[i].name;
+    return ab_gate_set_read(&source, &m->gates, err);
 }
 
 static void describe_session(struct measurement *m)
@@ -202,6 +227,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
         return name_resumed(m, err);
     ab_clock_calibrate(&plan.context.clock);
+    if ((status = ab_gate_set_check_floor(&m->gates, &plan.context.clock, err)) != AB_OK)
+        return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&line, o->is_quiet);
@@ -210,27 +237,39 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
+/* The list of gates is for people: where standard output has a document, it goes beside it. */
+static void print_verdicts(const struct measurement *m)
+{
+    struct ab_table_style style = ab_terminal_style(m->options);
+    bool is_taken = ab_outputs_use_stdout(m->options);
+    style.color = style.color && !is_taken;
+    if (!is_taken)
+        ab_sink_claims(stdout, &m->session, style);
+    ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
+}
+
 /* Files come before the table, whose pipe may close; and one output that fails is no reason to go
  * without the others. The first error is the one that is told. */
 static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
-    ab_session_settle(&m->session);
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
     enum ab_status written =
         ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
     if (!ab_outputs_use_stdout(m->options))
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    print_verdicts(m);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
     return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. */
+/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
+ * failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = 0;
+    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
     for (uint32_t i = 0; i < m->session.n_backends; i++) {
         const struct ab_backend_info *b = &m->session.backends[i];
         if (ab_backend_status_has_numbers(b->status))
@@ -255,6 +294,9 @@ static void release(struct measurement *m)
     ab_session_fini(&m->session);
     ab_tape_map_close(&m->tape);
     ab_selection_list_fini(&m->selection);
+    ab_gate_set_fini(&m->gates);
+    free(m->session.gates);
+    free(m->session.claims);
     free(m->session.backends);
     free(m->cases);
     free(m->phases);
@@ -270,7 +312,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
         (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||
-        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK)
+        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
+        (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
     if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
@@ -279,6 +322,12 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
         goto out; /* nothing new to keep */
     struct ab_err why;
+    ab_session_settle(&m.session);
+    if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
+        !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+        goto out;
+    }
     enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
     if (status == AB_OK)
         status = written;

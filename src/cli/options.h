@@ -31,8 +31,11 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
+    const char *backend_path; /* NULL = none */
     const char **sets;     /* of --set, ends with NULL */
     size_t n_sets;
+    const char **gates;    /* of --gate */
+    size_t n_gates;
     const char **args;     /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;

@@ -2,7 +2,7 @@
 #include "cli/outputs.h"
 
 #include "core/bits.h"
-#include "report/aggregate.h"
+#include "stats/aggregate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -41,6 +41,7 @@ enum ab_source {
     AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
     AB_SOURCE_BUILTIN, /* heap boundary, by name */
     AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
+    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
 };
 
 /* How far the worker came; only grows. The parent classifies a death by it. */
@@ -76,6 +77,8 @@ struct ab_run_request {
     uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
     char builtin[65];
     char path[4096]; /* plug-in: what to dlopen */
+    char prefix[32];
+    char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
     uint64_t values[AB_PARAMS_MAX];
     uint32_t n_samples; /* LATENCY: entries of positions and ticks */
     uint32_t verify_ops;

@@ -53,6 +53,10 @@ void ab_sink_timeline(FILE *to, const struct ab_session *session);
 /* `start` is told as the time of the measurement; 0 = not known. False as for JSON. */
 bool ab_sink_hlog(FILE *to, const struct ab_session *session, time_t start);
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
+/* The list of gates with their verdicts; published figures beside what was measured. Nothing where
+ * the session has none. */
+void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
+void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
 
 /* One histogram, as a distribution by percentile. */
 void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr);

@@ -200,6 +200,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "status", text(ab_backend_status_name(b->status)));
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
+    put(w, o, "settings", text(b->settings));
     put(w, o, "never_frees", json_boolean(b->never_frees));
     put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));
@@ -323,6 +324,58 @@ static void put_memory(struct writer *w, json_t *o, const struct ab_session *s)
     put(w, o, "timelines", timelines);
 }
 
+static json_t *name_of(const struct ab_session *s, uint32_t backend)
+{
+    return backend < s->n_backends ? text(s->backends[backend].name) : json_null();
+}
+
+static json_t *gate(struct writer *w, const struct ab_session *s, const struct ab_gate_result *g)
+{
+    json_t *o = json_object();
+    put(w, o, "gate", text(g->text));
+    put(w, o, "place", text(g->place));
+    put(w, o, "backend", name_of(s, g->backend));
+    put(w, o, "verdict", text(ab_gate_verdict_name(g->verdict)));
+    put(w, o, "exit_code", whole((uint64_t)ab_status_exit_code(g->status)));
+    put(w, o, "value", number(g->value));
+    put(w, o, "bound", number(g->bound));
+    put(w, o, "unit", text(g->unit));
+    put(w, o, "reason", text(g->reason));
+    return o;
+}
+
+static json_t *claim(struct writer *w, const struct ab_claim_result *c)
+{
+    json_t *o = json_object();
+    put(w, o, "claim", text(c->text));
+    put(w, o, "place", text(c->place));
+    put(w, o, "says", text(c->says));
+    put(w, o, "source", text(c->source));
+    put(w, o, "backend", text(c->backend));
+    put(w, o, "base", text(c->base));
+    put(w, o, "phase", text(c->phase));
+    put(w, o, "op", text(c->op));
+    put(w, o, "stat", text(c->stat));
+    put(w, o, "claimed", number(c->claimed));
+    put(w, o, "measured", number(c->measured));
+    put(w, o, "low", number(c->low));
+    put(w, o, "high", number(c->high));
+    put(w, o, "n_blocks", whole(c->n_blocks));
+    put(w, o, "reason", text(c->reason));
+    return o;
+}
+
+static void put_verdicts(struct writer *w, json_t *o, const struct ab_session *s)
+{
+    json_t *gates = json_array(), *claims = json_array();
+    for (uint32_t i = 0; i < s->n_gates; i++)
+        append(w, gates, gate(w, s, &s->gates[i]));
+    for (uint32_t i = 0; i < s->n_claims; i++)
+        append(w, claims, claim(w, &s->claims[i]));
+    put(w, o, "gates", gates);
+    put(w, o, "claims", claims);
+}
+
 static json_t *size_class(struct writer *w, const struct ab_session *s,
                           const struct ab_size_class *c)
 {
@@ -396,7 +449,7 @@ static json_t *document(struct writer *w, const struct ab_session *s)
     put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
-    put(w, o, "gates", json_array());
+    put_verdicts(w, o, s);
     return o;
 }
 

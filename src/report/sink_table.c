@@ -9,7 +9,7 @@
 #include "core/bits.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "report/aggregate.h"
+#include "stats/aggregate.h"
 #include "report/format.h"
 #include "report/summary.h"
 #include "report/table.h"

@@ -177,8 +177,10 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
                     const char *text)
 {
     char line[LINE_BYTES] = "", word[LINE_BYTES];
-    size_t used = 0;
-    for (const char *s = text; *s != 0;) {
+    const size_t lead = strspn(text, " ") % LABEL_WANTED, hang = lead + INDENT;
+    size_t used = (size_t)snprintf(line, sizeof line, "%*s", (int)lead, "");
+    bool is_empty = true;
+    for (const char *s = text + lead; *s != 0;) {
         size_t n = strcspn(s, " ");
         size_t kept = n < sizeof word - 1 ? n : sizeof word - 1;
         memcpy(word, s, kept);
@@ -186,20 +188,21 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         s += n;
         bool fits = ab_format_width(line) + 1 + ab_format_width(word) <= width_of(style) &&
                     used + kept + 2 <= sizeof line;
-        if (used > 0 && !fits) {
+        if (!is_empty && !fits) {
             ab_table_line(to, style, emphasis, line);
-            used = (size_t)snprintf(line, sizeof line, "%*s", INDENT, "");
-            kept = kept < sizeof line - INDENT - 1 ? kept : sizeof line - INDENT - 1;
-        } else if (used > 0) {
+            used = (size_t)snprintf(line, sizeof line, "%*s", (int)hang, "");
+            kept = kept < sizeof line - hang - 1 ? kept : sizeof line - hang - 1;
+        } else if (!is_empty) {
             line[used++] = ' ';
         }
         memcpy(line + used, word, kept);
         used += kept;
         line[used] = 0;
+        is_empty = is_empty && kept == 0;
         for (; *s == ' ' && s[1] == ' '; s++) {
         }
         s += *s == ' ';
     }
-    if (used > 0)
+    if (!is_empty)
         ab_table_line(to, style, emphasis, line);
 }

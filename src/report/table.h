@@ -42,7 +42,8 @@ enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT };
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
-/* Words wrapped to the width; lines behind the first are indented by two. */
+/* Words wrapped to the width; lines behind the first are indented by two more than
+ * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
 

@@ -51,6 +51,10 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
         strncpy(r->builtin, c->builtin, sizeof r->builtin - 1);
     if (c->path != NULL)
         strncpy(r->path, c->path, sizeof r->path - 1);
+    if (c->prefix != NULL)
+        strncpy(r->prefix, c->prefix, sizeof r->prefix - 1);
+    if (c->params != NULL)
+        strncpy(r->params, c->params, sizeof r->params - 1);
     memcpy(r->values, c->values, sizeof r->values);
     bool is_null = c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->verify_ops = is_null ? 0 : AB_VERIFY_OPS; /* one block for all: wrong by design */
@@ -143,7 +147,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         .stderr_fd = err_fd,
         .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
         .is_thp_off = context->is_thp_off,
-        .is_plugin = c->source == AB_SOURCE_PLUGIN,
+        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
+        .env = c->env,
     };
     if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)
         goto out;

@@ -358,7 +358,8 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
         const uint64_t *op = &lane->ops[i];
         *lane->progress = i;
         lane->op = i;
-        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED);
+        uint32_t n_skipped =
+            FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
         struct ab_given given = {.lane = lane->index};
         FN(look_at)(lane, f, *op, &given);
         ab_memory_after(lane->w, op, &given, n_skipped);

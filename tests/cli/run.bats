@@ -169,3 +169,10 @@ quickstart() { # OPTION…
         [ -s "$OUT/stdout" ]
     done
 }
+
+@test "blocks that a bulk reset gave back are freed in no pass" {
+    bench run "$ROOT/configs/region.yaml" --reps 1 --no-store --set requests=20 \
+        -b skeleton,pool,slab,arena --json -
+    expect_code 0
+    expect_json '[.backends[] | .status == "ok" and .has_reset] == [true, true, true, true]'
+}

@@ -127,6 +127,46 @@ static void every_key_is_in_the_schema(void **state)
     fake_session_free(f);
 }
 
+static void gates_and_claims_have_an_entry_each(void **state)
+{
+    (void)state;
+    static struct ab_gate_result gates[] = {
+        {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
+         AB_GATE, ""},
+        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_JUDGED, NAN, 2000, "ns",
+         AB_CONFIG, "this run has no mimalloc"},
+    };
+    static struct ab_claim_result claims[] = {
+        {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
+         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, 0, "arena absent"},
+    };
+    struct fake_session *f = fake_session_new();
+    f->s.gates = gates;
+    f->s.n_gates = 2;
+    f->s.claims = claims;
+    f->s.n_claims = 1;
+    char *text = json(f);
+    json_error_t error;
+    json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
+    assert_described(schema, schema, o);
+    json_t *one = json_array_get(json_object_get(o, "gates"), 0);
+    json_t *two = json_array_get(json_object_get(o, "gates"), 1);
+    json_t *claim = json_array_get(json_object_get(o, "claims"), 0);
+    assert_string_equal(json_string_value(json_object_get(one, "backend")), "glibc");
+    assert_string_equal(json_string_value(json_object_get(one, "verdict")), "fail");
+    assert_true(json_real_value(json_object_get(one, "value")) == 2126.5);
+    assert_int_equal(json_integer_value(json_object_get(one, "exit_code")), 1);
+    assert_true(json_is_null(json_object_get(two, "backend")));
+    assert_true(json_is_null(json_object_get(two, "value")));
+    assert_int_equal(json_integer_value(json_object_get(two, "exit_code")), 2);
+    assert_true(json_is_null(json_object_get(claim, "measured")));
+    assert_true(json_is_null(json_object_get(claim, "says")));
+    json_decref(schema);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
 static void the_schema_has_every_field(void **state)
 {
     (void)state;
@@ -407,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(every_key_is_in_the_schema),
+        cmocka_unit_test(gates_and_claims_have_an_entry_each),
         cmocka_unit_test(the_schema_has_every_field),
         cmocka_unit_test(validates_with_python_jsonschema),
         cmocka_unit_test(is_one_document_for_jq),
