@@ -162,7 +162,7 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
-    pid_t parent = getpid(), pid = fork();
+    pid_t parent = getpid(), pid = vfork(); /* a copy of our page tables would take longer than many a run */
     if (pid == 0)
         become_worker(spawn, environment.list, parent, move_high(ends[1]));
     close(ends[1]);
