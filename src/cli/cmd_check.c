@@ -21,7 +21,7 @@ static void print_cost(const struct ab_tape_map *tape)
            ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
 }
 
-/* Reads them against the back ends that `run` without -b would take. */
+/* Reads them against the back ends that `run` would take. */
 static enum ab_status check_gates(const struct ab_options *o, const struct ab_workload *workload,
                                   const struct ab_tape_map *tape, struct ab_err *err)
 {
@@ -30,7 +30,12 @@ static enum ab_status check_gates(const struct ab_options *o, const struct ab_wo
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
     const char *const *backends = ab_workload_backends(workload, &n);
-    enum ab_status status = ab_selection_parse(backends, n, NULL, &list, err);
+    if (ab_gates_count(o, workload) == 0)
+        return AB_OK;
+    if (o->n_backends > 0)
+        backends = o->backends;
+    enum ab_status status = ab_selection_parse(backends, o->n_backends > 0 ? o->n_backends : n,
+                                               o->backend_path, &list, err);
     if (status != AB_OK)
         return status;
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};

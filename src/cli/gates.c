@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload)
+{
+    return o->n_gates + ab_workload_gates(workload)->n + ab_workload_claims(workload)->n;
+}
+
 struct scope_arrays {
     struct ab_gate_scope scope;
     struct ab_gate_phase *phases;

@@ -29,6 +29,9 @@ struct ab_gate_set {
     const struct ab_workload *workload;
 };
 
+/* Gates and claims, unread. */
+size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload);
+
 /* AB_CONFIG or AB_USAGE for what cannot be; mistakes of the workload are printed to stderr at
  * once, all of them. The set borrows from the source. */
 enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,

@@ -55,10 +55,10 @@ static const struct ab_option_info table[] = {
                      "settings: slab:keep=8, 'jemalloc{MALLOC_CONF=dirty_decay_ms:0}',\n"
                      "./libmi.so:prefix=mi_\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
-                     "What runs", 'b', RUN | REPLAY},
+                     "What runs", 'b', RUN | REPLAY | CHECK},
     [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
                           "where names that are neither built in nor known are looked for,\n"
-                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY},
+                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK},
     [OPT_TOUCH] = {"touch", "HOW",
@@ -130,7 +130,9 @@ static const struct ab_option_info table[] = {
                    RUN | REPLAY | REPORT},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
                    RUN | REPLAY | RECORD},
-    [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
+    [OPT_VERBOSE] = {"verbose", NULL,
+                     "list: more about each; tables: latency by size and over time, worst ops",
+                     "Output", 'v', RUN | REPLAY | REPORT | LIST},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
 

@@ -42,6 +42,7 @@ enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, stru
 struct ab_table_style { /* how the terminal table may look */
     unsigned width;     /* columns */
     bool color, utf8;
+    bool is_verbose; /* latency by size, the worst ops, latency over time as well */
 };
 
 /* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are

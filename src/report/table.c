@@ -147,8 +147,10 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
         ab_text_add(&line, cell);
         pending = 0;
     }
+    for (size_t n = line.s == NULL ? 0 : strlen(line.s); n > 0 && line.s[n - 1] == ' '; n--)
+        line.s[n - 1] = 0; /* a picture may end in blanks */
     if (line.s != NULL)
-        ab_table_line(to, style, row->is_heading ? AB_STRONG : AB_PLAIN, line.s);
+        ab_table_line(to, style, row->is_heading ? AB_STRONG : row->emphasis, line.s);
     ab_text_fini(&line);
 }
 
@@ -165,7 +167,8 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
                    const char *text)
 {
     static const char *const codes[] = {[AB_PLAIN] = "", [AB_STRONG] = "\033[1m",
-                                        [AB_FAINT] = "\033[2m"};
+                                        [AB_FAINT] = "\033[2m", [AB_GOOD] = "\033[32m",
+                                        [AB_BAD] = "\033[31m"};
     char line[LINE_BYTES];
     bool is_colored = style.color && emphasis != AB_PLAIN;
     ab_format_label(line, sizeof line, text, width_of(style), style.utf8);

@@ -157,20 +157,11 @@ static double quotient(double a, double b)
     return a > 0 ? INFINITY : 1;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Like ab_spread_of, but of ratios b/a, told as a/b. */
 static struct ab_spread reciprocal(double *x, uint32_t n)
 {
-    if (n == 0)
-        return (struct ab_spread){0, NAN, NAN, NAN};
-    qsort(x, n, sizeof x[0], by_value);
-    double median = n % 2 == 1 ? x[n / 2] : x[n / 2 - 1] / 2 + x[n / 2] / 2;
-    return (struct ab_spread){n, 1 / median, 1 / x[n - 1], 1 / x[0]};
+    struct ab_spread s = ab_spread_of(x, n);
+    return (struct ab_spread){n, 1 / s.median, 1 / s.high, 1 / s.low};
 }
 
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,

@@ -84,6 +84,14 @@ expect_gate() { # CONDITION on the first entry
     expect_nothing_left
 }
 
+@test "check reads gates against the back ends that are meant" {
+    bench check "$WORKLOADS/truth.yaml" --gate "slow1us:fill/all/ns_per_op < 1s"
+    expect_code 2
+    expect_error "unknown back end 'slow1us'"
+    bench check "$WORKLOADS/truth.yaml" --gate "slow1us:fill/all/ns_per_op < 1s" -b "$SLOW"
+    expect_code 0
+}
+
 @test "mistakes in --gate: phase, op, statistic, back end, unit, baseline" {
     while IFS='|' read -r gate words; do
         bench run "$WORKLOADS/truth.yaml" -b glibc --gate "$gate"

@@ -20,7 +20,7 @@ quickstart() { # OPTION…
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
         "backends", "blocks", "results", "size_classes", "windows", "memory", "timelines",
-        "gates"]'
+        "gates", "claims"]'
     expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
         and has("block") and has("n") and has("overflow") and has("min") and has("max")
