@@ -7,8 +7,8 @@
 
 #include "backend/builtin.h"
 #include "backend/library.h"
-#include "backend/settings.h"
 #include "backend/presets.h"
+#include "backend/settings.h"
 #include "core/text.h"
 
 #include <ctype.h>
@@ -66,10 +66,10 @@ static size_t list_names(const char *names[NAMES_MAX])
     return n;
 }
 
-static enum ab_status fail_unknown(const char *name, struct ab_err *err)
+static enum ab_status fail_unknown(const char *name, const char *folders, struct ab_err *err)
 {
     const char *names[NAMES_MAX];
-    char shown[256];
+    char shown[256], where[512];
     size_t n = list_names(names);
     const char *nearest = ab_text_nearest(name, names, n);
     struct ab_text t = {0};
@@ -80,6 +80,9 @@ static enum ab_status fail_unknown(const char *name, struct ab_err *err)
     for (size_t i = 0; i < n; i++)
         ab_text_addf(&t, "%s %s", i == 0 ? "" : ",", names[i]);
     ab_text_add(&t, "; a library is named with its path");
+    if (folders != NULL)
+        ab_text_addf(&t, "; neither lib%s.so nor %s.so is in %s", shown, shown,
+                     ab_text_printable(where, sizeof where, folders));
     enum ab_status status = ab_fail(err, AB_USAGE, "%s", t.s != NULL ? t.s : "unknown back end");
     ab_text_fini(&t);
     return status;
@@ -131,23 +134,20 @@ static enum ab_status select_file(const char *path, const char *params, struct a
         snprintf(s->reason, sizeof s->reason, "does not exist: %s",
                  ab_text_printable(shown, sizeof shown, path));
     if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SELECTION_PLUGIN)
-        return ab_fail(err, AB_USAGE, "%s defines malloc and takes no parameters; settings of its "
-                       "environment stand in braces: %s{VARIABLE=VALUE}", s->name, s->name);
+        return ab_fail(err, AB_USAGE, "%s: the library defines malloc and takes no parameters but "
+                       "prefix=; settings of its environment stand in braces: {VARIABLE=VALUE}",
+                       s->name);
     return AB_OK;
 }
 
 /* DIR/libNAME.so or DIR/NAME.so in one of "DIR:DIR". */
 static bool find_in_folders(const char *folders, const char *name, char *out, size_t cap)
 {
-    static const char *const forms[] = {"%.*s/lib%s.so", "%.*s/%s.so"};
     for (const char *p = folders; p != NULL && *p != 0; p += *p == ':') {
         size_t n = strcspn(p, ":");
-        for (size_t i = 0; i < 2 && n > 0; i++) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-            snprintf(out, cap, forms[i], (int)n, p, name);
-#pragma GCC diagnostic pop
-            if (access(out, F_OK) == 0)
+        for (int is_bare = 0; is_bare < 2 && n > 0; is_bare++) {
+            int used = snprintf(out, cap, "%.*s/%s%s.so", (int)n, p, is_bare ? "" : "lib", name);
+            if (used > 0 && (size_t)used < cap && access(out, F_OK) == 0)
                 return true;
         }
         p += n;
@@ -167,20 +167,23 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
         return select_preset(preset, spelling->params, s, err);
     if (find_in_folders(folders, spelling->name, path, sizeof path))
         return select_file(path, spelling->params, s, err);
-    return fail_unknown(spelling->name, err);
+    return fail_unknown(spelling->name, folders, err);
 }
 
 /* The name that is shown: what was asked for, of a path the stem. */
 static enum ab_status name_selection(const struct ab_spelling *spelling, bool is_file,
                                      struct ab_selection *s, struct ab_err *err)
 {
-    char stem[128], shown[64];
+    char stem[128], shown[64], printable[4 * sizeof s->name];
     if (is_file)
         ab_selection_stem(spelling->name, stem, sizeof stem);
     int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s", is_file ? stem : spelling->name,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
                      spelling->env[0] != 0 ? "}" : "");
+    const char *settings = s->name + strcspn(s->name, ":{");
+    if (strcmp(ab_text_printable(printable, sizeof printable, settings), settings) != 0)
+        return ab_fail(err, AB_USAGE, "settings are printable text, found \"%s\"", printable);
     if (n >= (int)sizeof s->name)
         return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %s…",
                        sizeof s->name - 1, ab_text_printable(shown, sizeof shown, s->name));
@@ -203,17 +206,40 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
                    : select_name(&spelling, folders, s, err);
 }
 
+static bool have_same_variables(const struct ab_selection *a, const struct ab_selection *b)
+{
+    uint32_t n_same = 0;
+    for (uint32_t i = 0; i < a->n_env; i++)
+        for (uint32_t k = 0; k < b->n_env; k++)
+            n_same += strcmp(a->env[i], b->env[k]) == 0;
+    return a->n_env == b->n_env && n_same == a->n_env; /* no variable is there twice */
+}
+
+/* Would do the very same, however it is spelled. */
+static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
+{
+    return a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
+           a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
+           memcmp(a->values, b->values, sizeof a->values) == 0 &&
+           strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
+           have_same_variables(a, b);
+}
+
 static enum ab_status check_unique(const struct ab_selection_list *list,
                                    const struct ab_selection *s, struct ab_err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct ab_selection *other = &list->items[i];
-        if (strcmp(other->name, s->name) != 0)
-            continue;
-        if (s->path[0] == 0 || strcmp(other->path, s->path) == 0)
+        bool has_same_name = strcmp(other->name, s->name) == 0;
+        if (has_same_name && (s->path[0] == 0 || strcmp(other->path, s->path) == 0))
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
-        return ab_fail(err, AB_USAGE, "two back ends would be called %s (%s and %s); rename one",
-                       s->name, other->path[0] != 0 ? other->path : "the built-in", s->path);
+        if (has_same_name)
+            return ab_fail(err, AB_USAGE, "two back ends would be called %s (%s and %s); rename "
+                           "one", s->name, other->path[0] != 0 ? other->path : "the built-in",
+                           s->path);
+        if (is_twin(other, s))
+            return ab_fail(err, AB_USAGE, "%s and %s are the same back end with the same settings; "
+                           "leave one out", other->name, s->name);
     }
     return AB_OK;
 }

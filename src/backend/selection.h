@@ -62,8 +62,9 @@ enum { AB_SELECTION_MAX = 64 };
  * or ".so.N"), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
  * a library ":prefix=mi_"; an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
- * for, as libNAME.so or NAME.so. No arguments: the default list, with was_named false. Fails with AB_USAGE on an
- * unknown name or parameter and when two would be shown under one name. */
+ * for, as libNAME.so or NAME.so. No arguments: the default list, with was_named false. Fails with
+ * AB_USAGE on an unknown name or parameter, when two would be shown under one name, and when two
+ * are the same with the same settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);

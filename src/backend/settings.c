@@ -41,7 +41,8 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
     size_t n = strlen(text);
     *out = (struct ab_spelling){text, nothing, nothing};
     if (brace != NULL && text[n - 1] != '}')
-        return ab_fail(err, AB_USAGE, "\"%s\": a '{' must be closed by '}' at the end", shown(text));
+        return ab_fail(err, AB_USAGE, "\"%s\": a '{' must be closed by '}' at the end",
+                       shown(text));
     if (brace != NULL) {
         text[n - 1] = 0;
         *brace = 0;
@@ -103,18 +104,44 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
     return status;
 }
 
+/* Where one PARAM=VALUE ends. */
+static size_t setting_length(const char *text)
+{
+    return strcspn(text, ":");
+}
+
+/* The form of each, and that none is there twice; names and values are for the library's table. */
+static enum ab_status check_form(const char *params, const struct ab_selection *s,
+                                 struct ab_err *err)
+{
+    char one[256];
+    for (const char *p = params; *p != 0; p += setting_length(p) + (p[setting_length(p)] == ':')) {
+        size_t n = setting_length(p), name = strcspn(p, "=");
+        snprintf(one, sizeof one, "%.*s", (int)n, p);
+        if (name == 0 || name >= n)
+            return ab_fail(err, AB_USAGE, "%s: \"%s\" is not of the form PARAM=VALUE", s->name,
+                           shown(one));
+        for (const char *q = params; q < p; q += setting_length(q) + 1)
+            if (strncmp(p, q, name + 1) == 0)
+                return ab_fail(err, AB_USAGE, "%s: %.*s is given twice", s->name, (int)name, one);
+    }
+    return AB_OK;
+}
+
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err)
 {
     static const char key[] = "prefix=";
     const char *prefix = params + sizeof key - 1;
     if (strncmp(params, key, sizeof key - 1) != 0) {
         if (strlen(params) >= sizeof s->params)
-            return ab_fail(err, AB_USAGE, "%s: too many parameters", s->name);
+            return ab_fail(err, AB_USAGE, "%s: more than %zu characters of parameters", s->name,
+                           sizeof s->params - 1);
         strcpy(s->params, params);
-        return AB_OK;
+        return check_form(params, s, err);
     }
     if (strlen(prefix) >= sizeof s->prefix || !is_variable(prefix, strlen(prefix)))
-        return ab_fail(err, AB_USAGE, "\"%s\": a prefix is the beginning of a C name, such as prefix=mi_", shown(params));
+        return ab_fail(err, AB_USAGE, "\"%s\": a prefix is the beginning of a C name, at most %zu "
+                       "characters, such as prefix=mi_", shown(params), sizeof s->prefix - 1);
     strcpy(s->prefix, prefix);
     return AB_OK;
 }

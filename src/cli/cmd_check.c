@@ -21,8 +21,8 @@ static void print_cost(const struct ab_tape_map *tape)
            ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
 }
 
-/* Reads them against the back ends that `run` would take. */
-static enum ab_status check_gates(const struct ab_options *o, const struct ab_workload *workload,
+/* The back ends that `run` would take, as they are spelled, and the gates against them. */
+static enum ab_status check_backends(const struct ab_options *o, const struct ab_workload *workload,
                                   const struct ab_tape_map *tape, struct ab_err *err)
 {
     size_t n;
@@ -30,8 +30,6 @@ static enum ab_status check_gates(const struct ab_options *o, const struct ab_wo
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
     const char *const *backends = ab_workload_backends(workload, &n);
-    if (ab_gates_count(o, workload) == 0)
-        return AB_OK;
     if (o->n_backends > 0)
         backends = o->backends;
     enum ab_status status = ab_selection_parse(backends, o->n_backends > 0 ? o->n_backends : n,
@@ -41,7 +39,8 @@ static enum ab_status check_gates(const struct ab_options *o, const struct ab_wo
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = list.items[i].name;
-    status = ab_gate_set_read(&source, &set, err);
+    if (ab_gates_count(o, workload) > 0)
+        status = ab_gate_set_read(&source, &set, err);
     if (status == AB_OK && set.n_gates + set.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", set.n_gates, set.n_claims);
     ab_gate_set_fini(&set);
@@ -65,7 +64,7 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     }
     if (status == AB_OK) {
         print_cost(&map);
-        status = check_gates(o, workload, &map, err);
+        status = check_backends(o, workload, &map, err);
     }
     ab_tape_map_close(&map);
     ab_tape_fini(&tape);

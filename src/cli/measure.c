@@ -71,9 +71,7 @@ static void describe_backend(const struct ab_selection *s, struct ab_backend_inf
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
     copy(b->package, sizeof b->package, s->package);
-    copy(b->settings, sizeof b->settings, s->name + strcspn(s->name, ":{"));
-    if (b->settings[0] == ':')
-        memmove(b->settings, b->settings + 1, strlen(b->settings));
+    copy(b->settings, sizeof b->settings, ab_backend_settings(s->name));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;

@@ -8,6 +8,7 @@
 #include "trace/op.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const status_names[] = {
     [AB_BACKEND_OK] = "ok",
@@ -49,6 +50,12 @@ const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 const char *ab_backend_status_name(enum ab_backend_status status)
 {
     return (unsigned)status < AB_ARRAY_LEN(status_names) ? status_names[status] : "unknown";
+}
+
+const char *ab_backend_settings(const char *name)
+{
+    const char *settings = name + strcspn(name, ":{");
+    return settings + (*settings == ':');
 }
 
 bool ab_backend_status_has_numbers(enum ab_backend_status status)

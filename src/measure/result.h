@@ -36,13 +36,16 @@ struct ab_backend_info {
     char path[4096];    /* "" for built-ins */
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
-    char settings[128]; /* behind its name, as -b spells them; "" = none */
+    char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     enum ab_backend_status status;
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
     bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
+
+/* What stands behind a back end's own name, as -b spells it; "" = nothing. */
+const char *ab_backend_settings(const char *name);
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
 #define AB_QUANTILES(X) \

@@ -136,3 +136,37 @@ const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width
     strcat(dst, dots);
     return dst;
 }
+
+/* As copy_label shows the character at s; *n are its bytes. */
+static unsigned shown_columns(const char *s, size_t *n, bool utf8)
+{
+    unsigned columns;
+    *n = next_character(s, &columns);
+    return columns > 0 && (utf8 || (unsigned char)*s < 0x7f) ? columns : 1;
+}
+
+/* The end of `s` that takes at most `width` columns. */
+static const char *last_columns(const char *s, unsigned width, bool utf8)
+{
+    unsigned total = 0;
+    size_t n;
+    for (const char *p = s; *p != 0; p += n)
+        total += shown_columns(p, &n, utf8);
+    for (; total > width; s += n)
+        total -= shown_columns(s, &n, utf8);
+    return s;
+}
+
+const char *ab_format_name(char *dst, size_t cap, const char *s, unsigned width, bool utf8)
+{
+    char printable[2048];
+    unsigned n_dots = utf8 ? 1 : 2, end = width > n_dots ? (width - n_dots) / 2 : 0;
+    ab_text_printable(printable, sizeof printable, s);
+    if (copy_label(dst, cap, printable, width, utf8) || end == 0 || cap < 4u * width + 4)
+        return ab_format_label(dst, cap, s, width, utf8);
+    copy_label(dst, cap, printable, width - n_dots - end, utf8);
+    strcat(dst, utf8 ? "\u2026" : "..");
+    size_t used = strlen(dst);
+    copy_label(dst + used, cap - used, last_columns(printable, end, utf8), end, utf8);
+    return dst;
+}

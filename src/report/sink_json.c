@@ -190,6 +190,30 @@ static json_t *timer(struct writer *w, const struct ab_session *s)
     return o;
 }
 
+static void append_parts(struct writer *w, json_t *list, const char *s, size_t n, char separator)
+{
+    char part[sizeof ((struct ab_backend_info *)0)->settings];
+    for (size_t i = 0, begin = 0; i <= n; i++) {
+        if (i < n && s[i] != separator)
+            continue;
+        snprintf(part, sizeof part, "%.*s", (int)(i - begin), s + begin);
+        if (i > begin)
+            append(w, list, text(part));
+        begin = i + 1;
+    }
+}
+
+/* "keep=8:spare=0{A=b;C=d}": one text a setting. */
+static json_t *settings(struct writer *w, const char *s)
+{
+    json_t *list = json_array();
+    size_t n = strcspn(s, "{"), all = strlen(s);
+    append_parts(w, list, s, n, ':');
+    if (n < all && s[all - 1] == '}')
+        append_parts(w, list, s + n + 1, all - n - 2, ';');
+    return list;
+}
+
 static json_t *backend(struct writer *w, const struct ab_backend_info *b)
 {
     json_t *o = json_object();
@@ -200,7 +224,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "status", text(ab_backend_status_name(b->status)));
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
-    put(w, o, "settings", text(b->settings));
+    put(w, o, "settings", settings(w, b->settings));
     put(w, o, "never_frees", json_boolean(b->never_frees));
     put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));

@@ -132,7 +132,7 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     char label[AB_TABLE_LABEL_BYTES];
     struct ab_text line = {0};
     unsigned indent = row->is_heading ? 0 : INDENT, room = INDENT + l->label - indent;
-    ab_format_label(label, sizeof label, row->label, room, l->utf8);
+    ab_format_name(label, sizeof label, row->label, room, l->utf8);
     add_blanks(&line, indent);
     ab_text_add(&line, label);
     unsigned pending = room - ab_format_width(label); /* no blanks at the end of a line */

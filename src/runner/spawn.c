@@ -116,10 +116,16 @@ struct environment {
     int n;
 };
 
+/* The last of one name counts: a user may want another PATH than ours. */
 static void add_variable(struct environment *e, const char *text)
 {
-    if (e->n < ENV_MAX)
-        e->list[e->n++] = (char *)text;
+    int i = 0;
+    size_t name = strcspn(text, "=") + 1;
+    while (i < e->n && strncmp(e->list[i], text, name) != 0)
+        i++;
+    if (i < ENV_MAX)
+        e->list[i] = (char *)text;
+    e->n += i == e->n && i < ENV_MAX;
     e->list[e->n] = NULL;
 }
 
@@ -162,7 +168,8 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
-    pid_t parent = getpid(), pid = vfork(); /* a copy of our page tables would take longer than many a run */
+    pid_t parent = getpid();
+    pid_t pid = vfork(); /* a copy of our page tables would take longer than many a run */
     if (pid == 0)
         become_worker(spawn, environment.list, parent, move_high(ends[1]));
     close(ends[1]);

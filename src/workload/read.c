@@ -204,21 +204,43 @@ static void read_sizes(struct ab_reader *r, const struct ab_node *list,
         read_size(r, node, &raw[i]);
 }
 
+/* Each may hold none of the characters that would end it in the spelling of -b. */
+static bool check_spellable(const struct ab_reader *r, const struct ab_node *list,
+                            char *const *texts, unsigned n, const char *not_these)
+{
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    for (unsigned i = 0; i < n; i++, node = ab_tree_next(r->tree, node)) {
+        const char *text = texts[i] != NULL ? texts[i] : "";
+        char odd = text[strcspn(text, not_these)];
+        if (text[0] != 0 && odd == 0)
+            continue;
+        if (odd != 0)
+            ab_diag_add(r->diag, node->at, "an entry of '%s' cannot hold '%c'", list->key, odd);
+        else
+            ab_diag_add(r->diag, node->at, "an entry of '%s' is empty", list->key);
+        return false;
+    }
+    return true;
+}
+
 /* A back end as -b would spell it: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
 static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
-    const struct ab_node *list = ab_tree_get(r->tree, node, "env");
+    struct ab_field name = ab_field_of(r, node, "name", raw->name);
+    size_t odd = strcspn(raw->name, ",{}");
+    if (raw->params_count + raw->env_count > 0 && raw->name[odd] != 0)
+        return ab_field_fail(r, &name, odd, 1, "with 'params' or 'env' a name cannot hold '%c'",
+                             raw->name[odd]);
+    if (!check_spellable(r, ab_tree_get(r->tree, node, "params"), raw->params, raw->params_count,
+                         ":,{}") ||
+        !check_spellable(r, ab_tree_get(r->tree, node, "env"), raw->env, raw->env_count, ";{}"))
+        return false;
     ab_text_add(out, raw->name);
     for (unsigned i = 0; i < raw->params_count; i++)
         ab_text_addf(out, ":%s", raw->params[i]);
-    for (unsigned i = 0; i < raw->env_count; i++) {
-        if (strpbrk(raw->env[i], ";{}") != NULL) {
-            ab_diag_add(r->diag, list->at, "a variable's value cannot hold ';', '{' or '}'");
-            return false;
-        }
+    for (unsigned i = 0; i < raw->env_count; i++)
         ab_text_addf(out, "%s%s", i == 0 ? "{" : ";", raw->env[i]);
-    }
     if (raw->env_count > 0)
         ab_text_add(out, "}");
     return true;

@@ -91,6 +91,18 @@ static void assert_round_trip(struct ab_session *s)
     ab_stored_fini(&stored);
 }
 
+static void settings_come_back_with_the_name(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    strcpy(f->backends[FAKE_GLIBC].name, "glibc{A=1;B=x:y}");
+    strcpy(f->backends[FAKE_GLIBC].settings, "{A=1;B=x:y}");
+    strcpy(f->backends[FAKE_ARENA].name, "arena:commit=4KiB");
+    strcpy(f->backends[FAKE_ARENA].settings, "commit=4KiB");
+    assert_round_trip(&f->s);
+    fake_session_free(f);
+}
+
 static void a_session_comes_back_as_the_same_document_and_table(void **state)
 {
     (void)state;
@@ -547,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_comes_back_as_the_same_document_and_table),
+        cmocka_unit_test(settings_come_back_with_the_name),
         cmocka_unit_test(an_interrupted_and_resumed_session_comes_back),
         cmocka_unit_test(a_session_without_blocks_comes_back),
         cmocka_unit_test(what_is_not_known_and_what_no_file_can_hold_comes_back),

@@ -75,6 +75,34 @@ static void looks_as_it_should(void **state)
     fake_session_free(f);
 }
 
+static void assert_settings(const char *settings, const char *expected)
+{
+    struct fake_session *f = fake_session_new();
+    snprintf(f->backends[0].settings, sizeof f->backends[0].settings, "%s", settings);
+    char *text = json(f);
+    json_t *o = parse(text);
+    char *found = json_dumps(json_object_get(json_array_get(json_object_get(o, "backends"), 0),
+                                             "settings"), JSON_COMPACT);
+    assert_string_equal(found, expected);
+    free(found);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void settings_are_listed_one_by_one(void **state)
+{
+    (void)state;
+    assert_settings("", "[]");
+    assert_settings("keep=8", "[\"keep=8\"]");
+    assert_settings("keep=8:spare=0", "[\"keep=8\",\"spare=0\"]");
+    assert_settings("{M=a:0,b:1;T=x=y}", "[\"M=a:0,b:1\",\"T=x=y\"]");
+    assert_settings("keep=8{A={}}", "[\"keep=8\",\"A={}\"]");
+    assert_settings("{", "[]"); /* only a forged result has these */
+    assert_settings("a=1{B=2", "[\"a=1\"]");
+    assert_settings(":::{;}", "[]");
+}
+
 static const json_t *resolve(const json_t *root, const json_t *schema)
 {
     const char *ref = json_string_value(json_object_get(schema, "$ref"));
@@ -446,6 +474,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
+        cmocka_unit_test(settings_are_listed_one_by_one),
         cmocka_unit_test(every_key_is_in_the_schema),
         cmocka_unit_test(gates_and_claims_have_an_entry_each),
         cmocka_unit_test(the_schema_has_every_field),
