@@ -191,7 +191,7 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
 {
     (void)state;
     expect_usage("jemaloc", NULL, "unknown back end \"jemaloc\"; did you mean \"jemalloc\"?");
-    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, tcmalloc_full, mimalloc, scudo, "
+    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, tcmalloc_minimal, mimalloc, scudo, "
                                   "tbb, arena");
     expect_usage("qqqqqq", NULL, "unknown back end \"qqqqqq\". Known:");
     expect_usage("ar\033[2Jena", NULL, "\\x1b");
