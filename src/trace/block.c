@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/block.h"
 
-#include "trace/format.h"
+#include "core/bits.h"
 
 #include <stdlib.h>
-
-bool ab_block_codec_init(struct ab_block_codec *c)
-{
-    *c = (struct ab_block_codec){
-        .runs = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof c->runs[0]),
-        .numbers = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof c->numbers[0]),
-        .order = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof c->order[0]),
-        .groups = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof c->groups[0]),
-        .group_of = calloc(AB_TRACE_THREADS_MAX, sizeof c->group_of[0]), /* few pages are touched */
-    };
-    return c->runs != NULL && c->numbers != NULL && c->order != NULL && c->groups != NULL &&
-           c->group_of != NULL;
-}
+#include <string.h>
 
 void ab_block_codec_fini(struct ab_block_codec *c)
 {
@@ -26,6 +14,39 @@ void ab_block_codec_fini(struct ab_block_codec *c)
     free(c->groups);
     free(c->group_of);
     *c = (struct ab_block_codec){0};
+}
+
+bool ab_block_codec_fit(struct ab_block_codec *c, size_t n)
+{
+    if (n <= c->cap)
+        return true;
+    c->cap = 0; /* what they hold is of one block only */
+    free(c->runs);
+    free(c->numbers);
+    free(c->order);
+    free(c->groups);
+    c->runs = malloc(n * sizeof c->runs[0]);
+    c->numbers = malloc(n * sizeof c->numbers[0]);
+    c->order = malloc(n * sizeof c->order[0]);
+    c->groups = malloc(n * sizeof c->groups[0]);
+    if (c->runs == NULL || c->numbers == NULL || c->order == NULL || c->groups == NULL)
+        return false;
+    c->cap = n;
+    return true;
+}
+
+bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread)
+{
+    if (AB_LIKELY(thread < c->cap_group_of))
+        return true;
+    size_t cap = c->cap_group_of * 2 > thread ? c->cap_group_of * 2 : (size_t)thread + 64;
+    uint32_t *grown = realloc(c->group_of, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    memset(grown + c->cap_group_of, 0, (cap - c->cap_group_of) * sizeof grown[0]);
+    c->group_of = grown;
+    c->cap_group_of = cap;
+    return true;
 }
 
 /* Counts the events of each thread in `end`. */

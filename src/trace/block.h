@@ -23,22 +23,28 @@ struct ab_block_group {
     uint32_t thread, end; /* place behind its last event */
 };
 
-struct ab_block_codec { /* what goes on from block to block, and room to work */
+struct ab_block_codec { /* what goes on from block to block, and room to work; begins as {0} */
     bool has_time;
     uint64_t next_number; /* of the next allocation that gives a block */
     uint64_t time_us;     /* of the last event */
     bool has_begun;       /* an event has passed */
+    size_t cap; /* events that there is room for */
     struct ab_block_run *runs;
     size_t n_runs;
     uint32_t *order;      /* by place in the columns: which event of the block */
     struct ab_block_group *groups; /* of the events of one thread, in the order of the columns */
     size_t n_groups;
     uint32_t *group_of;   /* by thread: its group in this block + 1; all 0 between blocks */
+    size_t cap_group_of;
     uint32_t *numbers;    /* by event: how many of the block before it gave a block */
 };
 
-bool ab_block_codec_init(struct ab_block_codec *c); /* false = out of memory */
 void ab_block_codec_fini(struct ab_block_codec *c);
+/* Makes room for blocks of n events; to be called before the first of them. False = out of memory. */
+bool ab_block_codec_fit(struct ab_block_codec *c, size_t n);
+
+/* Makes room for a thread; to be called before a block with it is encoded. False = out of memory. */
+bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread);
 
 /* Sets c->order and c->groups from c->runs: the threads in the order of their first event, each with its events
  * in order. */

@@ -72,7 +72,8 @@ static bool decode_runs(struct ab_block_codec *c, const uint8_t **p, const uint8
     for (uint64_t k = 0; k < n_runs; k++) {
         uint64_t length = ab_read_varint(&lengths), thread = ab_read_varint(&threads);
         if (lengths.has_failed || threads.has_failed || length == 0 || length > left ||
-            thread >= AB_TRACE_THREADS_MAX || (k > 0 && c->runs[k - 1].thread == thread))
+            thread >= AB_TRACE_THREADS_MAX || !ab_block_codec_know(c, (uint32_t)thread) ||
+            (k > 0 && c->runs[k - 1].thread == thread))
             return false;
         c->runs[k] = (struct ab_block_run){(uint32_t)thread, (uint32_t)length};
         left -= length;

@@ -42,6 +42,7 @@ struct ab_trace_reader {
     struct ab_trace_record *records;
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
+    size_t cap_records, cap_stored, cap_raw; /* in bytes */
     SHA2_CTX sha;
     bool is_over;
 };
@@ -160,12 +161,8 @@ static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
     if (o->live_bytes_max > 0 && o->live_bytes_max < r->account.live_bytes_max)
         r->account.live_bytes_max = o->live_bytes_max;
     SHA256Init(&r->sha);
-    r->records = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof r->records[0]);
-    r->stored = malloc(AB_TRACE_STORED_MAX);
-    r->raw = calloc(AB_TRACE_RAW_MAX + 1, 1);
     r->unpacker = ab_unpacker_new();
-    if (!ab_block_codec_init(&r->codec) || r->records == NULL || r->stored == NULL ||
-        r->raw == NULL || r->unpacker == NULL)
+    if (r->unpacker == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     return AB_OK;
 }
@@ -217,6 +214,30 @@ void ab_trace_close(struct ab_trace_reader *r)
 struct block_head {
     uint32_t kind, n_events, raw_bytes, stored_bytes;
 };
+
+/* Room for n bytes, which the caps bound; what was in it is lost. NULL = out of memory. */
+static void *make_room(void *buffer, size_t *cap, size_t n)
+{
+    if (n <= *cap)
+        return buffer;
+    free(buffer);
+    buffer = malloc(n);
+    *cap = buffer != NULL ? n : 0;
+    return buffer;
+}
+
+static enum ab_status fit_block(struct ab_trace_reader *r, const struct block_head *h,
+                                struct ab_err *err)
+{
+    size_t n_records = h->n_events * sizeof r->records[0];
+    r->stored = make_room(r->stored, &r->cap_stored, h->stored_bytes);
+    r->raw = make_room(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
+    r->records = make_room(r->records, &r->cap_records, n_records);
+    if (r->cap_stored < h->stored_bytes || r->raw == NULL || r->cap_records < n_records ||
+        !ab_block_codec_fit(&r->codec, h->n_events))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    return AB_OK;
+}
 
 static bool is_optional(uint32_t kind)
 {
@@ -304,6 +325,7 @@ static enum ab_status decode_events(struct ab_trace_reader *r, const struct bloc
                                          h->raw_bytes);
     if (wrong != NULL)
         return bad(r, r->block_offset, err, "a block that cannot be decompressed: %s", wrong);
+    r->raw[h->raw_bytes] = 0;
     wrong = ab_block_decode(&r->codec, r->raw, h->raw_bytes, r->records, h->n_events);
     if (wrong != NULL)
         return bad(r, r->block_offset, err, "%s", wrong);
@@ -324,6 +346,7 @@ static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
     if (got < sizeof head)
         return truncated(r, err);
     if ((status = check_head(r, head, &h, err)) != AB_OK ||
+        (status = fit_block(r, &h, err)) != AB_OK ||
         (status = take(r, r->stored, h.stored_bytes, &got, err)) != AB_OK)
         return status;
     if (got < h.stored_bytes)

@@ -68,7 +68,7 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     w->raw = malloc(AB_TRACE_RAW_MAX);
     w->stored = malloc(AB_TRACE_STORED_MAX);
     w->packer = ab_packer_new();
-    bool is_ready = ab_block_codec_init(&w->codec) && w->records != NULL && w->raw != NULL &&
+    bool is_ready = ab_block_codec_fit(&w->codec, w->cap) && w->records != NULL && w->raw != NULL &&
                     w->stored != NULL && w->packer != NULL;
     w->codec.has_time = w->account.info.has_time = options->has_time;
     enum ab_status status = is_ready ? put_header(w, options->program, err)
@@ -128,6 +128,8 @@ enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_r
     if (wrong != NULL)
         return ab_fail(err, AB_INPUT, "event %llu: %s",
                        (unsigned long long)(w->n_events + w->n), wrong);
+    if (!ab_block_codec_know(&w->codec, record->thread))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
     w->records[w->n] = *record;
     if (ab_record_gives_block(record))
         *number = w->records[w->n].block = new_number;
