@@ -25,11 +25,16 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "record what a real program asks of malloc",
                            "  allocbench record -o app.abt -- ./app --its-options\n",
                            ab_cmd_record},
-    [AB_COMMAND_TRACE] = {"trace", "info TRACE.abt [--json FILE]",
-                          "tell what is in a trace",
+    [AB_COMMAND_TRACE] = {"trace", "WORD TRACE.abt [OPTIONS]",
+                          "tell, prove, print and cut traces",
                           "  allocbench trace info app.abt\n"
-                          "  allocbench trace info app.abt --json -\n",
-                          ab_cmd_trace},
+                          "  allocbench trace info app.abt --json -\n"
+                          "  allocbench trace check *.abt\n"
+                          "  allocbench trace dump app.abt --events 1000..1020\n"
+                          "  allocbench trace cut app.abt --events 1M..2M -o part.abt\n"
+                          "  allocbench trace export app.abt --csv events.csv\n",
+                          ab_cmd_trace,
+                          ab_trace_details},
     [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
                           "validate a workload; print its plan and cost",
                           "  allocbench check my.yaml\n"

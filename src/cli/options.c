@@ -23,11 +23,16 @@ enum option_id {
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_DRAIN,
+    OPT_EVENTS,
+    OPT_LIVE,
+    OPT_PARTIAL,
+    OPT_DIGEST,
     OPT_OUTPUT,
     OPT_RESULTS,
     OPT_NO_STORE,
     OPT_JSON,
     OPT_CSV,
+    OPT_LIVE_CSV,
     OPT_COLOR,
     OPT_ASCII,
     OPT_QUIET,
@@ -84,8 +89,20 @@ static const struct ab_option_info table[] = {
                    "memory pass: once all is freed, wait so long for memory to be given\n"
                    "back, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
-    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
-                    RECORD},
+    [OPT_EVENTS] = {"events", "A..B",
+                    "dump, cut: events A to B - 1, counted from 0; A.. and ..B are open",
+                    "What is read", 0, TRACE},
+    [OPT_LIVE] = {"live", "HOW",
+                  "cut: blocks live at A come first, as allocations (keep, the default),\n"
+                  "or are left out with every call on them (drop)",
+                  "What is read", 0, TRACE},
+    [OPT_PARTIAL] = {"partial", NULL,
+                     "accept a file without its end, as far as its blocks are whole",
+                     "What is read", 0, TRACE},
+    [OPT_DIGEST] = {"digest", NULL, "info: tell the digest of the events", "What is read", 0,
+                    TRACE},
+    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (record: default COMMAND.abt)", "Output",
+                    'o', RECORD | TRACE},
     [OPT_RESULTS] = {"results", "DIR",
                      "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
                      "results/)",
@@ -95,13 +112,15 @@ static const struct ab_option_info table[] = {
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
                   RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
-                 RUN | REPLAY | REPORT},
+                 RUN | REPLAY | REPORT | TRACE},
+    [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write the curve of live memory as CSV", "Output",
+                      0, TRACE},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
                    "Output", 0, RUN | REPLAY | REPORT},
     [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
-                   RUN | REPLAY | REPORT},
+                   RUN | REPLAY | REPORT | TRACE},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
-                   RUN | REPLAY | RECORD},
+                   RUN | REPLAY | RECORD | TRACE},
     [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
@@ -234,12 +253,35 @@ enum ab_status ab_options_set_touch(struct ab_options *o, const char *value, str
     return read_touch(&table[OPT_TOUCH], value, o, err);
 }
 
+/* A..B, A.. or ..B: at least one event. */
+static enum ab_status read_events(const struct ab_option_info *info, const char *value,
+                                  struct ab_options *o, struct ab_err *err)
+{
+    struct ab_number first = {0}, end = {.whole = UINT64_MAX};
+    const char *dots = strstr(value, ".."), *bad = NULL;
+    if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
+        return bad_value(info, value, "a range of events is like 0..1000, 5k.. or ..2M", err);
+    if (dots > value)
+        bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
+    if (bad == NULL && dots[2] != 0)
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
+    if (bad == NULL && first.whole >= end.whole)
+        bad = "the second number must be greater than the first: B itself is not in A..B";
+    if (bad != NULL)
+        return bad_value(info, value, bad, err);
+    o->has_events = true;
+    o->first_event = first.whole;
+    o->end_event = end.whole;
+    return AB_OK;
+}
+
 static enum ab_status apply(enum option_id id, const char *value, struct ab_options *o,
                             struct ab_err *err)
 {
     static const char *const when[] = {"auto", "always", "never"};
     static const char *const thp[] = {"default", "never"};
     static const char *const orders[] = {"free", "strict"};
+    static const char *const lives[] = {"keep", "drop"};
     const struct ab_option_info *info = &table[id];
     enum ab_status status = AB_OK;
     uint64_t n = 0;
@@ -293,6 +335,22 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         if (status == AB_OK)
             o->drain_ns = n;
         return status;
+    case OPT_EVENTS:
+        return read_events(info, value, o, err);
+    case OPT_LIVE:
+        if ((status = read_word(info, value, lives, 2, &word, err)) == AB_OK)
+            o->is_dropping_live = word == 1;
+        o->has_live = true;
+        return status;
+    case OPT_PARTIAL:
+        o->is_partial = true;
+        return AB_OK;
+    case OPT_DIGEST:
+        o->wants_digest = true;
+        return AB_OK;
+    case OPT_LIVE_CSV:
+        o->live_csv = value;
+        return AB_OK;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -389,7 +447,8 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE};
+    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+                           .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {
@@ -436,7 +495,8 @@ void ab_options_print_help(FILE *to, enum ab_command_id command)
 {
     const struct ab_command *c = &ab_commands[command];
     const char *group = NULL;
-    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
+    fprintf(to, "usage: allocbench %s %s\n\n%s\n\n%s%sExamples:\n%s", c->name, c->synopsis,
+            c->summary, c->details != NULL ? c->details : "", c->details != NULL ? "\n" : "",
             c->examples);
     for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
         if ((table[i].commands >> command & 1) == 0)

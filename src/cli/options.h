@@ -53,6 +53,11 @@ struct ab_options {
     uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
+    bool has_events, has_live;       /* trace: the part from first_event to before end_event */
+    uint64_t first_event, end_event;
+    bool is_dropping_live;           /* trace cut --live drop */
+    bool is_partial, wants_digest;   /* trace */
+    const char *live_csv;            /* trace export; NULL = not asked for */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;
     enum ab_color color;
 };
@@ -61,6 +66,7 @@ struct ab_command {
     const char *name, *synopsis, *summary;
     const char *examples; /* lines, indented */
     enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
+    const char *details;  /* more lines for --help, in front of the examples; NULL = none */
 };
 extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
 

@@ -298,3 +298,8 @@ const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r
 {
     return &r->account.info;
 }
+
+uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r)
+{
+    return r->block_offset;
+}

@@ -49,7 +49,9 @@ void ab_trace_close(struct ab_trace_reader *r);
 /* Fills events[0..cap); *n = 0 at the end. Errors carry "file: byte offset: …". */
 enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events, size_t cap,
                              size_t *n, struct ab_err *err);
-/* Valid once ab_trace_next has returned *n = 0. */
+/* Where in the file the block begins that the last events came from. */
+uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r);
+/* Valid once ab_trace_next has returned *n = 0; `program` from the start. */
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r);
 
 /* The whole file as one tape with the one measured phase "replay". */
