@@ -19,17 +19,6 @@ uint64_t ab_classes_total(const struct ab_classes *c)
     return sum;
 }
 
-unsigned ab_classes_quantile(const struct ab_classes *c, double share)
-{
-    double wanted = share * (double)ab_classes_total(c), seen = 0;
-    for (unsigned k = 0; k < AB_CLASS_COUNT; k++) {
-        seen += (double)c->n[k];
-        if (c->n[k] > 0 && seen >= wanted)
-            return k;
-    }
-    return 0;
-}
-
 static void raise_to(struct ab_curve_step *step, uint64_t bytes, uint64_t blocks)
 {
     if (bytes > step->bytes)

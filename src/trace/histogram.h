@@ -33,8 +33,6 @@ static inline void ab_classes_add(struct ab_classes *c, uint64_t v)
 uint64_t ab_class_from(unsigned k);
 uint64_t ab_class_to(unsigned k);
 uint64_t ab_classes_total(const struct ab_classes *c);
-/* The smallest class with at least `share` (0 to 1) of all in it and below; 0 when empty. */
-unsigned ab_classes_quantile(const struct ab_classes *c, double share);
 
 enum { AB_CURVE_STEPS = 960 };
 

@@ -36,17 +36,26 @@ static struct ab_trace_record next_record(struct ab_rng *rng, uint64_t *live, ui
 
 uint8_t *test_trace_mixed(uint32_t n, size_t *bytes, struct ab_trace_info *info)
 {
+    return test_trace_random((struct test_trace_kind){3, 1, n}, bytes, info);
+}
+
+uint8_t *test_trace_random(struct test_trace_kind kind, size_t *bytes, struct ab_trace_info *info)
+{
+    uint32_t n = kind.n, n_seen = 0;
     struct ab_rng rng;
     struct ab_err err = {0};
     struct ab_trace_writer *w;
     uint64_t *live = calloc(n + 1, sizeof live[0]);
     uint32_t n_live = 0;
     FILE *f = tmpfile();
-    ab_rng_init(&rng, 3, 3);
+    ab_rng_init(&rng, kind.seed, 3);
     assert_int_equal(ab_trace_writer_open(f, "mixed", &w, &err), AB_OK);
     for (uint32_t i = 0; i < n; i++) {
         struct ab_trace_record r = next_record(&rng, live, &n_live);
         uint64_t number = UINT64_MAX;
+        if (kind.threads > 1) /* a new one is the next number */
+            r.thread = (uint32_t)ab_rng_below(&rng, n_seen < kind.threads ? n_seen + 1 : n_seen);
+        n_seen = r.thread == n_seen ? n_seen + 1 : n_seen;
         assert_int_equal(ab_trace_write(w, &r, &number, &err), AB_OK);
         if (number != UINT64_MAX)
             live[n_live++] = number;
