@@ -62,6 +62,19 @@ static void print_threads(FILE *to, const struct ab_survey *s)
         fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
 }
 
+/* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
+static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    uint64_t to = ab_class_to(k);
+    unsigned unit = 0;
+    for (; is_bytes && to >= 1024 && to != UINT64_MAX; unit++)
+        to >>= 10;
+    snprintf(buf, cap, "%llu%s%s", (unsigned long long)to, is_bytes ? " " : "",
+             is_bytes ? units[unit] : "");
+    return buf;
+}
+
 static void print_aligns(FILE *to, const struct ab_survey *s)
 {
     const char *lead = "aligned to ";
@@ -69,8 +82,7 @@ static void print_aligns(FILE *to, const struct ab_survey *s)
         char bytes[32];
         if (s->aligns[i] == 0)
             continue;
-        fprintf(to, "%s%s: %llu", lead,
-                ab_units_bytes(bytes, sizeof bytes, (double)(UINT64_C(1) << i)),
+        fprintf(to, "%s%s: %llu", lead, class_label(bytes, sizeof bytes, i + 1, true),
                 (unsigned long long)s->aligns[i]);
         lead = ", ";
     }
@@ -109,19 +121,6 @@ static void print_bar(FILE *to, double columns, bool utf8)
         fputs(eighths[whole == 0 && rest == 0 && columns > 0 ? 1 : rest], to);
     else if (columns - whole >= 0.5 || (whole == 0 && columns > 0))
         fputc(columns - whole >= 0.5 ? '#' : '.', to);
-}
-
-/* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
-static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    uint64_t to = ab_class_to(k);
-    unsigned unit = 0;
-    for (; is_bytes && to >= 1024 && to != UINT64_MAX; unit++)
-        to >>= 10;
-    snprintf(buf, cap, "%llu%s%s", (unsigned long long)to, is_bytes ? " " : "",
-             is_bytes ? units[unit] : "");
-    return buf;
 }
 
 struct picture {
