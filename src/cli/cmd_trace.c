@@ -13,21 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char ab_trace_details[] =
-    "Words:\n"
-    "  info FILE…    what is in it: calls, threads, sizes, lifetimes, live memory\n"
-    "                (--json, --digest, --partial)\n"
-    "  check FILE…   read all of it and prove it: every call possible, all totals right\n"
-    "                (--partial)\n"
-    "  dump FILE     one line an event: number thread kind size align block outcome\n"
-    "                (--events, --partial)\n"
-    "  cut FILE -o OUT --events A..B\n"
-    "                a part of it as a trace that can be replayed (--live, --partial)\n"
-    "  export FILE --csv OUT\n"
-    "                its events as CSV, its live memory as CSV (--live-csv, --events,\n"
-    "                --partial)\n"
-    "A FILE of - is standard input.\n";
-
 enum { WATCH_AFTER_NS = 400000000, REDRAW_NS = 200000000 };
 
 static void show_progress(void *user, uint64_t n_events)

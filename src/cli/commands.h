@@ -18,7 +18,4 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
 /* argv[0], …, quoted for a shell; malloc'ed. Set once by main. */
 extern char *ab_command_line;
 
-/* What the words of `trace` do, for its --help. */
-extern const char ab_trace_details[];
-
 #endif

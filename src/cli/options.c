@@ -90,7 +90,7 @@ static const struct ab_option_info table[] = {
                    "back, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
     [OPT_EVENTS] = {"events", "A..B",
-                    "dump, cut: events A to B - 1, counted from 0; A.. and ..B are open",
+                    "dump, cut, export: events A to B - 1, from 0; A.. and ..B are open",
                     "What is read", 0, TRACE},
     [OPT_LIVE] = {"live", "HOW",
                   "cut: blocks live at A come first, as allocations (keep, the default),\n"
@@ -495,8 +495,7 @@ void ab_options_print_help(FILE *to, enum ab_command_id command)
 {
     const struct ab_command *c = &ab_commands[command];
     const char *group = NULL;
-    fprintf(to, "usage: allocbench %s %s\n\n%s\n\n%s%sExamples:\n%s", c->name, c->synopsis,
-            c->summary, c->details != NULL ? c->details : "", c->details != NULL ? "\n" : "",
+    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
             c->examples);
     for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
         if ((table[i].commands >> command & 1) == 0)

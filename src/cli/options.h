@@ -64,9 +64,8 @@ struct ab_options {
 
 struct ab_command {
     const char *name, *synopsis, *summary;
-    const char *examples; /* lines, indented */
+    const char *examples; /* lines, indented; an empty line may lead to more that --help tells */
     enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
-    const char *details;  /* more lines for --help, in front of the examples; NULL = none */
 };
 extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
 
