@@ -160,7 +160,7 @@ quickstart: all
 	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
 
 # What runs on several threads, under ThreadSanitizer too.
-TSAN_TESTS := test_worker_lanes
+TSAN_TESTS := test_worker_lanes test_backend_arena test_backend_pool test_backend_slab
 
 unit-bins: $(UNIT_BIN)
 guests: $(GUEST_LIB) $(GUEST_PROG)

@@ -10,6 +10,7 @@
 #include "core/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,12 +47,30 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
     ab_text_fini(&t);
 }
 
+/* Functions with a prefix: malloc and free there, the others as far as they are. */
+static void classify_prefix(const char *path, struct ab_selection *s)
+{
+    char names[2][64];
+    const char *const wanted[] = {names[0], names[1]};
+    struct ab_elf elf;
+    struct ab_err err;
+    snprintf(names[0], sizeof names[0], "%smalloc", s->prefix);
+    snprintf(names[1], sizeof names[1], "%sfree", s->prefix);
+    s->source = AB_SELECTION_PREFIX;
+    if (ab_elf_read(path, wanted, 2, &elf, &err) == AB_OK && elf.defined == 3)
+        return;
+    ab_fail(&err, AB_BACKEND, "does not define %s and %s", names[0], names[1]);
+    refuse(s, AB_SELECTION_WRONG_LIBRARY, err.text);
+}
+
 static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
 {
     if (elf->is_executable)
         refuse(s, AB_SELECTION_WRONG_LIBRARY, "is a program, not a shared library");
     else if (!elf->is_dynamic)
         refuse(s, AB_SELECTION_WRONG_LIBRARY, "has no dynamic symbols");
+    else if (s->prefix[0] != 0)
+        classify_prefix(s->path, s);
     else if ((elf->defined & PLUGIN) != 0)
         s->source = AB_SELECTION_PLUGIN;
     else if ((elf->defined & ALL_OF_MALLOC) == ALL_OF_MALLOC)

@@ -7,6 +7,7 @@
 
 #include "backend/builtin.h"
 #include "backend/library.h"
+#include "backend/settings.h"
 #include "backend/presets.h"
 #include "core/text.h"
 
@@ -50,7 +51,8 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 
 const char *ab_selection_boundary(const struct ab_selection *s)
 {
-    return s->source == AB_SELECTION_LIBC || s->source == AB_SELECTION_PRELOAD ? "malloc" : "heap";
+    return s->source == AB_SELECTION_BUILTIN || s->source == AB_SELECTION_PLUGIN ? "heap"
+                                                                                 : "malloc";
 }
 
 /* All names that -b knows. */
@@ -74,7 +76,7 @@ static enum ab_status fail_unknown(const char *name, struct ab_err *err)
     ab_text_addf(&t, "unknown back end \"%s\"", ab_text_printable(shown, sizeof shown, name));
     if (nearest != NULL)
         ab_text_addf(&t, "; did you mean \"%s\"?", nearest);
-    ab_text_add(&t, " Known:");
+    ab_text_add(&t, nearest != NULL ? " Known:" : ". Known:");
     for (size_t i = 0; i < n; i++)
         ab_text_addf(&t, "%s %s", i == 0 ? "" : ",", names[i]);
     ab_text_add(&t, "; a library is named with its path");
@@ -97,7 +99,8 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 {
     char path[sizeof s->path];
     if (*params != 0)
-        return ab_fail(err, AB_USAGE, "%s takes no parameters", p->name);
+        return ab_fail(err, AB_USAGE, "%s takes no parameters; settings of its environment stand "
+                       "in braces: %s{VARIABLE=VALUE}", p->name, p->name);
     snprintf(s->package, sizeof s->package, "%s", p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SELECTION_LIBC;
@@ -115,39 +118,89 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
     return AB_OK;
 }
 
-static void select_file(const char *path, struct ab_selection *s)
+/* A file and its settings: "PARAM=VALUE:…" or "prefix=mi_". */
+static enum ab_status select_file(const char *path, const char *params, struct ab_selection *s,
+                                  struct ab_err *err)
 {
     char shown[512];
-    ab_selection_stem(path, s->name, sizeof s->name);
+    enum ab_status status = ab_settings_library(params, s, err);
+    if (status != AB_OK)
+        return status;
     ab_library_classify(path, s);
     if (s->state == AB_SELECTION_ABSENT)
-        snprintf(s->reason, sizeof s->reason, "does not exist: %s%s",
-                 ab_text_printable(shown, sizeof shown, path),
-                 strstr(path, ".so:") != NULL ? " (a library takes no parameters here)" : "");
+        snprintf(s->reason, sizeof s->reason, "does not exist: %s",
+                 ab_text_printable(shown, sizeof shown, path));
+    if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SELECTION_PLUGIN)
+        return ab_fail(err, AB_USAGE, "%s defines malloc and takes no parameters; settings of its "
+                       "environment stand in braces: %s{VARIABLE=VALUE}", s->name, s->name);
+    return AB_OK;
 }
 
-static enum ab_status select_name(const char *text, struct ab_selection *s, struct ab_err *err)
+/* DIR/libNAME.so or DIR/NAME.so in one of "DIR:DIR". */
+static bool find_in_folders(const char *folders, const char *name, char *out, size_t cap)
 {
-    char name[sizeof s->name], shown[64];
-    if (strlen(text) >= sizeof s->name)
-        return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %s…",
-                       sizeof s->name - 1, ab_text_printable(shown, sizeof shown, text));
-    strcpy(s->name, text);
-    strcpy(name, text);
-    char *colon = strchr(name, ':');
-    const char *params = colon != NULL ? text + (colon - name) + 1 : "";
-    if (colon != NULL && *params == 0)
-        return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"",
-                       ab_text_printable(shown, sizeof shown, text));
-    if (colon != NULL)
-        *colon = 0;
-    const struct ab_backend *builtin = ab_builtin_find(name);
-    const struct ab_preset *preset = ab_preset_find(name);
+    static const char *const forms[] = {"%.*s/lib%s.so", "%.*s/%s.so"};
+    for (const char *p = folders; p != NULL && *p != 0; p += *p == ':') {
+        size_t n = strcspn(p, ":");
+        for (size_t i = 0; i < 2 && n > 0; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(out, cap, forms[i], (int)n, p, name);
+#pragma GCC diagnostic pop
+            if (access(out, F_OK) == 0)
+                return true;
+        }
+        p += n;
+    }
+    return false;
+}
+
+static enum ab_status select_name(const struct ab_spelling *spelling, const char *folders,
+                                  struct ab_selection *s, struct ab_err *err)
+{
+    const struct ab_backend *builtin = ab_builtin_find(spelling->name);
+    const struct ab_preset *preset = ab_preset_find(spelling->name);
+    char path[sizeof s->path];
     if (builtin != NULL)
-        return select_builtin(builtin, params, s, err);
+        return select_builtin(builtin, spelling->params, s, err);
     if (preset != NULL)
-        return select_preset(preset, params, s, err);
-    return fail_unknown(name, err);
+        return select_preset(preset, spelling->params, s, err);
+    if (find_in_folders(folders, spelling->name, path, sizeof path))
+        return select_file(path, spelling->params, s, err);
+    return fail_unknown(spelling->name, err);
+}
+
+/* The name that is shown: what was asked for, of a path the stem. */
+static enum ab_status name_selection(const struct ab_spelling *spelling, bool is_file,
+                                     struct ab_selection *s, struct ab_err *err)
+{
+    char stem[128], shown[64];
+    if (is_file)
+        ab_selection_stem(spelling->name, stem, sizeof stem);
+    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s", is_file ? stem : spelling->name,
+                     spelling->params[0] != 0 ? ":" : "", spelling->params,
+                     spelling->env[0] != 0 ? "{" : "", spelling->env,
+                     spelling->env[0] != 0 ? "}" : "");
+    if (n >= (int)sizeof s->name)
+        return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %s…",
+                       sizeof s->name - 1, ab_text_printable(shown, sizeof shown, s->name));
+    return AB_OK;
+}
+
+static enum ab_status select_one(char *text, const char *folders, struct ab_selection *s,
+                                 struct ab_err *err)
+{
+    struct ab_spelling spelling;
+    enum ab_status status = ab_settings_split(text, &spelling, err);
+    bool is_file = status == AB_OK && is_path(spelling.name);
+    if (status == AB_OK)
+        status = name_selection(&spelling, is_file, s, err);
+    if (status == AB_OK)
+        status = ab_settings_env(spelling.env, s, err);
+    if (status != AB_OK)
+        return status;
+    return is_file ? select_file(spelling.name, spelling.params, s, err)
+                   : select_name(&spelling, folders, s, err);
 }
 
 static enum ab_status check_unique(const struct ab_selection_list *list,
@@ -165,17 +218,21 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
     return AB_OK;
 }
 
-static enum ab_status add(struct ab_selection_list *list, const char *text, struct ab_err *err)
+/* `text` is taken apart. is_whole: it is a path as it stands, whatever characters are in it. */
+static enum ab_status add(struct ab_selection_list *list, char *text, bool is_whole,
+                          const char *folders, struct ab_err *err)
 {
     if (list->n == AB_SELECTION_MAX)
         return ab_fail(err, AB_USAGE, "more than %d back ends", AB_SELECTION_MAX);
     struct ab_selection *s = &list->items[list->n];
     *s = (struct ab_selection){.was_named = true};
-    enum ab_status status = AB_OK;
-    if (is_path(text))
-        select_file(text, s);
-    else
-        status = select_name(text, s, err);
+    enum ab_status status;
+    if (is_whole) {
+        ab_selection_stem(text, s->name, sizeof s->name);
+        status = select_file(text, "", s, err);
+    } else {
+        status = select_one(text, folders, s, err);
+    }
     if (status == AB_OK)
         status = check_unique(list, s, err);
     if (status == AB_OK)
@@ -184,17 +241,16 @@ static enum ab_status add(struct ab_selection_list *list, const char *text, stru
 }
 
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,
-                                   struct ab_err *err)
+                                   const char *folders, struct ab_err *err)
 {
-    if (strchr(arg, '/') != NULL && access(arg, F_OK) == 0)
-        return add(list, arg, err);
     char shown[256], *copy = strdup(arg);
     enum ab_status status = copy != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
+    bool is_file = strchr(arg, '/') != NULL && access(arg, F_OK) == 0;
     for (char *at = copy, *next; status == AB_OK && at != NULL; at = next) {
-        next = strchr(at, ',');
+        next = is_file ? NULL : ab_settings_comma(at);
         if (next != NULL)
             *next++ = 0;
-        status = *at != 0 ? add(list, at, err)
+        status = *at != 0 ? add(list, at, is_file, folders, err)
                           : ab_fail(err, AB_USAGE, "an empty name in the list of back ends \"%s\"",
                                     ab_text_printable(shown, sizeof shown, arg));
     }
@@ -206,14 +262,14 @@ static enum ab_status add_default(struct ab_selection_list *list, struct ab_err 
 {
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < N_DEFAULT && status == AB_OK; i++) {
-        status = add(list, default_names[i], err);
+        status = add_argument(list, default_names[i], NULL, err);
         if (status == AB_OK)
             list->items[i].was_named = false;
     }
     return status;
 }
 
-enum ab_status ab_selection_parse(const char *const *args, size_t n_args,
+enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err)
 {
     struct ab_selection_list list = {.items = calloc(AB_SELECTION_MAX, sizeof list.items[0])};
@@ -221,7 +277,7 @@ enum ab_status ab_selection_parse(const char *const *args, size_t n_args,
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = n_args == 0 ? add_default(&list, err) : AB_OK;
     for (size_t i = 0; i < n_args && status == AB_OK; i++)
-        status = add_argument(&list, args[i], err);
+        status = add_argument(&list, args[i], folders, err);
     if (status == AB_OK)
         *out = list;
     else

@@ -20,6 +20,7 @@ enum ab_selection_source {
     AB_SELECTION_PRELOAD, /* malloc boundary: a library to preload, `path` */
     AB_SELECTION_BUILTIN, /* heap boundary: `builtin` with `values` */
     AB_SELECTION_PLUGIN,  /* heap boundary: a library with ab_backend_v1, `path` */
+    AB_SELECTION_PREFIX,  /* malloc boundary: functions PREFIXmalloc … of `path`, by dlopen */
 };
 
 enum ab_selection_state {
@@ -28,8 +29,11 @@ enum ab_selection_state {
     AB_SELECTION_WRONG_LIBRARY, /* a file, but none that can be measured */
 };
 
+enum { AB_SELECTION_ENV_MAX = 8 };
+
 struct ab_selection {
-    char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", a file's stem */
+    char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
+                       file's stem and its settings */
     enum ab_selection_source source; /* absent or wrong: what it would have been, as far as known */
     enum ab_selection_state state;
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
@@ -41,6 +45,10 @@ struct ab_selection {
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
     uint64_t values[AB_BACKEND_PARAMS_MAX];
+    char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
+    char prefix[32];   /* of AB_SELECTION_PREFIX, "mi_" */
+    char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */
+    uint32_t n_env;
 };
 
 struct ab_selection_list {
@@ -50,11 +58,13 @@ struct ab_selection_list {
 
 enum { AB_SELECTION_MAX = 64 };
 
-/* Each argument is a comma-separated list of names, NAME:PARAM=VALUE… or paths (anything with a
- * '/' or ending in ".so" or ".so.N"); an argument that is a file as a whole is one path, commas
- * and all. No arguments: the default list, with was_named false. Fails with AB_USAGE on an
+/* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
+ * or ".so.N"), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
+ * a library ":prefix=mi_"; an argument that is a file as a whole is one path, commas and all.
+ * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
+ * for, as libNAME.so or NAME.so. No arguments: the default list, with was_named false. Fails with AB_USAGE on an
  * unknown name or parameter and when two would be shown under one name. */
-enum ab_status ab_selection_parse(const char *const *args, size_t n_args,
+enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 

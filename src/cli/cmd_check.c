@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/gates.h"
 #include "cli/one_file.h"
 #include "core/units.h"
 #include "runner/estimate.h"
@@ -19,6 +21,34 @@ static void print_cost(const struct ab_tape_map *tape)
            ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
 }
 
+/* Reads them against the back ends that `run` would take. */
+static enum ab_status check_gates(const struct ab_options *o, const struct ab_workload *workload,
+                                  const struct ab_tape_map *tape, struct ab_err *err)
+{
+    size_t n;
+    const char *names[AB_SELECTION_MAX];
+    struct ab_selection_list list = {0};
+    struct ab_gate_set set = {0};
+    const char *const *backends = ab_workload_backends(workload, &n);
+    if (ab_gates_count(o, workload) == 0)
+        return AB_OK;
+    if (o->n_backends > 0)
+        backends = o->backends;
+    enum ab_status status = ab_selection_parse(backends, o->n_backends > 0 ? o->n_backends : n,
+                                               o->backend_path, &list, err);
+    if (status != AB_OK)
+        return status;
+    struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
+    for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = list.items[i].name;
+    status = ab_gate_set_read(&source, &set, err);
+    if (status == AB_OK && set.n_gates + set.n_claims > 0)
+        printf("\ngates %zu, claims %zu\n", set.n_gates, set.n_claims);
+    ab_gate_set_fini(&set);
+    ab_selection_list_fini(&list);
+    return status;
+}
+
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     const char *path;
@@ -33,8 +63,10 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
         ab_workload_print_plan(stdout, workload, &tape);
         status = ab_tape_map_open(&tape, &map, err);
     }
-    if (status == AB_OK)
+    if (status == AB_OK) {
         print_cost(&map);
+        status = check_gates(o, workload, &map, err);
+    }
     ab_tape_map_close(&map);
     ab_tape_fini(&tape);
     ab_workload_free(workload);

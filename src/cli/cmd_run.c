@@ -28,6 +28,7 @@ static enum ab_status run_workload(const struct ab_options *o, struct ab_resume 
             .settings = ab_workload_params(workload),
             .seed = ab_workload_seed(workload),
             .tape = &tape,
+            .workload = workload,
             .resumed = resume->is_on ? &resume->stored.session : NULL,
         };
         subject.backends = ab_workload_backends(workload, &subject.n_backends);

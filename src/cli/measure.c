@@ -3,12 +3,13 @@
 
 #include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/gates.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/store.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "measure/environment.h"
-#include "report/sink.h"
 #include "runner/case.h"
 #include "runner/estimate.h"
 #include "runner/resume.h"
@@ -29,25 +30,19 @@ struct measurement {
     struct ab_selection_list selection;
     struct ab_case *cases;
     struct ab_tape_map tape;
-    struct ab_output json, csv;
+    struct ab_outputs outputs;
     struct ab_store store;
     struct ab_session session;
     const char **phases;
+    struct ab_gate_set gates;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char worker_path[PATH_MAX];
 };
 
 static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
 {
-    const struct ab_options *o = m->options;
-    if (o->json != NULL && o->csv != NULL && strcmp(o->json, "-") == 0 && strcmp(o->csv, "-") == 0)
-        return ab_fail(err, AB_USAGE, "--json - and --csv - would mix on standard output");
-    enum ab_status status = ab_store_open(o, &m->store, err);
-    if (status == AB_OK && o->json != NULL)
-        status = ab_output_open(o->json, &m->json, err);
-    if (status == AB_OK && o->csv != NULL)
-        status = ab_output_open(o->csv, &m->csv, err);
-    return status;
+    enum ab_status status = ab_store_open(m->options, &m->store, err);
+    return status != AB_OK ? status : ab_outputs_open(m->options, time(NULL), &m->outputs, err);
 }
 
 static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
@@ -56,7 +51,7 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_subject *s = m->subject;
     const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
     size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    return ab_selection_parse(names, n, &m->selection, err);
+    return ab_selection_parse(names, n, o->backend_path, &m->selection, err);
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -72,6 +67,9 @@ static void describe_backend(const struct ab_selection *s, struct ab_backend_inf
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
     copy(b->package, sizeof b->package, s->package);
+    copy(b->settings, sizeof b->settings, s->name + strcspn(s->name, ":{"));
+    if (b->settings[0] == ':')
+        memmove(b->settings, b->settings + 1, strlen(b->settings));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;
@@ -90,6 +88,7 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
         [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
         [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
         [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
+        [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
     };
     _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
     c->source = kinds[s->source].source;
@@ -99,6 +98,10 @@ static void make_case(const struct ab_selection *s, struct ab_case *c)
     c->ino = s->ino;
     c->builtin = s->builtin != NULL ? s->builtin->name : NULL;
     memcpy(c->values, s->values, sizeof c->values);
+    c->prefix = s->prefix;
+    c->params = s->params;
+    for (uint32_t i = 0; i < s->n_env; i++)
+        c->env[i] = s->env[i];
 }
 
 static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
@@ -127,6 +130,21 @@ static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
             m->phases[m->session.n_phases++] = m->tape.phases[i].name;
     m->session.phases = m->phases;
     return AB_OK;
+}
+
+static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = m->options,
+        .workload = m->subject->workload,
+        .phases = m->tape.phases,
+        .n_phases = m->tape.image->n_phases,
+        .backends = names,
+    };
+    for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = m->selection.items[i].name;
+    return ab_gate_set_read(&source, &m->gates, err);
 }
 
 static void describe_session(struct measurement *m)
@@ -209,6 +227,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
         return name_resumed(m, err);
     ab_clock_calibrate(&plan.context.clock);
+    if ((status = ab_gate_set_check_floor(&m->gates, &plan.context.clock, err)) != AB_OK)
+        return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&line, o->is_quiet);
@@ -217,24 +237,15 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
-static bool is_stdout_taken(const struct ab_options *o)
+/* The list of gates is for people: where standard output has a document, it goes beside it. */
+static void print_verdicts(const struct measurement *m)
 {
-    return (o->json != NULL && strcmp(o->json, "-") == 0) ||
-           (o->csv != NULL && strcmp(o->csv, "-") == 0);
-}
-
-static enum ab_status write_json(struct measurement *m, struct ab_err *err)
-{
-    if (m->json.to != NULL && !ab_sink_json(m->json.to, &m->session))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
-    return ab_output_commit(&m->json, err);
-}
-
-static enum ab_status write_csv(struct measurement *m, struct ab_err *err)
-{
-    if (m->csv.to != NULL)
-        ab_sink_csv(m->csv.to, &m->session);
-    return ab_output_commit(&m->csv, err);
+    struct ab_table_style style = ab_terminal_style(m->options);
+    bool is_taken = ab_outputs_use_stdout(m->options);
+    style.color = style.color && !is_taken;
+    if (!is_taken)
+        ab_sink_claims(stdout, &m->session, style);
+    ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
 }
 
 /* Files come before the table, whose pipe may close; and one output that fails is no reason to go
@@ -242,23 +253,23 @@ static enum ab_status write_csv(struct measurement *m, struct ab_err *err)
 static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
-    ab_session_settle(&m->session);
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
-    enum ab_status json = write_json(m, status == AB_OK ? err : &more);
-    status = status == AB_OK ? json : status;
-    enum ab_status csv = write_csv(m, status == AB_OK ? err : &more);
-    if (!is_stdout_taken(m->options))
+    enum ab_status written =
+        ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
+    if (!ab_outputs_use_stdout(m->options))
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    print_verdicts(m);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
-    return status == AB_OK ? csv : status;
+    return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. */
+/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
+ * failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = 0;
+    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
     for (uint32_t i = 0; i < m->session.n_backends; i++) {
         const struct ab_backend_info *b = &m->session.backends[i];
         if (ab_backend_status_has_numbers(b->status))
@@ -278,12 +289,14 @@ static int judge(const struct measurement *m)
 
 static void release(struct measurement *m)
 {
-    ab_output_abandon(&m->json);
-    ab_output_abandon(&m->csv);
+    ab_outputs_abandon(&m->outputs);
     ab_store_close(&m->store);
     ab_session_fini(&m->session);
     ab_tape_map_close(&m->tape);
     ab_selection_list_fini(&m->selection);
+    ab_gate_set_fini(&m->gates);
+    free(m->session.gates);
+    free(m->session.claims);
     free(m->session.backends);
     free(m->cases);
     free(m->phases);
@@ -299,13 +312,22 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
         (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||
-        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK)
+        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
+        (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
+    if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
+        goto out;
     status = run_session(&m, err);
     if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
         goto out; /* nothing new to keep */
     struct ab_err why;
+    ab_session_settle(&m.session);
+    if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
+        !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+        goto out;
+    }
     enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
     if (status == AB_OK)
         status = written;

@@ -10,6 +10,8 @@
 #include "measure/result.h"
 #include "trace/tape.h"
 
+struct ab_workload;
+
 struct ab_subject { /* what is to be measured; strings are borrowed */
     const char *kind; /* "workload" or "trace" */
     const char *name, *about, *path, *text;
@@ -18,6 +20,7 @@ struct ab_subject { /* what is to be measured; strings are borrowed */
     size_t n_backends;
     uint64_t seed;
     struct ab_tape *tape; /* emptied */
+    const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
     struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
 };
 

@@ -11,6 +11,7 @@
 
 enum option_id {
     OPT_BACKEND,
+    OPT_BACKEND_PATH,
     OPT_SET,
     OPT_TOUCH,
     OPT_REPS,
@@ -23,6 +24,7 @@ enum option_id {
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_DRAIN,
+    OPT_GATE,
     OPT_EVENTS,
     OPT_LIVE,
     OPT_PARTIAL,
@@ -32,6 +34,10 @@ enum option_id {
     OPT_NO_STORE,
     OPT_JSON,
     OPT_CSV,
+    OPT_CSV_HIST,
+    OPT_CSV_TIMELINE,
+    OPT_HLOG,
+    OPT_HGRM,
     OPT_LIVE_CSV,
     OPT_COLOR,
     OPT_ASCII,
@@ -50,9 +56,14 @@ enum option_id {
 
 static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
-                     "back ends, by name or path, comma-separated or repeated\n"
+                     "back ends, by name or path, comma-separated or repeated, with\n"
+                     "settings: slab:keep=8, 'jemalloc{MALLOC_CONF=dirty_decay_ms:0}',\n"
+                     "./libmi.so:prefix=mi_\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
-                     "What runs", 'b', RUN | REPLAY},
+                     "What runs", 'b', RUN | REPLAY | CHECK},
+    [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
+                          "where names that are neither built in nor known are looked for,\n"
+                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK},
     [OPT_TOUCH] = {"touch", "HOW",
@@ -89,6 +100,12 @@ static const struct ab_option_info table[] = {
                    "memory pass: once all is freed, wait so long for memory to be given\n"
                    "back, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
+    [OPT_GATE] = {"gate", "TEXT",
+                  "a bound that makes the run fail (exit 1), such as\n"
+                  "'run/alloc/p99 < 2us', 'run/memory/rss_peak < 1.5x live' or\n"
+                  "'arena:run/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
+                  "cannot be judged fails too (see configs/README.md)",
+                  "Gates", 0, RUN | REPLAY | CHECK},
     [OPT_EVENTS] = {"events", "A..B",
                     "dump, cut, export: events A to B - 1, from 0; A.. and ..B are open",
                     "What is read", 0, TRACE},
@@ -113,6 +130,17 @@ static const struct ab_option_info table[] = {
                   RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
                  RUN | REPLAY | REPORT | TRACE},
+    [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
+                      "Output", 0, RUN | REPLAY | REPORT},
+    [OPT_CSV_TIMELINE] = {"csv-timeline", "FILE",
+                          "write memory and latency over the op clock as CSV", "Output", 0,
+                          RUN | REPLAY | REPORT},
+    [OPT_HLOG] = {"hlog", "FILE", "write the histograms as an HdrHistogram interval log", "Output",
+                  0, RUN | REPLAY | REPORT},
+    [OPT_HGRM] = {"hgrm", "PREFIX",
+                  "write percentile distributions for plotters: PREFIX.BACKEND.PHASE.OP.hgrm,\n"
+                  "or into PREFIX where it is a folder",
+                  "Output", 0, RUN | REPLAY | REPORT},
     [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write the curve of live memory as CSV", "Output",
                       0, TRACE},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
@@ -121,7 +149,9 @@ static const struct ab_option_info table[] = {
                    RUN | REPLAY | REPORT | TRACE},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
                    RUN | REPLAY | RECORD | TRACE},
-    [OPT_VERBOSE] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
+    [OPT_VERBOSE] = {"verbose", NULL,
+                     "list: more about each; tables: latency by size and over time, worst ops",
+                     "Output", 'v', RUN | REPLAY | REPORT | LIST},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
 
@@ -289,6 +319,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     switch (id) {
     case OPT_BACKEND:
         return add_or_fail(&o->backends, &o->n_backends, value, err);
+    case OPT_BACKEND_PATH:
+        o->backend_path = value;
+        return AB_OK;
     case OPT_SET:
         return add_or_fail(&o->sets, &o->n_sets, value, err);
     case OPT_TOUCH:
@@ -335,6 +368,8 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         if (status == AB_OK)
             o->drain_ns = n;
         return status;
+    case OPT_GATE:
+        return add_or_fail(&o->gates, &o->n_gates, value, err);
     case OPT_EVENTS:
         return read_events(info, value, o, err);
     case OPT_LIVE:
@@ -359,6 +394,18 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_CSV:
         o->csv = value;
+        return AB_OK;
+    case OPT_CSV_HIST:
+        o->csv_hist = value;
+        return AB_OK;
+    case OPT_CSV_TIMELINE:
+        o->csv_timeline = value;
+        return AB_OK;
+    case OPT_HLOG:
+        o->hlog = value;
+        return AB_OK;
+    case OPT_HGRM:
+        o->hgrm = value;
         return AB_OK;
     case OPT_COLOR:
         if ((status = read_word(info, value, when, 3, &word, err)) == AB_OK)
@@ -472,6 +519,7 @@ void ab_options_fini(struct ab_options *o)
 {
     free(o->backends);
     free(o->sets);
+    free(o->gates);
     free(o->args);
 }
 
@@ -522,9 +570,10 @@ void ab_options_print_overview(FILE *to)
           "this build is.\n\n"
           "Exit codes:\n"
           "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed             4  a back end asked for by name is missing, crashed,\n"
-          "  2  bad command line or          timed out or was wrong; or the system refused\n"
-          "     workload                130, 143  interrupted\n"
+          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+          "     not judged                   timed out or was wrong; or the system refused\n"
+          "  2  bad command line or     130, 143  interrupted\n"
+          "     workload\n"
           "record passes on the exit status of the command; its own failures are 125 to 127.\n",
           to);
 }

@@ -31,8 +31,11 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
+    const char *backend_path; /* NULL = none */
     const char **sets;     /* of --set, ends with NULL */
     size_t n_sets;
+    const char **gates;    /* of --gate */
+    size_t n_gates;
     const char **args;     /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;
@@ -42,6 +45,7 @@ struct ab_options {
     const char *results;             /* where results are kept; NULL = not said */
     bool is_store_off;               /* --no-store */
     bool has_reps, has_touch;        /* given, not the default */
+    const char *csv_hist, *csv_timeline, *hlog, *hgrm;
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */

@@ -56,5 +56,6 @@ struct ab_table_style ab_terminal_style(const struct ab_options *o)
         .width = width(),
         .color = wants_color(o),
         .utf8 = !o->is_ascii && has_utf8(),
+        .is_verbose = o->is_verbose,
     };
 }

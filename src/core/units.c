@@ -38,6 +38,10 @@ static const struct kind {
                       "a time needs a unit: ns, us, ms or s"},
     [AB_UNIT_FRACTION] = {fraction_units, AB_ARRAY_LEN(fraction_units), false,
                           "a fraction is like 0.25 or 25%"},
+    [AB_UNIT_BYTES_REAL] = {byte_units, AB_ARRAY_LEN(byte_units), false,
+                            "unknown unit; a size is like 64, 4KiB, 1MB or 2GiB"},
+    [AB_UNIT_TIME_REAL] = {time_units, AB_ARRAY_LEN(time_units), false,
+                           "a time needs a unit: ns, us, ms or s"},
 };
 
 static bool is_digit(char c)
@@ -135,7 +139,7 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
         if (strlen(k->units[u].name) == n - i && memcmp(k->units[u].name, s + i, n - i) == 0)
             unit = &k->units[u];
     double number = text_to_double(digits, used, exponent);
-    if (unit == NULL && kind == AB_UNIT_TIME && i == n && number == 0)
+    if (unit == NULL && (kind == AB_UNIT_TIME || kind == AB_UNIT_TIME_REAL) && i == n && number == 0)
         unit = &k->units[0];
     if (unit == NULL)
         return k->bad_unit;

@@ -56,6 +56,12 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status)
     return status == AB_BACKEND_OK || status == AB_BACKEND_PARTIAL;
 }
 
+bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)
+{
+    return backend < session->n_backends &&
+           ab_backend_status_has_numbers(session->backends[backend].status);
+}
+
 const char *ab_result_op_name(unsigned op)
 {
     return op < AB_OP_KIND_COUNT ? ab_op_kind_name((enum ab_op_kind)op) : "all";

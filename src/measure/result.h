@@ -9,6 +9,7 @@
 #define AB_MEASURE_RESULT_H
 
 #include "allocators/ab_backend.h"
+#include "core/status.h"
 #include "measure/hdr.h"
 
 #include <stdbool.h>
@@ -35,6 +36,7 @@ struct ab_backend_info {
     char path[4096];    /* "" for built-ins */
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
+    char settings[128]; /* behind its name, as -b spells them; "" = none */
     enum ab_backend_status status;
     char reason[1024];  /* "" when ok */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
@@ -171,8 +173,23 @@ struct ab_gate_result {
     uint32_t backend;    /* UINT32_MAX = a back end that this session does not have */
     enum ab_gate_verdict verdict;
     double value, bound; /* in `unit`; NaN = not known */
-    const char *unit;
-    char reason[240];    /* of NOT_JUDGED, else "" */
+    const char *unit;    /* "ns", "bytes" … or "x glibc", "x live" */
+    enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE, also
+                              where not being judged is no pass; AB_CONFIG: the clock cannot tell */
+    char reason[240];    /* of NOT_JUDGED, and of a PASS that the gate's floor made; else "" */
+};
+
+/* A figure that somebody published, beside what was measured. Never a verdict. */
+struct ab_claim_result {
+    const char *text, *place, *says, *source; /* owned by the command; "" = not said */
+    const char *phase, *op, *stat;
+    const char *backend, *base; /* names; either may be missing in the session */
+    bool is_higher_better;
+    double claimed;          /* number of the back end by that of the base */
+    double measured;         /* the same, median over the blocks; NaN = not known */
+    double low, high;        /* extremes of the blocks */
+    uint32_t n_blocks;       /* that have both numbers */
+    char reason[240];        /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -243,6 +260,8 @@ struct ab_session { /* everything about one command's measurements */
     uint32_t n_timelines, cap_timelines;
     struct ab_gate_result *gates;
     uint32_t n_gates;
+    struct ab_claim_result *claims;
+    uint32_t n_claims;
     const char *const *phases; /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu; /* lane 0 ran here, -1 = not pinned */
@@ -260,6 +279,10 @@ void ab_session_fini(struct ab_session *session);
  * exact), so that a table made from the session and one made from its file are the same. */
 void ab_session_settle(struct ab_session *session);
 double ab_number_settle(double x);
+
+/* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
+ * measured before. */
+bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
 
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);

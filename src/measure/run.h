@@ -5,7 +5,7 @@
  *   tape memfd  sealed, read-only: struct ab_tape_image, then ops, side table, phases. Made once,
  *               mapped by every run of the case.
  *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
- *               then the sample positions (parent) and the sample ticks (worker).
+ *               then the sample positions (parent), the sample ticks and size classes (worker).
  *
  * Everything here is plain data of fixed layout, so that the worker needs no parser; the parent
  * trusts nothing that comes back beyond bounds it checks itself.
@@ -14,6 +14,7 @@
 #define AB_MEASURE_RUN_H
 
 #include "allocators/ab_backend.h"
+#include "core/bits.h"
 #include "trace/tape.h"
 
 #include <stdint.h>
@@ -40,6 +41,7 @@ enum ab_source {
     AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
     AB_SOURCE_BUILTIN, /* heap boundary, by name */
     AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
+    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
 };
 
 /* How far the worker came; only grows. The parent classifies a death by it. */
@@ -75,12 +77,14 @@ struct ab_run_request {
     uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
     char builtin[65];
     char path[4096]; /* plug-in: what to dlopen */
+    char prefix[32];
+    char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
     uint64_t values[AB_PARAMS_MAX];
     uint32_t n_samples; /* LATENCY: entries of positions and ticks */
     uint32_t verify_ops;
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
-    uint64_t positions_offset, ticks_offset; /* in the run memfd */
+    uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
     uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
     uint64_t block_bytes;                    /* size of the run memfd */
 };
@@ -92,8 +96,8 @@ struct ab_identity { /* what really served the ops */
 };
 
 struct ab_worst {
-    uint64_t ticks;
-    uint32_t position; /* index of the op in the tape */
+    uint64_t ticks, size; /* of a free: of the block */
+    uint32_t position;    /* index of the op in the tape */
     uint32_t reserved;
 };
 
@@ -160,5 +164,11 @@ struct ab_tape_image {
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. */
 #define AB_TICKS_OVERFLOW UINT32_MAX
+
+/* Size class of an op: (2^(c − 1), 2^c] bytes; 0: sizes 0 and 1. */
+static inline unsigned ab_size_class_log2(uint64_t size)
+{
+    return size < 2 ? 0 : ab_log2(size - 1) + 1;
+}
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { AB_CELL_BYTES = 32 };
+enum { AB_CELL_BYTES = 64 }; /* room for a sparkline of 20 characters */
 
 /* From begin to end this thread prints numbers with '.' and knows the width of UTF-8 characters,
  * whatever locale the program runs in. */

@@ -272,31 +272,55 @@ static int give_name(const struct ab_output *out, const char *name)
                : errno; /* FAT has no links */
 }
 
+/* 0, or an errno: all is in the file. */
+static int flush_new(struct ab_output *out)
+{
+    errno = 0;
+    bool written = fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0;
+    return written ? 0 : errno != 0 ? errno : EIO;
+}
+
+/* Ends the output, which has its name when reason is 0. */
+static enum ab_status end_new(struct ab_output *out, int reason, const char *what,
+                              struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (reason == 0 && !sync_directory(out->directory))
+        reason = errno;
+    if (reason == 0) {
+        free(out->temporary);
+        out->temporary = NULL; /* what follows only closes */
+    } else {
+        errno = reason;
+        status = ab_fail_errno(err, AB_SYSTEM, "cannot %s in '%s'", what, out->path);
+    }
+    ab_output_abandon(out);
+    return status;
+}
+
 enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
                                     struct ab_err *err)
 {
     enum { NAMES_MAX = 10000 };
-    errno = 0;
-    bool written = fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0;
-    int reason = written ? EEXIST : errno != 0 ? errno : EIO;
-    for (int i = 1; written && reason == EEXIST && i < NAMES_MAX; i++) {
+    int reason = flush_new(out);
+    if (reason == 0)
+        reason = EEXIST;
+    for (int i = 1; reason == EEXIST && i < NAMES_MAX; i++) {
         if (i == 1)
             snprintf(name, cap, "%s.json", stem);
         else
             snprintf(name, cap, "%s-%d.json", stem, i);
         reason = give_name(out, name);
     }
-    if (reason == 0 && !sync_directory(out->directory))
-        reason = errno;
-    if (reason != 0) {
-        errno = reason;
-        enum ab_status status =
-            ab_fail_errno(err, AB_SYSTEM, "cannot store the result in '%s'", out->path);
-        ab_output_abandon(out);
-        return status;
-    }
-    free(out->temporary);
-    out->temporary = NULL; /* it has its name: what follows only closes */
-    ab_output_abandon(out);
-    return AB_OK;
+    return end_new(out, reason, "store the result", err);
+}
+
+enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err)
+{
+    char what[1200];
+    int reason = flush_new(out);
+    if (reason == 0)
+        reason = give_name(out, name);
+    snprintf(what, sizeof what, "write %s", name);
+    return end_new(out, reason, what, err);
 }

@@ -46,7 +46,7 @@ uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *
     return index;
 }
 
-static unsigned read_op(struct ab_stored_reader *r, const struct ab_json_node *o)
+unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     const char *names[AB_OP_ALL + 1];
     for (unsigned k = 0; k <= AB_OP_ALL; k++)
@@ -77,11 +77,12 @@ static struct ab_hdr *keep_histogram(struct ab_stored_reader *r)
     return hdr;
 }
 
-/* NULL after an error. The text is dropped from the document: it is the bulk of it. */
-static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o)
+/* The text is dropped from the document: it is the bulk of it. */
+struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                   uint64_t n)
 {
     struct ab_err why;
-    struct ab_json_node at = {.parent = o, .key = "hdr_v2"};
+    struct ab_json_node at = {.parent = o, .key = "hdr_v2"}, n_at = {.parent = o, .key = "n"};
     const char *text = ab_json_text(&r->json, o, "hdr_v2");
     if (r->json.status != AB_OK)
         return NULL;
@@ -95,6 +96,10 @@ static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab
         return NULL;
     }
     json_object_del(o->json, "hdr_v2");
+    uint64_t total = ab_hdr_total(r->scratch);
+    if (total != n)
+        ab_json_fail(&r->json, &n_at, "is %" PRIu64 ", but hdr_v2 holds %" PRIu64 " values", n,
+                     total);
     return keep_histogram(r);
 }
 
@@ -197,10 +202,9 @@ static void refine_histogram(struct ab_hdr *hdr, const struct ab_result *result)
 static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_result *result)
 {
-    struct ab_json_node n_at = {.parent = o, .key = "n"};
     result->backend = ab_stored_backend(r, o, "backend");
     result->phase = ab_stored_phase(r, o);
-    result->op = read_op(r, o);
+    result->op = ab_stored_op(r, o);
     result->block = ab_stored_block(r, o);
     read_fields(r, o, result, AB_FIELD_EACH);
     struct ab_json_node quantiles = ab_json_object(&r->json, o, "quantiles");
@@ -209,14 +213,9 @@ static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o
     if (result->op == AB_OP_ALL)
         read_fields(r, o, result, AB_FIELD_ALL);
     read_tail(r, o, result);
-    result->hdr = read_histogram(r, o);
-    if (result->hdr == NULL)
-        return;
-    uint64_t total = ab_hdr_total(r->scratch);
-    if (total != result->n)
-        ab_json_fail(&r->json, &n_at, "is %" PRIu64 ", but hdr_v2 holds %" PRIu64 " values",
-                     result->n, total);
-    refine_histogram(result->hdr, result);
+    result->hdr = ab_stored_histogram(r, o, result->n);
+    if (result->hdr != NULL)
+        refine_histogram(result->hdr, result);
 }
 
 /* Everything but the numbers, as one key. */

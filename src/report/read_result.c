@@ -223,6 +223,8 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
     b->boundary = ab_json_text(r, o, "boundary")[0] == 0
                       ? NULL
                       : boundaries[ab_json_one_of(r, o, "boundary", boundaries, 2)];
+    if (ab_json_has(r, o, "settings"))
+        ab_json_text_into(r, o, "settings", b->settings, sizeof b->settings);
     b->never_frees = ab_json_flag(r, o, "never_frees");
     b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");
     b->was_named = ab_json_flag(r, o, "was_named");
@@ -320,6 +322,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_blocks(r, &document);
     read_timer(r, &document);
     ab_stored_results(r, &document);
+    ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 /* A file being written under a temporary name beside `path` (O_EXCL, O_NOFOLLOW), or stdout for
  * "-". `output_commit` flushes, syncs and renames; `output_abandon` removes. An existing regular
@@ -35,15 +36,36 @@ enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, str
 enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
                                     struct ab_err *err);
 
+/* The same under just this name, which must not be taken. */
+enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err);
+
 struct ab_table_style { /* how the terminal table may look */
     unsigned width;     /* columns */
     bool color, utf8;
+    bool is_verbose; /* latency by size, the worst ops, latency over time as well */
 };
 
 /* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are
  * found by commit. JSON is built first: false = out of memory, abandon the output. */
 bool ab_sink_json(FILE *to, const struct ab_session *session);
 void ab_sink_csv(FILE *to, const struct ab_session *session);
+void ab_sink_hist(FILE *to, const struct ab_session *session);
+void ab_sink_timeline(FILE *to, const struct ab_session *session);
+/* `start` is told as the time of the measurement; 0 = not known. False as for JSON. */
+bool ab_sink_hlog(FILE *to, const struct ab_session *session, time_t start);
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
+/* The list of gates with their verdicts; published figures beside what was measured. Nothing where
+ * the session has none. */
+void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
+void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
+
+/* One histogram, as a distribution by percentile. */
+void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr);
+
+/* BACKEND.PHASE.OP for logs and file names: characters that could mean something there are %XX, so
+ * that no two histograms share a tag. */
+enum { AB_TAG_BYTES = 1024 };
+const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
+                        unsigned op);
 
 #endif

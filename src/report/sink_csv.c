@@ -1,77 +1,89 @@
 /* SPDX-License-Identifier: MIT
  *
- * CSV in long form: one row a number, so that a new number is no new column. RFC 4180 quoting;
- * cells that a spreadsheet would run as a formula are defused; numbers have a '.'.
+ * CSV in long form: one row a number, so that a new number is no new column. The numbers of a
+ * memory record have the place where it was taken in the column `op`.
  */
 #include "report/sink.h"
 
-#include "core/text.h"
 #include "measure/result_fields.h"
+#include "report/csv.h"
 #include "report/format.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-/* One text cell, quoted where needed. Control characters come as \xNN, so that a row is a line. */
-static void put_text(FILE *to, const char *s)
-{
-    char text[2048];
-    ab_text_printable(text, sizeof text, s);
-    bool is_formula = text[0] != 0 && strchr("=+-@", text[0]) != NULL;
-    bool is_quoted = strpbrk(text, ",\"") != NULL || text[0] == ' ';
-    if (is_quoted)
-        fputc('"', to);
-    if (is_formula)
-        fputc('\'', to);
-    for (const char *c = text; *c != 0; c++) {
-        if (*c == '"')
-            fputc('"', to);
-        fputc(*c, to);
-    }
-    if (is_quoted)
-        fputc('"', to);
-}
+#include <math.h>
 
 /* 1 = ran first in its block; 0 = unknown. */
-static uint32_t order_of(const struct ab_session *s, const struct ab_result *r)
+static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t block)
 {
     for (uint32_t b = 0; b < s->n_blocks; b++) {
-        if (s->blocks[b].index != r->block)
+        if (s->blocks[b].index != block)
             continue;
         for (uint32_t i = 0; i < s->blocks[b].n_order; i++)
-            if (s->blocks[b].order[i] == r->backend)
+            if (s->blocks[b].order[i] == backend)
                 return i + 1;
     }
     return 0;
 }
 
-static void put_number(FILE *to, const struct ab_field *f, const struct ab_result *r)
+/* What the rows of one record begin with. */
+struct row {
+    const struct ab_session *session;
+    uint32_t backend, block, order;
+    const char *phase, *op;
+};
+
+static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t block,
+                         const char *phase, const char *op)
 {
-    if (f->type == AB_FIELD_U64)
-        fprintf(to, "%" PRIu64, ab_field_u64(f, r));
-    else
-        fprintf(to, "%.12g", ab_field_f64(f, r));
+    return (struct row){s, backend, block, order_of(s, backend, block), phase, op};
+}
+
+static void begin_row(FILE *to, const struct row *row, const char *prefix, const char *metric)
+{
+    ab_csv_run(to, row->session);
+    fprintf(to, "%" PRIu32 ",", row->block);
+    if (row->order > 0)
+        fprintf(to, "%" PRIu32, row->order);
+    fputc(',', to);
+    ab_csv_text(to, row->session->backends[row->backend].name);
+    fputc(',', to);
+    ab_csv_text(to, row->phase);
+    fprintf(to, ",%s,%s%s,", row->op, prefix, metric);
 }
 
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
-    uint32_t order = order_of(s, r);
+    struct row row = row_of(s, r->backend, r->block, r->phase, ab_result_op_name(r->op));
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         if (!ab_field_exists(f, r))
             continue;
-        fprintf(to, "%.12s-%" PRIu64 ",%" PRIu32 ",", s->tape_sha256 != NULL ? s->tape_sha256 : "",
-                s->seed, r->block);
-        if (order > 0)
-            fprintf(to, "%" PRIu32, order);
-        fputc(',', to);
-        put_text(to, s->backends[r->backend].name);
-        fputc(',', to);
-        put_text(to, r->phase);
-        fprintf(to, ",%s,%s,", ab_result_op_name(r->op), f->name);
-        put_number(to, f, r);
+        begin_row(to, &row, "", f->name);
+        if (f->type == AB_FIELD_U64)
+            fprintf(to, "%" PRIu64, ab_field_u64(f, r));
+        else
+            ab_csv_number(to, ab_field_f64(f, r));
         fprintf(to, ",%s\r\n", f->unit);
     }
+}
+
+static void put_memory(FILE *to, const struct ab_session *s, const struct ab_memory *m)
+{
+    struct row row = row_of(s, m->backend, m->block, m->phase, ab_memory_at_name(m->at));
+    for (size_t i = 0; i < ab_memory_field_count; i++) {
+        double value = ab_memory_value(&ab_memory_fields[i], m);
+        if (!isfinite(value))
+            continue;
+        begin_row(to, &row, "", ab_memory_fields[i].name);
+        ab_csv_number(to, value);
+        fprintf(to, ",%s\r\n", ab_memory_fields[i].unit);
+    }
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        if (isfinite(m->drained_bytes[i])) {
+            begin_row(to, &row, "drained_", ab_drain_names[i]);
+            ab_csv_number(to, m->drained_bytes[i]);
+            fputs(",bytes\r\n", to);
+        }
 }
 
 void ab_sink_csv(FILE *to, const struct ab_session *session)
@@ -79,11 +91,11 @@ void ab_sink_csv(FILE *to, const struct ab_session *session)
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     fputs("run,block,order,backend,phase,op,metric,value,unit\r\n", to);
-    for (uint32_t i = 0; i < session->n_results; i++) {
-        const struct ab_result *r = &session->results[i];
-        if (r->backend < session->n_backends &&
-            ab_backend_status_has_numbers(session->backends[r->backend].status))
-            put_result(to, session, r);
-    }
+    for (uint32_t i = 0; i < session->n_results; i++)
+        if (ab_session_has_numbers(session, session->results[i].backend))
+            put_result(to, session, &session->results[i]);
+    for (uint32_t i = 0; i < session->n_memory; i++)
+        if (ab_session_has_numbers(session, session->memory[i].backend))
+            put_memory(to, session, &session->memory[i]);
     ab_format_end(&guard);
 }

@@ -200,6 +200,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "status", text(ab_backend_status_name(b->status)));
     put(w, o, "reason", text(b->reason));
     put(w, o, "boundary", text(b->boundary));
+    put(w, o, "settings", text(b->settings));
     put(w, o, "never_frees", json_boolean(b->never_frees));
     put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));
@@ -275,13 +276,6 @@ static json_t *result(struct writer *w, const struct ab_session *s, const struct
     return o;
 }
 
-/* A back end that failed has no numbers, even where some were measured before it did. */
-static bool is_shown(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends &&
-           ab_backend_status_has_numbers(s->backends[backend].status);
-}
-
 static json_t *memory(struct writer *w, const struct ab_session *s, const struct ab_memory *m)
 {
     json_t *o = json_object(), *drained = json_object();
@@ -321,13 +315,115 @@ static void put_memory(struct writer *w, json_t *o, const struct ab_session *s)
 {
     json_t *records = json_array(), *timelines = json_array();
     for (uint32_t i = 0; i < s->n_memory; i++)
-        if (is_shown(s, s->memory[i].backend))
+        if (ab_session_has_numbers(s, s->memory[i].backend))
             append(w, records, memory(w, s, &s->memory[i]));
     for (uint32_t i = 0; i < s->n_timelines; i++)
-        if (is_shown(s, s->timelines[i].backend))
+        if (ab_session_has_numbers(s, s->timelines[i].backend))
             append(w, timelines, timeline(w, s, &s->timelines[i]));
     put(w, o, "memory", records);
     put(w, o, "timelines", timelines);
+}
+
+static json_t *name_of(const struct ab_session *s, uint32_t backend)
+{
+    return backend < s->n_backends ? text(s->backends[backend].name) : json_null();
+}
+
+static json_t *gate(struct writer *w, const struct ab_session *s, const struct ab_gate_result *g)
+{
+    json_t *o = json_object();
+    put(w, o, "gate", text(g->text));
+    put(w, o, "place", text(g->place));
+    put(w, o, "backend", name_of(s, g->backend));
+    put(w, o, "verdict", text(ab_gate_verdict_name(g->verdict)));
+    put(w, o, "exit_code", whole((uint64_t)ab_status_exit_code(g->status)));
+    put(w, o, "value", number(g->value));
+    put(w, o, "bound", number(g->bound));
+    put(w, o, "unit", text(g->unit));
+    put(w, o, "reason", text(g->reason));
+    return o;
+}
+
+static json_t *claim(struct writer *w, const struct ab_claim_result *c)
+{
+    json_t *o = json_object();
+    put(w, o, "claim", text(c->text));
+    put(w, o, "place", text(c->place));
+    put(w, o, "says", text(c->says));
+    put(w, o, "source", text(c->source));
+    put(w, o, "backend", text(c->backend));
+    put(w, o, "base", text(c->base));
+    put(w, o, "phase", text(c->phase));
+    put(w, o, "op", text(c->op));
+    put(w, o, "stat", text(c->stat));
+    put(w, o, "claimed", number(c->claimed));
+    put(w, o, "measured", number(c->measured));
+    put(w, o, "low", number(c->low));
+    put(w, o, "high", number(c->high));
+    put(w, o, "n_blocks", whole(c->n_blocks));
+    put(w, o, "reason", text(c->reason));
+    return o;
+}
+
+static void put_verdicts(struct writer *w, json_t *o, const struct ab_session *s)
+{
+    json_t *gates = json_array(), *claims = json_array();
+    for (uint32_t i = 0; i < s->n_gates; i++)
+        append(w, gates, gate(w, s, &s->gates[i]));
+    for (uint32_t i = 0; i < s->n_claims; i++)
+        append(w, claims, claim(w, &s->claims[i]));
+    put(w, o, "gates", gates);
+    put(w, o, "claims", claims);
+}
+
+static json_t *size_class(struct writer *w, const struct ab_session *s,
+                          const struct ab_size_class *c)
+{
+    json_t *o = json_object();
+    uint64_t n = ab_hdr_total(c->hdr);
+    put(w, o, "backend", text(s->backends[c->backend].name));
+    put(w, o, "phase", text(c->phase));
+    put(w, o, "op", text(ab_result_op_name(c->op)));
+    put(w, o, "block", whole(c->block));
+    put(w, o, "le_bytes", c->log2 < 63 ? whole(UINT64_C(1) << c->log2) : json_null());
+    put(w, o, "n", whole(n));
+    put(w, o, "overflow", whole(c->hdr->overflow));
+    put(w, o, "p50", number(ab_result_quantile(c->hdr, 0.5)));
+    put(w, o, "p90", number(ab_result_quantile(c->hdr, 0.9)));
+    put(w, o, "p99", number(ab_result_quantile(c->hdr, 0.99)));
+    put(w, o, "p99.9", number(ab_result_quantile(c->hdr, 0.999)));
+    put(w, o, "max", n > 0 ? whole(c->hdr->max) : json_null());
+    put(w, o, "hdr_v2", histogram(c->hdr));
+    return o;
+}
+
+static json_t *window(struct writer *w, const struct ab_session *s, const struct ab_window *x)
+{
+    json_t *o = json_object();
+    put(w, o, "backend", text(s->backends[x->backend].name));
+    put(w, o, "phase", text(x->phase));
+    put(w, o, "block", whole(x->block));
+    put(w, o, "begin", whole(x->begin));
+    put(w, o, "end", whole(x->end));
+    put(w, o, "n", whole(x->n));
+    put(w, o, "p50", number(x->p50));
+    put(w, o, "p99", number(x->p99));
+    put(w, o, "max", number(x->max));
+    return o;
+}
+
+/* Latency in depth: by size, over time. */
+static void put_depth(struct writer *w, json_t *o, const struct ab_session *s)
+{
+    json_t *classes = json_array(), *windows = json_array();
+    for (uint32_t i = 0; i < s->n_size_classes; i++)
+        if (ab_session_has_numbers(s, s->size_classes[i].backend))
+            append(w, classes, size_class(w, s, &s->size_classes[i]));
+    for (uint32_t i = 0; i < s->n_windows; i++)
+        if (ab_session_has_numbers(s, s->windows[i].backend))
+            append(w, windows, window(w, s, &s->windows[i]));
+    put(w, o, "size_classes", classes);
+    put(w, o, "windows", windows);
 }
 
 static json_t *document(struct writer *w, const struct ab_session *s)
@@ -348,11 +444,12 @@ static json_t *document(struct writer *w, const struct ab_session *s)
         append(w, blocks, block(w, s, &s->blocks[i]));
     put(w, o, "blocks", blocks);
     for (uint32_t i = 0; i < s->n_results; i++)
-        if (is_shown(s, s->results[i].backend))
+        if (ab_session_has_numbers(s, s->results[i].backend))
             append(w, results, result(w, s, &s->results[i]));
     put(w, o, "results", results);
+    put_depth(w, o, s);
     put_memory(w, o, s);
-    put(w, o, "gates", json_array());
+    put_verdicts(w, o, s);
     return o;
 }
 

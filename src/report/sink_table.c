@@ -9,9 +9,12 @@
 #include "core/bits.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "report/aggregate.h"
+#include "stats/aggregate.h"
 #include "report/format.h"
+#include "report/sparkline.h"
 #include "report/summary.h"
+#include "report/table_depth.h"
+#include "report/table_memory.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -24,12 +27,13 @@ struct report {
     struct ab_table_style style;
     struct ab_hdr *hdr; /* scratch for merging */
     uint32_t base;
+    struct ab_sparkline_range range; /* of the phase that is printed */
 };
 
-enum { N_SHOWN_QUANTILES = 4 };
+enum { N_SHOWN_QUANTILES = 4, WIDTH_OF_PICTURES = 80 };
 static const double shown_quantiles[N_SHOWN_QUANTILES] = {0.50, 0.90, 0.99, 0.999};
 static const struct ab_table_column latency_columns[] = {
-    {"p50", 0}, {"p90", 5}, {"p99", 1}, {"p99.9", 4}, {"max", 2}, {"n", 3},
+    {"p50", 0}, {"p90", 5}, {"p99", 1}, {"p99.9", 4}, {"max", 2}, {"n", 3}, {"how they lie", 6},
 };
 
 static bool is_shown(const struct report *r, uint32_t backend)
@@ -44,7 +48,10 @@ static struct ab_table_row *add_backend(const struct report *r, struct ab_table 
     char label[sizeof b->name + 16];
     snprintf(label, sizeof label, "%s%s", b->name,
              b->status == AB_BACKEND_PARTIAL ? " (partial)" : "");
-    return ab_table_add(t, label, false);
+    struct ab_table_row *row = ab_table_add(t, label, false);
+    if (row != NULL && b->status == AB_BACKEND_PARTIAL)
+        row->emphasis = AB_FAINT;
+    return row;
 }
 
 static void fill_latency(const struct report *r, uint32_t backend, const char *phase, unsigned op,
@@ -56,6 +63,30 @@ static void fill_latency(const struct report *r, uint32_t backend, const char *p
         ab_format_ns(row->cells[q], ab_result_quantile(r->hdr, shown_quantiles[q]), floor_ns);
     ab_format_ns(row->cells[N_SHOWN_QUANTILES], m.max, floor_ns);
     ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_blocks == 0 ? NAN : (double)m.n);
+    ab_sparkline_hdr(row->cells[N_SHOWN_QUANTILES + 2], r->hdr, &r->range, AB_SPARKLINE_MOST,
+                     r->style.utf8);
+}
+
+/* One range for all rows of a phase, so that they can be laid over each other. */
+static void find_range(struct report *r, const char *phase)
+{
+    ab_sparkline_begin(&r->range);
+    for (uint32_t i = 0; i < r->s->n_results; i++) {
+        const struct ab_result *x = &r->s->results[i];
+        if (x->op == AB_OP_ALL && is_shown(r, x->backend) && strcmp(x->phase, phase) == 0)
+            ab_sparkline_widen(&r->range, x->hdr);
+    }
+}
+
+static void print_range(const struct report *r)
+{
+    char low[AB_CELL_BYTES], high[AB_CELL_BYTES], line[160];
+    if (!(r->range.high > r->range.low) || r->style.width < WIDTH_OF_PICTURES)
+        return;
+    snprintf(line, sizeof line, "how they lie: shares between %s and %s, both axes logarithmic",
+             ab_units_time(low, sizeof low, r->range.low),
+             ab_units_time(high, sizeof high, r->range.high));
+    ab_table_line(r->to, r->style, AB_FAINT, line);
 }
 
 static void print_latencies(const struct report *r, const char *phase)
@@ -96,6 +127,20 @@ static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint3
                  ab_format_ratio(ratio, speed.median));
 }
 
+/* Green and red only for what is clear over the blocks; the ratio says it without colour. */
+static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, const char *phase)
+{
+    const struct ab_backend_info *b = &r->s->backends[backend];
+    if (b->status == AB_BACKEND_PARTIAL)
+        return AB_FAINT;
+    if (r->base == UINT32_MAX || backend == r->base || !ab_backend_is_comparable(b))
+        return AB_PLAIN;
+    struct ab_spread speed = ab_session_speed(r->s, backend, r->base, phase);
+    if (speed.n == 0 || !ab_spread_is_clear(&speed))
+        return AB_PLAIN;
+    return speed.median > 1 ? AB_GOOD : AB_BAD;
+}
+
 static void fill_throughput(const struct report *r, uint32_t backend, const char *phase,
                             struct ab_table_row *row)
 {
@@ -125,8 +170,10 @@ static void print_throughput(const struct report *r, const char *phase)
     ab_table_add(&t, "all ops", true);
     for (uint32_t b = 0; b < r->s->n_backends; b++) {
         struct ab_table_row *row = is_shown(r, b) ? add_backend(r, &t, b) : NULL;
-        if (row != NULL)
-            fill_throughput(r, b, phase, row);
+        if (row == NULL)
+            continue;
+        fill_throughput(r, b, phase, row);
+        row->emphasis = judge_speed(r, b, phase);
     }
     ab_table_print(r->to, &t, r->style);
     ab_table_fini(&t);
@@ -144,7 +191,7 @@ static uint64_t ops_of_phase(const struct ab_session *s, const char *phase)
     return n;
 }
 
-static void print_phase(const struct report *r, const char *phase)
+static void print_phase(struct report *r, const char *phase)
 {
     struct ab_text title = {0};
     char count[AB_CELL_BYTES];
@@ -154,7 +201,9 @@ static void print_phase(const struct report *r, const char *phase)
     if (title.s != NULL)
         ab_table_line(r->to, r->style, AB_STRONG, title.s);
     ab_text_fini(&title);
+    find_range(r, phase);
     print_latencies(r, phase);
+    print_range(r);
     print_throughput(r, phase);
     fputc('\n', r->to);
 }
@@ -304,12 +353,16 @@ static bool has_any_result(const struct ab_session *s)
     return false;
 }
 
-static void print_report(const struct report *r)
+static void print_report(struct report *r)
 {
     bool has_results = has_any_result(r->s);
     struct ab_text summary = {0};
     for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
         print_phase(r, r->s->phases[i]);
+    if (has_results && r->style.is_verbose)
+        ab_table_depth(r->to, r->s, r->style);
+    if (has_results)
+        ab_table_memory(r->to, r->s, r->style);
     if (has_results) {
         print_clock(r);
         print_meanings(r);

@@ -6,7 +6,7 @@
 #include "report/summary.h"
 
 #include "core/units.h"
-#include "report/aggregate.h"
+#include "stats/aggregate.h"
 #include "report/format.h"
 
 #include <math.h>

@@ -147,8 +147,10 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
         ab_text_add(&line, cell);
         pending = 0;
     }
+    for (size_t n = line.s == NULL ? 0 : strlen(line.s); n > 0 && line.s[n - 1] == ' '; n--)
+        line.s[n - 1] = 0; /* a picture may end in blanks */
     if (line.s != NULL)
-        ab_table_line(to, style, row->is_heading ? AB_STRONG : AB_PLAIN, line.s);
+        ab_table_line(to, style, row->is_heading ? AB_STRONG : row->emphasis, line.s);
     ab_text_fini(&line);
 }
 
@@ -165,7 +167,8 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
                    const char *text)
 {
     static const char *const codes[] = {[AB_PLAIN] = "", [AB_STRONG] = "\033[1m",
-                                        [AB_FAINT] = "\033[2m"};
+                                        [AB_FAINT] = "\033[2m", [AB_GOOD] = "\033[32m",
+                                        [AB_BAD] = "\033[31m"};
     char line[LINE_BYTES];
     bool is_colored = style.color && emphasis != AB_PLAIN;
     ab_format_label(line, sizeof line, text, width_of(style), style.utf8);
@@ -177,8 +180,10 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
                     const char *text)
 {
     char line[LINE_BYTES] = "", word[LINE_BYTES];
-    size_t used = 0;
-    for (const char *s = text; *s != 0;) {
+    const size_t lead = strspn(text, " ") % LABEL_WANTED, hang = lead + INDENT;
+    size_t used = (size_t)snprintf(line, sizeof line, "%*s", (int)lead, "");
+    bool is_empty = true;
+    for (const char *s = text + lead; *s != 0;) {
         size_t n = strcspn(s, " ");
         size_t kept = n < sizeof word - 1 ? n : sizeof word - 1;
         memcpy(word, s, kept);
@@ -186,20 +191,21 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         s += n;
         bool fits = ab_format_width(line) + 1 + ab_format_width(word) <= width_of(style) &&
                     used + kept + 2 <= sizeof line;
-        if (used > 0 && !fits) {
+        if (!is_empty && !fits) {
             ab_table_line(to, style, emphasis, line);
-            used = (size_t)snprintf(line, sizeof line, "%*s", INDENT, "");
-            kept = kept < sizeof line - INDENT - 1 ? kept : sizeof line - INDENT - 1;
-        } else if (used > 0) {
+            used = (size_t)snprintf(line, sizeof line, "%*s", (int)hang, "");
+            kept = kept < sizeof line - hang - 1 ? kept : sizeof line - hang - 1;
+        } else if (!is_empty) {
             line[used++] = ' ';
         }
         memcpy(line + used, word, kept);
         used += kept;
         line[used] = 0;
+        is_empty = is_empty && kept == 0;
         for (; *s == ' ' && s[1] == ' '; s++) {
         }
         s += *s == ' ';
     }
-    if (used > 0)
+    if (!is_empty)
         ab_table_line(to, style, emphasis, line);
 }

@@ -9,15 +9,19 @@
 #include "report/format.h"
 #include "report/sink.h"
 
-enum { AB_TABLE_COLUMNS_MAX = 8, AB_TABLE_LABEL_BYTES = 512 };
+enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
 struct ab_table_column {
     const char *title;
     unsigned drop; /* 0 = always shown; where width is short, the highest goes first */
 };
 
+/* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
+enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
+
 struct ab_table_row {
     bool is_heading; /* of the rows behind it; the first one carries the titles */
+    enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
     char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
 };
@@ -37,12 +41,11 @@ void ab_table_fini(struct ab_table *t);
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
 void ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
 
-enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT };
-
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
-/* Words wrapped to the width; lines behind the first are indented by two. */
+/* Words wrapped to the width; lines behind the first are indented by two more than
+ * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
 

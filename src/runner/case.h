@@ -14,6 +14,8 @@ struct ab_case {
     uint64_t dev, ino;   /* of path */
     const char *builtin; /* name; NULL else */
     uint64_t values[AB_PARAMS_MAX];
+    const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
+    const char *env[9];  /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 
 #endif

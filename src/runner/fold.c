@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/fold.h"
 
+#include "runner/fold_depth.h"
 #include "runner/fold_memory.h"
-#include "runner/sampling.h"
+#include "runner/samples.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes)
+bool ab_fold_grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes)
 {
     if (n < *cap)
         return true;
@@ -24,14 +25,12 @@ static bool grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes)
 static struct ab_result *add_result(const struct ab_fold *f, const char *phase, unsigned op)
 {
     struct ab_session *s = f->session;
-    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
-    if (hdr == NULL || !grow((void **)&s->results, &s->cap_results, s->n_results,
-                             sizeof s->results[0])) {
+    struct ab_hdr *hdr = ab_fold_new_hdr();
+    if (hdr == NULL || !ab_fold_grow((void **)&s->results, &s->cap_results, s->n_results,
+                                     sizeof s->results[0])) {
         free(hdr);
         return NULL;
     }
-    hdr->min = UINT64_MAX; /* all that ab_hdr_init does to fresh zeroes, without touching them: of
-                              220 KiB a histogram only a few pages are ever used */
     struct ab_result *r = &s->results[s->n_results++];
     *r = (struct ab_result){
         .backend = f->backend,
@@ -65,18 +64,13 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
     return NULL;
 }
 
-static bool is_served(const struct ab_outcome *run, unsigned kind)
-{
-    return (run->block->report.hooks >> kind & 1) != 0;
-}
-
 /* Requests that the back end served in this phase. A reset stands for the frees it spares, so that
  * all back ends have done the same number of ops. */
 static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
 {
     uint64_t n = 0;
     for (unsigned k = 0; k < AB_OP_RESET; k++)
-        if (is_served(run, k))
+        if (ab_fold_is_served(run, k))
             n += phase->n_ops[k];
     return n;
 }
@@ -95,7 +89,7 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
     const struct ab_phase *phase = &f->tape->phases[index];
     const struct ab_phase_report *report = &run->block->report.phases[index];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        if (phase->n_ops[k] > 0 && is_served(run, k) && add_result(f, phase->name, k) == NULL)
+        if (phase->n_ops[k] > 0 && ab_fold_is_served(run, k) && add_result(f, phase->name, k) == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory for results");
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     if (all == NULL)
@@ -129,34 +123,18 @@ enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_outco
     return status;
 }
 
-static uint64_t ticks_to_ns(const struct ab_fold *f, uint64_t ticks)
-{
-    return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
-}
-
-static void record(struct ab_hdr *hdr, const struct ab_fold *f, uint32_t stored)
-{
-    ab_hdr_record(hdr, stored == AB_TICKS_OVERFLOW ? UINT64_MAX : ticks_to_ns(f, stored - 1));
-}
-
 /* Samples of one phase into one histogram a kind, and a fair share of them into `all`. */
 static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
                          const struct ab_outcome *run, struct ab_hdr **kinds, struct ab_hdr *all)
 {
-    struct ab_rng rng;
-    double base = ab_sampling_base(phase);
-    ab_rng_init(&rng, f->session->seed, (uint64_t)f->block << 32 | phase->begin);
-    for (uint32_t i = 0; i < run->n_samples; i++) {
-        uint32_t at = run->positions[i];
-        if (at < phase->begin || at >= phase->end)
-            continue;
-        int kind = ab_tape_map_kind(f->tape, at, NULL);
-        if (kind < 0 || !is_served(run, (unsigned)kind) || run->ticks[i] == 0)
-            continue;
-        if (kinds[kind] != NULL)
-            record(kinds[kind], f, run->ticks[i]);
-        if (ab_rng_unit(&rng) * ab_sampling_rate(phase, (unsigned)kind) < base)
-            record(all, f, run->ticks[i]);
+    struct ab_samples walk;
+    struct ab_sample sample;
+    ab_samples_begin(&walk, f, phase, run);
+    while (ab_samples_next(&walk, &sample)) {
+        if (kinds[sample.kind] != NULL)
+            ab_hdr_record(kinds[sample.kind], sample.ns);
+        if (sample.is_fair)
+            ab_hdr_record(all, sample.ns);
     }
 }
 
@@ -223,8 +201,8 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
         if (tail->worst[i].position >= f->tape->image->n_ops)
             continue;
         worst[n].position = tail->worst[i].position;
-        worst[n].ns = (double)ticks_to_ns(f, tail->worst[i].ticks);
-        ab_tape_map_kind(f->tape, worst[n].position, &worst[n].size);
+        worst[n].ns = (double)ab_fold_ns(f, tail->worst[i].ticks);
+        worst[n].size = tail->worst[i].size;
         n++;
     }
     keep_worst(r, worst, n);
@@ -233,7 +211,7 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
     r->tail_over_1us += tail->n_1us;
     r->tail_over_10us += tail->n_10us;
     r->tail_over_100us += tail->n_100us;
-    double max = (double)ticks_to_ns(f, tail->max_ticks);
+    double max = (double)ab_fold_ns(f, tail->max_ticks);
     if (tail->max_ticks > 0 && !(r->max >= max))
         r->max = max;
 }
@@ -270,7 +248,7 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
         uint64_t n = all_ops(phase);
         if (!phase->is_measured || n == 0)
             continue;
-        if (!grow((void **)&s->nulls, &s->cap_nulls, s->n_nulls, sizeof s->nulls[0]))
+        if (!ab_fold_grow((void **)&s->nulls, &s->cap_nulls, s->n_nulls, sizeof s->nulls[0]))
             goto out;
         struct ab_hdr *kinds[AB_OP_KIND_COUNT] = {NULL};
         ab_hdr_init(all);
@@ -293,6 +271,15 @@ out:
     return status == AB_OK ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
 }
 
+struct ab_hdr *ab_fold_new_hdr(void)
+{
+    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
+    if (hdr != NULL)
+        hdr->min = UINT64_MAX; /* all that ab_hdr_init does to fresh zeroes, without touching them:
+                                  of 220 KiB a histogram only a few pages are ever used */
+    return hdr;
+}
+
 void ab_fold_forget(struct ab_session *session, uint32_t backend)
 {
     uint32_t kept = 0;
@@ -303,6 +290,7 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
             session->results[kept++] = session->results[i];
     }
     session->n_results = kept;
+    ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
     ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
 }
 

@@ -16,7 +16,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, memory, total, cap_samples; /* memory: 0 = none */
+    size_t positions, ticks, classes, memory, total, cap_samples; /* memory: 0 = none */
 };
 
 static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
@@ -25,7 +25,8 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
                            pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
     l.positions = (sizeof(struct ab_run_block) + 63) & ~(size_t)63;
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
-    l.total = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
+    l.total = l.classes + l.cap_samples;
     if (pass == AB_PASS_MEMORY) {
         l.memory = ab_align_up(l.total, 64);
         l.total = l.memory + sizeof(struct ab_memory_report);
@@ -50,6 +51,10 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
         strncpy(r->builtin, c->builtin, sizeof r->builtin - 1);
     if (c->path != NULL)
         strncpy(r->path, c->path, sizeof r->path - 1);
+    if (c->prefix != NULL)
+        strncpy(r->prefix, c->prefix, sizeof r->prefix - 1);
+    if (c->params != NULL)
+        strncpy(r->params, c->params, sizeof r->params - 1);
     memcpy(r->values, c->values, sizeof r->values);
     bool is_null = c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->verify_ops = is_null ? 0 : AB_VERIFY_OPS; /* one block for all: wrong by design */
@@ -89,6 +94,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     fill_request(context, c, pass, r);
     r->positions_offset = l.positions;
     r->ticks_offset = l.ticks;
+    r->classes_offset = l.classes;
     r->memory_offset = l.memory;
     r->block_bytes = l.total;
     if (l.memory != 0) {
@@ -100,6 +106,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
         r->n_samples = ab_sampling_draw(context->tape, rng, positions, l.cap_samples);
     out->positions = positions;
     out->ticks = (uint32_t *)((char *)p + l.ticks);
+    out->classes = (const uint8_t *)p + l.classes;
     out->n_samples = r->n_samples;
     return fd;
 }
@@ -140,7 +147,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         .stderr_fd = err_fd,
         .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
         .is_thp_off = context->is_thp_off,
-        .is_plugin = c->source == AB_SOURCE_PLUGIN,
+        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
+        .env = c->env,
     };
     if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)
         goto out;

@@ -33,6 +33,7 @@ struct ab_outcome {
     struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
     size_t block_bytes;
     const uint32_t *positions, *ticks;
+    const uint8_t *classes;
     struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t n_samples;
 };

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "runner/estimate.h"
+#include "runner/fold_depth.h"
 #include "runner/fold_memory.h"
 #include "runner/resume.h"
 
@@ -170,9 +171,10 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t b
         fail_backend(c, backend, &run);
     else if (pass == AB_PASS_THROUGHPUT)
         status = ab_fold_throughput(&fold, &run, err);
-    else if (pass == AB_PASS_LATENCY)
+    else if (pass == AB_PASS_LATENCY) {
         ab_fold_latency(&fold, &run);
-    else
+        status = ab_fold_depth(&fold, &run, err);
+    } else
         ab_fold_tail(&fold, &run);
     ab_outcome_fini(&run);
     return status;
@@ -258,6 +260,7 @@ static void drop_block(struct ab_session *s, uint32_t block)
             s->nulls[kept_nulls++] = s->nulls[i];
     s->n_results = kept;
     s->n_nulls = kept_nulls;
+    ab_fold_depth_drop(s, AB_FOLD_ANY, block);
     ab_fold_drop_memory(s, AB_FOLD_ANY, block);
     free((void *)s->blocks[--s->n_blocks].order);
 }

@@ -110,25 +110,61 @@ static int await_exec(int listen)
     return n == (ssize_t)sizeof error ? error : 0;
 }
 
+enum { ENV_MAX = 16 };
+struct environment {
+    char preload[PATH_MAX + 32], tunables[512], *list[ENV_MAX + 1];
+    int n;
+};
+
+static void add_variable(struct environment *e, const char *text)
+{
+    if (e->n < ENV_MAX)
+        e->list[e->n++] = (char *)text;
+    e->list[e->n] = NULL;
+}
+
+/* What the user wants of glibc and what dlopen needs are one variable. */
+static void add_tunables(struct environment *e, const char *users, bool is_plugin)
+{
+    const char *name = "GLIBC_TUNABLES=", *tls = "glibc.rtld.optional_static_tls=32768";
+    if (users != NULL)
+        snprintf(e->tunables, sizeof e->tunables, "%s%s%s", users, is_plugin ? ":" : "",
+                 is_plugin ? tls : "");
+    else if (is_plugin)
+        snprintf(e->tunables, sizeof e->tunables, "%s%s", name, tls);
+    if (e->tunables[0] != 0)
+        add_variable(e, e->tunables);
+}
+
+static void build_environment(const struct ab_spawn *spawn, struct environment *e)
+{
+    const char *tunables = NULL;
+    *e = (struct environment){.n = 0};
+    add_variable(e, "PATH=/usr/local/bin:/usr/bin:/bin");
+    add_variable(e, "LC_ALL=C");
+    if (spawn->preload != NULL) {
+        preload_text(spawn, e->preload, sizeof e->preload);
+        add_variable(e, e->preload);
+    }
+    for (const char *const *v = spawn->env; v != NULL && *v != NULL; v++) {
+        if (strncmp(*v, "GLIBC_TUNABLES=", 15) == 0)
+            tunables = *v;
+        else
+            add_variable(e, *v);
+    }
+    add_tunables(e, tunables, spawn->is_plugin);
+}
+
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err)
 {
-    char preload[PATH_MAX + 32], *envp[5];
-    int n = 0;
-    envp[n++] = (char *)"PATH=/usr/local/bin:/usr/bin:/bin";
-    envp[n++] = (char *)"LC_ALL=C";
-    if (spawn->preload != NULL) {
-        preload_text(spawn, preload, sizeof preload);
-        envp[n++] = preload;
-    }
-    if (spawn->is_plugin)
-        envp[n++] = (char *)"GLIBC_TUNABLES=glibc.rtld.optional_static_tls=32768";
-    envp[n] = NULL;
+    struct environment environment;
+    build_environment(spawn, &environment);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
-    pid_t parent = getpid(), pid = fork();
+    pid_t parent = getpid(), pid = vfork(); /* a copy of our page tables would take longer than many a run */
     if (pid == 0)
-        become_worker(spawn, envp, parent, move_high(ends[1]));
+        become_worker(spawn, environment.list, parent, move_high(ends[1]));
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);

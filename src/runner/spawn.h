@@ -20,6 +20,7 @@ struct ab_spawn {
     const char *preload;      /* library to preload, NULL = none */
     bool is_thp_off;          /* no transparent huge pages, by prctl */
     bool is_plugin;           /* dlopen needs more static TLS than the default */
+    const char *const *env;   /* what the user adds, ends with NULL; NULL = nothing */
 };
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err);

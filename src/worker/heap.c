@@ -40,15 +40,14 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                        " is required and NULL", NULL);
 }
 
-/* The parent never loads a plug-in, so it cannot know its parameters: they keep their defaults. */
+/* The parent never loads a plug-in, so it cannot know its parameters. */
 static void set_defaults(struct ab_worker *w, const struct ab_backend *b)
 {
     char buf[24];
     if (b->n_params > AB_PARAMS_MAX)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ",
                        ab_worker_number(buf, b->n_params), " params, 16 are allowed", NULL);
-    for (size_t i = 0; i < b->n_params; i++)
-        w->block->request.values[i] = b->params[i].def;
+    ab_worker_set_params(w, b);
 }
 
 static void check_lanes(struct ab_worker *w, const struct ab_backend *b)

@@ -36,7 +36,9 @@ static void map_block(void)
     const struct ab_run_request *request = &worker.block->request;
     worker.positions = (const uint32_t *)((char *)p + request->positions_offset);
     worker.ticks = (uint32_t *)((char *)p + request->ticks_offset);
+    worker.classes = (uint8_t *)p + request->classes_offset;
     memset(worker.ticks, 0, (size_t)request->n_samples * sizeof worker.ticks[0]);
+    memset(worker.classes, 0, request->n_samples);
 }
 
 static void map_tape(void)
@@ -109,13 +111,16 @@ static void run_malloc(struct ab_run_request *request)
     struct ab_malloc_face face = {null_malloc,        null_free,
                                   null_realloc,       null_calloc,
                                   null_aligned_alloc, null_malloc_usable_size};
+    uint32_t hooks = ~(1u << AB_OP_RESET);
     if (request->source == AB_SOURCE_NULL) {
         if (null_malloc_init(worker.image->facts.largest_bytes) != 0)
             ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the null block", NULL);
+    } else if (request->source == AB_SOURCE_PREFIX) {
+        hooks = ab_worker_open_prefix(&worker, &face);
     } else {
         ab_worker_identify_malloc(&worker, &face);
     }
-    worker.block->report.hooks = ~(1u << AB_OP_RESET);
+    worker.block->report.hooks = hooks;
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
     ab_memory_open(&worker);

@@ -47,9 +47,9 @@ void ab_malloc_as_heap(const struct ab_malloc_face *face, struct ab_heap_face *o
     *out = (struct ab_heap_face){
         .alloc = shim_alloc,
         .free = shim_free,
-        .resize = shim_resize,
-        .alloc_zeroed = shim_zeroed,
-        .alloc_aligned = shim_aligned,
-        .usable_size = shim_usable_size,
+        .resize = face->realloc != NULL ? shim_resize : NULL,
+        .alloc_zeroed = face->calloc != NULL ? shim_zeroed : NULL,
+        .alloc_aligned = face->memalign != NULL ? shim_aligned : NULL,
+        .usable_size = face->usable_size != NULL ? shim_usable_size : NULL,
     };
 }

@@ -62,6 +62,18 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
     return kinds[code];
 }
 
+uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
+{
+    unsigned code = AB_OP_CODE(op);
+    if (code == AB_CODE_FREE) /* its slot is nobody else's before this lane's next op */
+        return AB_SLOT_SIZE(&w->slots[AB_OP_SLOT(op)]);
+    if (code == AB_CODE_RESET)
+        return 0;
+    if (code == AB_CODE_WIDE)
+        return w->wide[AB_OP_SIZE(op)].size;
+    return (code & 7) == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op)) : AB_OP_SIZE(op);
+}
+
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
 {
     if (size == 0 || lane->first_null_op != UINT32_MAX)
@@ -99,5 +111,6 @@ void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
     tail->n_100us += ticks >= r->tail_100us_ticks;
     if (ticks > tail->max_ticks)
         tail->max_ticks = ticks;
-    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .position = lane->op});
+    uint64_t size = ab_worker_op_size(lane->w, lane->ops[lane->op]);
+    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .size = size, .position = lane->op});
 }

@@ -307,6 +307,7 @@ static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
             i += lane->n_spared;
         uint64_t stored = lane->delta + 1;
         w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+        w->classes[s] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, lane->ops[at]));
     }
     if (i < end)
         FN(untimed)(lane, f, i, end);
@@ -327,8 +328,10 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
-            if (AB_UNLIKELY(lane->delta >= slow))
+            if (AB_UNLIKELY(lane->delta >= slow)) {
                 ab_worker_note_slow(lane, &tails[kind]);
+                lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+            }
         }
         if (lane->is_counting)
             ab_lane_count_live(lane, kind, n_spared);
@@ -355,7 +358,8 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
         const uint64_t *op = &lane->ops[i];
         *lane->progress = i;
         lane->op = i;
-        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED);
+        uint32_t n_skipped =
+            FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
         struct ab_given given = {.lane = lane->index};
         FN(look_at)(lane, f, *op, &given);
         ab_memory_after(lane->w, op, &given, n_skipped);

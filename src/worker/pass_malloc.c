@@ -10,11 +10,12 @@
 #define CALL_RESIZE(f, ref, old, n) ((void)(old), (uintptr_t)(f)->realloc((void *)(ref), (n)))
 #define CALL_ZEROED(f, n) ((uintptr_t)(f)->calloc(1, (n)))
 #define CALL_ALIGNED(f, align, n) ((uintptr_t)(f)->memalign((align), (n)))
-#define HAS_RESIZE(f) true
-#define HAS_ZEROED(f) true
-#define HAS_ALIGNED(f) true
+/* Libraries opened by prefix may lack some; a preloaded one is whole. */
+#define HAS_RESIZE(f) ((f)->realloc != NULL)
+#define HAS_ZEROED(f) ((f)->calloc != NULL)
+#define HAS_ALIGNED(f) ((f)->memalign != NULL)
 #define HAS_RESET(f) false
-#define HAS_USABLE(f) true
+#define HAS_USABLE(f) ((f)->usable_size != NULL)
 #define CALL_USABLE(f, ref) ((f)->usable_size((void *)(ref)))
 #define CALL_RESET(f) ((void)(f))
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))

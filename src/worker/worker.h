@@ -23,6 +23,7 @@ struct ab_worker { /* what all lanes share */
     struct ab_run_block *block;
     const uint32_t *positions;
     uint32_t *ticks;
+    uint8_t *classes;
     struct ab_lane *lanes; /* image->n_lanes */
     struct ab_memory_pass *memory; /* memory pass, else NULL */
     uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
@@ -63,6 +64,13 @@ const char *ab_worker_number(char *buf, uint64_t n);
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face);
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
 
+/* prefix.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
+ * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
+uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face);
+
+/* plugin_params.c: request.params by the table of the plug-in. */
+void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
+
 /* heap.c: finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 /* The calling lane's own view of it. */
@@ -77,6 +85,9 @@ enum { AB_PROGRESS_OPS = 4096 };
 
 /* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
+/* Size that an op that was just carried out asked for; of a free: of the block it freed; of a
+ * reset: 0. */
+uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op);
 
 /* What passes note, out of line. */
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size);

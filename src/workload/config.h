@@ -9,6 +9,7 @@
 #include "trace/op.h"
 #include "workload/diag.h"
 #include "workload/dist.h"
+#include "workload/remark.h"
 #include "workload/values.h"
 #include "workload/workload.h"
 
@@ -141,6 +142,7 @@ struct ab_workload {
     size_t n_phases;
     char **backends;
     size_t n_backends;
+    struct ab_remarks gates, claims;
     uint32_t n_cursors;
 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum shape { SHAPE_TEXT, SHAPE_LIST, SHAPE_LATER };
+enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_LATER };
 
 struct key_row {
     const char *key;
@@ -25,13 +25,14 @@ struct key_table {
 };
 
 #define ROW_TEXT(owner, member, key) {key, SHAPE_TEXT, NULL},
+#define ROW_TEXTS(owner, member, key) {key, SHAPE_TEXTS, NULL},
 #define ROW_LIST(owner, member, key, child) {key, SHAPE_LIST, &child##_table},
 #define ROW_LATER(key) {key, SHAPE_LATER, NULL},
 
 static const struct key_table verb_table;
 #define TABLE(owner, OWNER, text)                                                        \
     static const struct key_row owner##_rows[] = {                                       \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_LIST, ROW_LATER)};                                 \
+        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)};                          \
     static const struct key_table owner##_table = {text, owner##_rows,                   \
                                                    AB_ARRAY_LEN(owner##_rows)};
 TABLE(verb, VERB, "a verb")
@@ -42,6 +43,7 @@ TABLE(set, SET, "a set")
 TABLE(role, ROLE, "a role")
 TABLE(phase, PHASE, "a phase")
 TABLE(backend, BACKEND, "a back end")
+TABLE(claim, CLAIM, "a claim")
 TABLE(top, TOP, "the workload")
 
 struct check {
@@ -129,6 +131,22 @@ static void check_text(struct check *c, const struct ab_node *node,
                     shape_name(node));
 }
 
+static void check_texts(struct check *c, struct ab_node *list)
+{
+    if (list->kind != AB_NODE_LIST) {
+        ab_diag_add(c->diag, list->at, "'%s' must be a list of texts, each '- \"…\"', found %s",
+                    list->key, shape_name(list));
+        c->is_misshapen = true;
+        return;
+    }
+    for (struct ab_node *n = ab_tree_first(c->tree, list); n != NULL; n = ab_tree_next(c->tree, n))
+        if (n->kind != AB_NODE_SCALAR) {
+            ab_diag_add(c->diag, n->at, "an entry of '%s' must be a text, found %s", list->key,
+                        shape_name(n));
+            c->is_misshapen = true;
+        }
+}
+
 static void check_map(struct check *c, struct ab_node *map, const struct key_table *table)
 {
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL;
@@ -139,6 +157,8 @@ static void check_map(struct check *c, struct ab_node *map, const struct key_tab
                 row = &table->rows[i];
         if (row != NULL && row->shape == SHAPE_TEXT)
             check_text(c, n, table);
+        else if (row != NULL && row->shape == SHAPE_TEXTS)
+            check_texts(c, n);
         else if (row != NULL && row->shape == SHAPE_LIST)
             check_list(c, n, row->child);
         else if (row != NULL)

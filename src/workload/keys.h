@@ -5,6 +5,7 @@
  * and keys that this version does not know yet.
  *
  *     TEXT(owner, member, key)          a scalar, always kept as text
+ *     TEXTS(owner, member, key)         a list of scalars, each kept as text
  *     LIST(owner, member, key, child)   a list of maps, each a `child`
  *     LATER(key)                        in the language, not built yet: an error that says so
  */
@@ -13,7 +14,7 @@
 
 #include "workload/locate.h"
 
-#define AB_KEYS_TOP(TEXT, LIST, LATER)                                                   \
+#define AB_KEYS_TOP(TEXT, TEXTS, LIST, LATER)                                            \
     TEXT(top, allocbench, "allocbench")                                                  \
     TEXT(top, name, "name")                                                              \
     TEXT(top, about, "about")                                                            \
@@ -23,23 +24,24 @@
     LIST(top, sets, "sets", set)                                                         \
     LIST(top, phases, "phases", phase)                                                   \
     LIST(top, backends, "backends", backend)                                             \
-    LATER("gates")
+    TEXTS(top, gates, "gates")                                                           \
+    LIST(top, claims, "claims", claim)
 
-#define AB_KEYS_PARAM(TEXT, LIST, LATER)                                                 \
+#define AB_KEYS_PARAM(TEXT, TEXTS, LIST, LATER)                                          \
     TEXT(param, name, "name")                                                            \
     TEXT(param, value, "value")
 
-#define AB_KEYS_SIZE(TEXT, LIST, LATER)                                                  \
+#define AB_KEYS_SIZE(TEXT, TEXTS, LIST, LATER)                                           \
     TEXT(size, name, "name")                                                             \
     TEXT(size, dist, "dist")                                                             \
     LIST(size, mix, "mix", part)
 
-#define AB_KEYS_PART(TEXT, LIST, LATER)                                                  \
+#define AB_KEYS_PART(TEXT, TEXTS, LIST, LATER)                                           \
     TEXT(part, weight, "weight")                                                         \
     TEXT(part, dist, "dist")                                                             \
     TEXT(part, times, "times")
 
-#define AB_KEYS_SET(TEXT, LIST, LATER)                                                   \
+#define AB_KEYS_SET(TEXT, TEXTS, LIST, LATER)                                            \
     TEXT(set, name, "name")                                                              \
     TEXT(set, kind, "kind")                                                              \
     TEXT(set, count, "count")                                                            \
@@ -53,7 +55,7 @@
     LATER("below")                                                                       \
     LATER("above")
 
-#define AB_KEYS_PHASE(TEXT, LIST, LATER)                                                 \
+#define AB_KEYS_PHASE(TEXT, TEXTS, LIST, LATER)                                          \
     TEXT(phase, name, "name")                                                            \
     TEXT(phase, until, "until")                                                          \
     TEXT(phase, repeat, "repeat")                                                        \
@@ -71,13 +73,13 @@
     LATER("finally")                                                                     \
     LATER("drain")
 
-#define AB_KEYS_ROLE(TEXT, LIST, LATER)                                                  \
+#define AB_KEYS_ROLE(TEXT, TEXTS, LIST, LATER)                                           \
     TEXT(role, name, "name")                                                             \
     TEXT(role, lanes, "lanes")                                                           \
     LIST(role, body, "do", verb)
 
 /* First the verbs (enum ab_verb_kind has their order), then the options. */
-#define AB_KEYS_VERB(TEXT, LIST, LATER)                                                  \
+#define AB_KEYS_VERB(TEXT, TEXTS, LIST, LATER)                                           \
     TEXT(verb, alloc, "alloc")                                                           \
     TEXT(verb, free, "free")                                                             \
     TEXT(verb, replace, "replace")                                                       \
@@ -118,10 +120,15 @@
     LATER("think")                                                                       \
     LATER("p")
 
-#define AB_KEYS_BACKEND(TEXT, LIST, LATER)                                               \
+#define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, LATER)                                        \
     TEXT(backend, name, "name")                                                          \
-    LATER("params")                                                                      \
-    LATER("env")
+    TEXTS(backend, params, "params")                                                     \
+    TEXTS(backend, env, "env")
+
+#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, LATER)                                          \
+    TEXT(claim, claim, "claim")                                                          \
+    TEXT(claim, says, "says")                                                            \
+    TEXT(claim, source, "source")
 
 /* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.
  * False when something has the wrong shape, so that the file cannot be loaded at all;

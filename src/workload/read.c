@@ -204,21 +204,50 @@ static void read_sizes(struct ab_reader *r, const struct ab_node *list,
         read_size(r, node, &raw[i]);
 }
 
+/* A back end as -b would spell it: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
+static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
+                          const struct ab_raw_backend *raw, struct ab_text *out)
+{
+    const struct ab_node *list = ab_tree_get(r->tree, node, "env");
+    ab_text_add(out, raw->name);
+    for (unsigned i = 0; i < raw->params_count; i++)
+        ab_text_addf(out, ":%s", raw->params[i]);
+    for (unsigned i = 0; i < raw->env_count; i++) {
+        if (strpbrk(raw->env[i], ";{}") != NULL) {
+            ab_diag_add(r->diag, list->at, "a variable's value cannot hold ';', '{' or '}'");
+            return false;
+        }
+        ab_text_addf(out, "%s%s", i == 0 ? "{" : ";", raw->env[i]);
+    }
+    if (raw->env_count > 0)
+        ab_text_add(out, "}");
+    return true;
+}
+
+static void read_backend(struct ab_reader *r, const struct ab_node *node,
+                         const struct ab_raw_backend *raw)
+{
+    struct ab_workload *w = r->w;
+    struct ab_field f = ab_field_of(r, node, "name", raw->name);
+    struct ab_text spelled = {0};
+    if (f.text == NULL) {
+        ab_field_missing(r, node, "name", "a back end");
+    } else if (f.text[0] == 0 || strlen(f.text) > 1000) {
+        ab_field_fail(r, &f, 0, strlen(f.text), "a back end has a name, as in '-b'");
+    } else if (spell_backend(r, node, raw, &spelled) && spelled.s != NULL) {
+        w->backends[w->n_backends++] = spelled.s;
+        return;
+    }
+    ab_text_fini(&spelled);
+}
+
 static void read_backends(struct ab_reader *r, const struct ab_node *list,
                           const struct ab_raw_backend *raw, unsigned n)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    struct ab_workload *w = r->w;
-    w->backends = ab_read_new_records(r, list, n, sizeof w->backends[0]);
-    for (unsigned i = 0; i < n && w->backends != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_field f = ab_field_of(r, node, "name", raw[i].name);
-        if (f.text == NULL)
-            ab_field_missing(r, node, "name", "a back end");
-        else if (f.text[0] == 0 || strlen(f.text) > 1000)
-            ab_field_fail(r, &f, 0, strlen(f.text), "a back end has a name, as in '-b'");
-        else if ((w->backends[w->n_backends] = strdup(f.text)) != NULL)
-            w->n_backends++;
-    }
+    r->w->backends = ab_read_new_records(r, list, n, sizeof r->w->backends[0]);
+    for (unsigned i = 0; i < n && r->w->backends != NULL; i++, node = ab_tree_next(r->tree, node))
+        read_backend(r, node, &raw[i]);
 }
 
 /* ---- the top ---- */
@@ -305,6 +334,10 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
         ab_read_sets(r, list, raw->sets, raw->sets_count);
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
+    if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
+        ab_read_gates(r, list, raw->gates, raw->gates_count);
+    if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
+        ab_read_claims(r, list, raw->claims, raw->claims_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)
         ab_read_phases(r, list, raw->phases, raw->phases_count);
     else

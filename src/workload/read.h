@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * From what libcyaml loaded to valid records: read.c the top and what is simple, read_sets.c,
- * read_phase.c, read_verb.c the bodies.
+ * read_phase.c, read_verb.c the bodies, remark.c gates and claims.
  */
 #ifndef AB_WORKLOAD_READ_H
 #define AB_WORKLOAD_READ_H
@@ -39,5 +39,11 @@ void ab_read_phases(struct ab_reader *r, const struct ab_node *list,
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
                   unsigned n, struct ab_verb **body, size_t *n_body);
 void ab_body_free(struct ab_verb *body, size_t n_body);
+
+/* remark.c */
+void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *const *raw,
+                   unsigned n);
+void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
+                    const struct ab_raw_claim *raw, unsigned n);
 
 #endif

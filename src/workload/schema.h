@@ -9,13 +9,16 @@
 #include "workload/keys.h"
 
 #define AB_RAW_TEXT(owner, member, key) char *member;
+#define AB_RAW_TEXTS(owner, member, key)                                                 \
+    char **member;                                                                       \
+    unsigned member##_count;
 #define AB_RAW_LIST(owner, member, key, child)                                           \
     struct ab_raw_##child *member;                                                       \
     unsigned member##_count;
 #define AB_RAW_LATER(key)
 #define AB_RAW(owner, OWNER)                                                             \
     struct ab_raw_##owner {                                                              \
-        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_LIST, AB_RAW_LATER)                          \
+        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_TEXTS, AB_RAW_LIST, AB_RAW_LATER)            \
     }
 
 AB_RAW(verb, VERB);
@@ -26,6 +29,7 @@ AB_RAW(set, SET);
 AB_RAW(role, ROLE);
 AB_RAW(phase, PHASE);
 AB_RAW(backend, BACKEND);
+AB_RAW(claim, CLAIM);
 AB_RAW(top, TOP);
 
 struct ab_schema {

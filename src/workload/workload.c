@@ -140,6 +140,8 @@ void ab_workload_free(struct ab_workload *w)
     for (size_t i = 0; i < w->params.n; i++)
         free(w->params.items[i].text);
     free_texts(w->backends, w->n_backends);
+    ab_remarks_fini(&w->gates);
+    ab_remarks_fini(&w->claims);
     ab_dists_fini(&w->dists);
     free(w->params.items);
     free(w->phases);

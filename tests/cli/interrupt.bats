@@ -18,7 +18,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 }
 
 @test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
-    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=150k -b glibc,arena --reps 8
+    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --reps 4
 }
 
 @test "with --json too, and in the first moments of a run" {

@@ -19,8 +19,8 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "blocks", "results", "memory", "timelines",
-        "gates"]'
+        "backends", "blocks", "results", "size_classes", "windows", "memory", "timelines",
+        "gates", "claims"]'
     expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
         and has("block") and has("n") and has("overflow") and has("min") and has("max")
@@ -168,4 +168,11 @@ quickstart() { # OPTION…
         expect_code 0
         [ -s "$OUT/stdout" ]
     done
+}
+
+@test "blocks that a bulk reset gave back are freed in no pass" {
+    bench run "$ROOT/configs/region.yaml" --reps 1 --no-store --set requests=20 \
+        -b skeleton,pool,slab,arena --json -
+    expect_code 0
+    expect_json '[.backends[] | .status == "ok" and .has_reset] == [true, true, true, true]'
 }

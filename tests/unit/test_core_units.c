@@ -30,6 +30,7 @@ static void numbers_with_units_come_out_exactly(void **state)
         {"1.5KiB", AB_UNIT_BYTES, 1536}, {"64B", AB_UNIT_BYTES, 64},
         {"5us", AB_UNIT_TIME, 5000}, {"16.67ms", AB_UNIT_TIME, 16670000},
         {"1s", AB_UNIT_TIME, 1000000000}, {"0", AB_UNIT_TIME, 0},
+        {"1.5KiB", AB_UNIT_BYTES_REAL, 1536}, {"0", AB_UNIT_TIME_REAL, 0},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
         struct ab_number out = {0};

@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "measure/result_fields.h"
 #include "report/sink.h"
-#include "support/report_session.h"
+#include "support/report_depth.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -42,6 +42,18 @@ static void write_csv(FILE *to, const struct ab_session *s, void *user)
     ab_sink_csv(to, s);
 }
 
+static void write_hist(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    ab_sink_hist(to, s);
+}
+
+static void write_timeline(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    ab_sink_timeline(to, s);
+}
+
 /* Reads `text` as a file. */
 static enum ab_status read_text(const char *text, size_t n, struct ab_stored *out,
                                 struct ab_err *err)
@@ -61,7 +73,7 @@ static enum ab_status read_text(const char *text, size_t n, struct ab_stored *ou
 static void assert_round_trip(struct ab_session *s)
 {
     static void (*const writers[])(FILE *, const struct ab_session *, void *) = {
-        write_json, write_table, write_csv};
+        write_json, write_table, write_csv, write_hist, write_timeline};
     struct ab_err err = {.text = ""};
     struct ab_stored stored;
     ab_session_settle(s);
@@ -399,6 +411,44 @@ static void a_session_with_memory_comes_back(void **state)
     fake_session_free(f);
 }
 
+static void size_classes_and_windows_come_back(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    assert_round_trip(&d->f->s);
+    fake_depth_free(d);
+}
+
+static void damaged_size_classes_and_windows_are_named_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *message;
+    } wrong[] = {
+        {"\"le_bytes\": 16,", "\"le_bytes\": 17,", "size_classes[0].le_bytes: has to be a power of"},
+        {"\"n\": 1500,", "\"n\": 1501,", "size_classes[0].n: is 1501, but hdr_v2 holds 1500"},
+        {"\"begin\": 1000,", "\"begin\": 9000,", "windows[1].end: comes before its begin"},
+        {"\"begin\": 0,", "\"begin\": -1,", "windows[0].begin: "},
+    };
+    struct fake_depth *d = fake_depth_new();
+    char *text = fake_capture(write_json, &d->f->s, NULL);
+    for (size_t i = 0; i < AB_ARRAY_LEN(wrong); i++) {
+        struct ab_text whole = {0};
+        struct ab_err err = {.text = ""};
+        struct ab_stored stored;
+        char *at = strstr(text, wrong[i].from);
+        assert_non_null(at);
+        ab_text_addf(&whole, "%.*s%s%s", (int)(at - text), text, wrong[i].to,
+                     at + strlen(wrong[i].from));
+        assert_int_equal(read_text(whole.s, whole.n, &stored, &err), AB_INPUT);
+        if (strstr(err.text, wrong[i].message) == NULL)
+            fail_msg("no \"%s\" in: %s", wrong[i].message, err.text);
+        ab_text_fini(&whole);
+    }
+    free(text);
+    fake_depth_free(d);
+}
+
 /* What the first version of allocbench/1 did not write. */
 static void keys_that_came_later_may_be_missing(void **state)
 {
@@ -506,6 +556,8 @@ int main(void)
         cmocka_unit_test(keys_that_are_not_known_are_passed_over),
         cmocka_unit_test(what_the_memory_pass_wrote_is_read),
         cmocka_unit_test(a_session_with_memory_comes_back),
+        cmocka_unit_test(size_classes_and_windows_come_back),
+        cmocka_unit_test(damaged_size_classes_and_windows_are_named_with_their_place),
         cmocka_unit_test(keys_that_came_later_may_be_missing),
         cmocka_unit_test(what_is_not_json_is_refused_with_line_and_column),
         cmocka_unit_test(depth_bombs_are_refused),

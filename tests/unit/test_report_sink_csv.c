@@ -3,7 +3,7 @@
 
 #include "measure/result_fields.h"
 #include "support/report_locale.h"
-#include "support/report_session.h"
+#include "support/report_depth.h"
 
 #include <locale.h>
 #include <math.h>
@@ -133,6 +133,23 @@ static void decimals_are_points_in_every_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
+static void memory_rows_have_their_place_as_op(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    char *text = csv(d->f);
+    assert_non_null(strstr(text, ",0,1,glibc,drain,footprint_peak,usable_bytes,4096.5,bytes\r\n"));
+    assert_non_null(strstr(text, ",2,4,jemalloc,drain,live_peak,live_bytes,12289.5,bytes\r\n"));
+    assert_non_null(strstr(text, ",1,2,glibc,drain,end,drained_0.1s,16384,bytes\r\n"));
+    assert_null(strstr(text, "drained_10s")); /* n/a */
+    assert_null(strstr(text, ",page_2m_bytes,"));
+    assert_null(strstr(text, "broken"));
+    assert_int_equal(count(text, "\n"), count(text, ",steady,") + count(text, ",drain,") + 1);
+    assert_int_equal(count(text, ",glibc,drain,end,"), 3 * (ab_memory_field_count - 1 + 2));
+    free(text);
+    fake_depth_free(d);
+}
+
 static void every_row_has_nine_cells(void **state)
 {
     (void)state;
@@ -155,6 +172,7 @@ int main(void)
         cmocka_unit_test(order_is_the_place_in_the_block),
         cmocka_unit_test(hostile_names_are_quoted_and_defused),
         cmocka_unit_test(decimals_are_points_in_every_locale),
+        cmocka_unit_test(memory_rows_have_their_place_as_op),
         cmocka_unit_test(every_row_has_nine_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

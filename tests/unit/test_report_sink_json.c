@@ -7,7 +7,7 @@
 
 #include "measure/result_fields.h"
 #include "support/report_locale.h"
-#include "support/report_session.h"
+#include "support/report_depth.h"
 
 #include <jansson.h>
 #include <locale.h>
@@ -121,6 +121,46 @@ static void every_key_is_in_the_schema(void **state)
     if (schema == NULL)
         fail_msg(SCHEMA ":%d: %s", error.line, error.text);
     assert_described(schema, schema, o);
+    json_decref(schema);
+    json_decref(o);
+    free(text);
+    fake_session_free(f);
+}
+
+static void gates_and_claims_have_an_entry_each(void **state)
+{
+    (void)state;
+    static struct ab_gate_result gates[] = {
+        {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
+         AB_GATE, ""},
+        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_JUDGED, NAN, 2000, "ns",
+         AB_CONFIG, "this run has no mimalloc"},
+    };
+    static struct ab_claim_result claims[] = {
+        {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
+         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, 0, "arena absent"},
+    };
+    struct fake_session *f = fake_session_new();
+    f->s.gates = gates;
+    f->s.n_gates = 2;
+    f->s.claims = claims;
+    f->s.n_claims = 1;
+    char *text = json(f);
+    json_error_t error;
+    json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
+    assert_described(schema, schema, o);
+    json_t *one = json_array_get(json_object_get(o, "gates"), 0);
+    json_t *two = json_array_get(json_object_get(o, "gates"), 1);
+    json_t *claim = json_array_get(json_object_get(o, "claims"), 0);
+    assert_string_equal(json_string_value(json_object_get(one, "backend")), "glibc");
+    assert_string_equal(json_string_value(json_object_get(one, "verdict")), "fail");
+    assert_true(json_real_value(json_object_get(one, "value")) == 2126.5);
+    assert_int_equal(json_integer_value(json_object_get(one, "exit_code")), 1);
+    assert_true(json_is_null(json_object_get(two, "backend")));
+    assert_true(json_is_null(json_object_get(two, "value")));
+    assert_int_equal(json_integer_value(json_object_get(two, "exit_code")), 2);
+    assert_true(json_is_null(json_object_get(claim, "measured")));
+    assert_true(json_is_null(json_object_get(claim, "says")));
     json_decref(schema);
     json_decref(o);
     free(text);
@@ -316,6 +356,33 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     fake_session_free(f);
 }
 
+static void size_classes_and_windows_are_described_and_unknown_numbers_are_null(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    json_error_t error;
+    char *text = fake_capture(write_json, &d->f->s, NULL);
+    json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
+    assert_described(schema, schema, o);
+    const json_t *classes = json_object_get(o, "size_classes"), *c = json_array_get(classes, 1);
+    assert_int_equal(json_array_size(classes), 3 * 2 * 3); /* the back end that crashed has none */
+    assert_string_equal(json_string_value(json_object_get(c, "op")), "alloc");
+    assert_int_equal(json_integer_value(json_object_get(c, "le_bytes")), 128);
+    assert_int_equal(json_integer_value(json_object_get(c, "n")), 1500);
+    assert_int_equal(json_integer_value(json_object_get(c, "p50")), 58);
+    assert_true(json_is_null(json_object_get(c, "p99.9")));
+    assert_int_equal(json_integer_value(json_object_get(c, "max")), 5061);
+    assert_true(json_is_null(json_object_get(json_array_get(classes, 2), "le_bytes"))); /* 2^64 */
+    const json_t *windows = json_object_get(o, "windows"), *w = json_array_get(windows, 0);
+    assert_int_equal(json_array_size(windows), 3 * 2 * FAKE_WINDOWS);
+    assert_true(json_is_null(json_object_get(w, "p99")));
+    assert_int_equal(json_integer_value(json_object_get(w, "end")), 1000);
+    json_decref(schema);
+    json_decref(o);
+    free(text);
+    fake_depth_free(d);
+}
+
 static void hostile_strings_stay_strings(void **state)
 {
     static const struct {
@@ -380,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(every_key_is_in_the_schema),
+        cmocka_unit_test(gates_and_claims_have_an_entry_each),
         cmocka_unit_test(the_schema_has_every_field),
         cmocka_unit_test(validates_with_python_jsonschema),
         cmocka_unit_test(is_one_document_for_jq),
@@ -387,6 +455,7 @@ int main(void)
         cmocka_unit_test(unknown_is_null_and_integers_are_exact),
         cmocka_unit_test(histograms_come_back_as_they_were),
         cmocka_unit_test(memory_is_described_and_unknown_numbers_are_null),
+        cmocka_unit_test(size_classes_and_windows_are_described_and_unknown_numbers_are_null),
         cmocka_unit_test(hostile_strings_stay_strings),
         cmocka_unit_test(is_the_same_in_every_locale),
         cmocka_unit_test(an_empty_session_is_a_document_too),

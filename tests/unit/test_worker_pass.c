@@ -82,6 +82,7 @@ struct fixture {
     struct ab_tape_map map;
     struct ab_worker w;
     uint32_t positions[4096], ticks[4096];
+    uint8_t classes[4096];
 };
 
 static struct fixture *open_fixture(enum ab_pass pass)
@@ -90,7 +91,8 @@ static struct fixture *open_fixture(enum ab_pass pass)
     test_tape_churn_map(100, 20000, &f->tape, &f->map);
     f->w = (struct ab_worker){.block = calloc(1, sizeof(struct ab_run_block)),
                               .positions = f->positions,
-                              .ticks = f->ticks};
+                              .ticks = f->ticks,
+                              .classes = f->classes};
     f->w.block->request.pass = pass;
     f->w.block->request.verify_ops = UINT32_MAX;
     test_worker_open(&f->w, &f->map);
@@ -147,6 +149,75 @@ static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
     for (uint32_t i = 0; i < n; i++)
         assert_true(f->ticks[i] > 0);
     close_fixture(f);
+}
+
+/* Sizes as the tape has them: slot by slot, what lives there. */
+static uint64_t *sizes_of_ops(const struct fixture *f)
+{
+    uint64_t *sizes = calloc(f->map.image->n_ops, sizeof sizes[0]);
+    uint64_t *live = calloc(f->map.image->n_slots, sizeof live[0]);
+    for (uint32_t i = 0; i < f->map.image->n_ops; i++) {
+        uint32_t slot = AB_OP_SLOT(f->map.ops[i]);
+        int kind = ab_tape_map_kind(&f->map, i, &sizes[i]);
+        if (kind == AB_OP_FREE)
+            sizes[i] = live[slot];
+        else if (kind >= 0)
+            live[slot] = sizes[i];
+    }
+    free(live);
+    return sizes;
+}
+
+static void each_sample_has_the_class_of_its_size_also_a_free(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_LATENCY);
+    uint64_t *sizes = sizes_of_ops(f);
+    uint32_t n = 0, n_frees = 0;
+    for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
+        if (ab_tape_map_kind(&f->map, i, NULL) >= 0)
+            f->positions[n++] = i;
+    f->w.block->request.n_samples = n;
+    ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = f->positions[i];
+        assert_int_equal(f->classes[i], ab_size_class_log2(sizes[at]));
+        n_frees += ab_tape_map_kind(&f->map, at, NULL) == AB_OP_FREE;
+    }
+    assert_true(n_frees > 1000);
+    free(sizes);
+    close_fixture(f);
+}
+
+static void the_worst_frees_tell_the_size_of_their_blocks(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_TAIL);
+    uint64_t *sizes = sizes_of_ops(f);
+    f->w.block->request.tail_ticks = 1;
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+    for (unsigned kind = 0; kind < AB_OP_KIND_COUNT; kind++) {
+        const struct ab_tail *tail = &f->w.block->report.phases[1].tail[kind];
+        for (unsigned i = 0; i < tail->n_worst; i++)
+            assert_int_equal(tail->worst[i].size, sizes[tail->worst[i].position]);
+    }
+    assert_int_equal(f->w.block->report.phases[1].tail[AB_OP_FREE].n_worst, AB_WORST_MAX);
+    free(sizes);
+    close_fixture(f);
+}
+
+static void classes_are_powers_of_two_rounded_up(void **state)
+{
+    (void)state;
+    assert_int_equal(ab_size_class_log2(0), 0);
+    assert_int_equal(ab_size_class_log2(1), 0);
+    assert_int_equal(ab_size_class_log2(2), 1);
+    assert_int_equal(ab_size_class_log2(3), 2);
+    for (unsigned k = 2; k < 64; k++) {
+        assert_int_equal(ab_size_class_log2((UINT64_C(1) << k) - 1), k);
+        assert_int_equal(ab_size_class_log2(UINT64_C(1) << k), k);
+        assert_int_equal(ab_size_class_log2((UINT64_C(1) << k) + 1), k + 1);
+    }
 }
 
 static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
@@ -243,6 +314,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pass_does_every_op_at_both_boundaries),
         cmocka_unit_test(the_latency_pass_fills_a_tick_count_for_each_position),
+        cmocka_unit_test(each_sample_has_the_class_of_its_size_also_a_free),
+        cmocka_unit_test(the_worst_frees_tell_the_size_of_their_blocks),
+        cmocka_unit_test(classes_are_powers_of_two_rounded_up),
         cmocka_unit_test(the_tail_pass_counts_all_and_keeps_the_worst),
         cmocka_unit_test(a_null_is_noted_with_its_size),
         cmocka_unit_test(the_preflight_passes_a_sound_allocator),

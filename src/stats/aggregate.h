@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a session says over all its blocks: merged histograms, medians, ratios and how sure they
- * are. For people who read a table; verdicts with intervals are the business of stats/.
+ * are. What tables show and what gates judge come from here alike, so that both are one number.
  */
-#ifndef AB_REPORT_AGGREGATE_H
-#define AB_REPORT_AGGREGATE_H
+#ifndef AB_STATS_AGGREGATE_H
+#define AB_STATS_AGGREGATE_H
 
 #include "measure/result.h"
 
@@ -14,6 +14,8 @@ struct ab_spread {
     double median, low, high; /* low and high: extremes of the blocks */
 };
 
+/* Of x[0..n), which it sorts. */
+struct ab_spread ab_spread_of(double *x, uint32_t n);
 /* Half the range of the blocks in parts of the median; NaN below two blocks. */
 double ab_spread_half(const struct ab_spread *s);
 /* Are all blocks on the same side of 1, and the median at least 1 % away from it? Ratios of fewer

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/aggregate.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,8 +92,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of x[0..n), which it sorts. */
-static struct ab_spread spread_of(double *x, uint32_t n)
+struct ab_spread ab_spread_of(double *x, uint32_t n)
 {
     if (n == 0)
         return no_spread;
@@ -120,7 +119,7 @@ static struct ab_spread over_blocks(const struct ab_session *s, const struct asp
         if (isfinite(value))
             x[n++] = value;
     }
-    struct ab_spread spread = spread_of(x, n);
+    struct ab_spread spread = ab_spread_of(x, n);
     free(x);
     return spread;
 }

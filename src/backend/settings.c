@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/settings.h"
+
+#include "core/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+char *ab_settings_comma(char *text)
+{
+    int depth = 0;
+    for (char *p = text; *p != 0; p++) {
+        depth += *p == '{';
+        depth -= *p == '}' && depth > 0;
+        if (*p == ',' && depth == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static const char *shown(const char *text)
+{
+    static char buf[256];
+    return ab_text_printable(buf, sizeof buf, text);
+}
+
+/* The ':' behind which parameters begin: one in the last part of a path. */
+static char *find_colon(char *text)
+{
+    char *slash = strrchr(text, '/'), *equals = strchr(text, '=');
+    if (slash != NULL && equals != NULL && slash > equals)
+        slash = memrchr(text, '/', (size_t)(equals - text)); /* a value may hold a '/' */
+    return strchr(slash != NULL ? slash : text, ':');
+}
+
+enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_err *err)
+{
+    static char nothing[] = "";
+    char *brace = strchr(text, '{'), *colon;
+    size_t n = strlen(text);
+    *out = (struct ab_spelling){text, nothing, nothing};
+    if (brace != NULL && text[n - 1] != '}')
+        return ab_fail(err, AB_USAGE, "\"%s\": a '{' must be closed by '}' at the end", shown(text));
+    if (brace != NULL) {
+        text[n - 1] = 0;
+        *brace = 0;
+        out->env = brace + 1;
+        if (*out->env == 0)
+            return ab_fail(err, AB_USAGE, "nothing between the braces of \"%s{}\"", shown(text));
+    }
+    if ((colon = find_colon(text)) == NULL)
+        return AB_OK;
+    if (colon[1] == 0)
+        return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"", shown(text));
+    *colon = 0;
+    out->params = colon + 1;
+    return AB_OK;
+}
+
+/* A name as in a shell, then '='. */
+static bool is_variable(const char *text, size_t n)
+{
+    size_t i = 0;
+    if (n == 0 || isdigit((unsigned char)text[0]))
+        return false;
+    while (i < n && (isalnum((unsigned char)text[i]) || text[i] == '_'))
+        i++;
+    return i == n;
+}
+
+static enum ab_status add_variable(const char *text, size_t n, struct ab_selection *s,
+                                   struct ab_err *err)
+{
+    char setting[256];
+    snprintf(setting, sizeof setting, "%.*s", (int)n, text);
+    size_t name = strcspn(setting, "=");
+    if (n >= sizeof s->env[0])
+        return ab_fail(err, AB_USAGE, "%s: a setting in braces has at most %zu characters", s->name,
+                       sizeof s->env[0] - 1);
+    if (setting[name] != '=' || !is_variable(setting, name))
+        return ab_fail(err, AB_USAGE, "\"%s\" in braces is not VARIABLE=VALUE", shown(setting));
+    if (strncmp(setting, "LD_", 3) == 0 && name >= 3)
+        return ab_fail(err, AB_USAGE, "%.*s cannot be set for a back end: it would change what is "
+                       "loaded into the process, and so what is measured", (int)name, setting);
+    if (s->n_env == AB_SELECTION_ENV_MAX)
+        return ab_fail(err, AB_USAGE, "%s: more than %d variables", s->name, AB_SELECTION_ENV_MAX);
+    for (uint32_t i = 0; i < s->n_env; i++)
+        if (strncmp(s->env[i], setting, name + 1) == 0)
+            return ab_fail(err, AB_USAGE, "%s: %.*s is set twice", s->name, (int)name, setting);
+    memcpy(s->env[s->n_env++], setting, n + 1);
+    return AB_OK;
+}
+
+enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (const char *p = text; *p != 0 && status == AB_OK;) {
+        size_t n = strcspn(p, ";");
+        status = add_variable(p, n, s, err);
+        p += n + (p[n] == ';');
+    }
+    return status;
+}
+
+enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err)
+{
+    static const char key[] = "prefix=";
+    const char *prefix = params + sizeof key - 1;
+    if (strncmp(params, key, sizeof key - 1) != 0) {
+        if (strlen(params) >= sizeof s->params)
+            return ab_fail(err, AB_USAGE, "%s: too many parameters", s->name);
+        strcpy(s->params, params);
+        return AB_OK;
+    }
+    if (strlen(prefix) >= sizeof s->prefix || !is_variable(prefix, strlen(prefix)))
+        return ab_fail(err, AB_USAGE, "\"%s\": a prefix is the beginning of a C name, such as prefix=mi_", shown(params));
+    strcpy(s->prefix, prefix);
+    return AB_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The settings in what -b says: NAME:PARAM=VALUE:…{VARIABLE=VALUE;VARIABLE=VALUE}.
+ */
+#ifndef AB_BACKEND_SETTINGS_H
+#define AB_BACKEND_SETTINGS_H
+
+#include "backend/selection.h"
+
+struct ab_spelling { /* parts of the text, which is cut up; "" = not there */
+    char *name, *params, *env;
+};
+
+/* The comma that ends the first entry of a list: one outside of braces. NULL = there is none. */
+char *ab_settings_comma(char *text);
+
+enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_err *err);
+
+/* "A=b;C=d" to s->env. Variables that would change what is loaded are refused. */
+enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct ab_err *err);
+
+/* What stands behind a library: "prefix=mi_" alone, or parameters for the worker to check. */
+enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every histogram as CSV, one row a counter that is not empty: what a plot of percentiles or a
+ * merge in another tool needs, without a decoder of V2.
+ */
+#include "report/sink.h"
+
+#include "report/csv.h"
+#include "report/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct rows {
+    const struct ab_session *session;
+    uint32_t backend, block;
+    const char *phase;
+    unsigned op;
+    int log2; /* of the size class; -1 = all sizes */
+};
+
+static void begin_row(FILE *to, const struct rows *rows)
+{
+    ab_csv_run(to, rows->session);
+    fprintf(to, "%" PRIu32 ",", rows->block);
+    ab_csv_text(to, rows->session->backends[rows->backend].name);
+    fputc(',', to);
+    ab_csv_text(to, rows->phase);
+    fprintf(to, ",%s,", ab_result_op_name(rows->op));
+    if (rows->log2 >= 0)
+        fprintf(to, "%.0f", ldexp(1, rows->log2)); /* exact, also 2^64 */
+}
+
+static void put_rows(FILE *to, const struct rows *rows, const struct ab_hdr *hdr)
+{
+    uint64_t cumulative = 0;
+    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++) {
+        if (hdr->counts[i] == 0)
+            continue;
+        cumulative += hdr->counts[i];
+        begin_row(to, rows);
+        fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n", ab_hdr_low(i),
+                ab_hdr_high(i), hdr->counts[i], cumulative);
+    }
+}
+
+void ab_sink_hist(FILE *to, const struct ab_session *s)
+{
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    fputs("run,block,backend,phase,op,le_bytes,low_ns,high_ns,count,cumulative\r\n", to);
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (ab_session_has_numbers(s, r->backend))
+            put_rows(to, &(struct rows){s, r->backend, r->block, r->phase, r->op, -1}, r->hdr);
+    }
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        if (ab_session_has_numbers(s, c->backend))
+            put_rows(to,
+                     &(struct rows){s, c->backend, c->block, c->phase, c->op, (int)c->log2},
+                     c->hdr);
+    }
+    ab_format_end(&guard);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What changes over the op clock, as CSV in long form: the memory time lines and the latency
+ * windows, one row a number.
+ */
+#include "report/sink.h"
+
+#include "report/csv.h"
+#include "report/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct rows {
+    FILE *to;
+    const struct ab_session *session;
+    uint32_t backend, block;
+};
+
+static void put_row(const struct rows *rows, const char *series, uint32_t position, double value,
+                    const char *unit)
+{
+    if (!isfinite(value))
+        return;
+    ab_csv_run(rows->to, rows->session);
+    fprintf(rows->to, "%" PRIu32 ",", rows->block);
+    ab_csv_text(rows->to, rows->session->backends[rows->backend].name);
+    fprintf(rows->to, ",%s,%" PRIu32 ",", series, position);
+    ab_csv_number(rows->to, value);
+    fprintf(rows->to, ",%s\r\n", unit);
+}
+
+static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct ab_timeline_point *p = &t->points[i];
+        put_row(rows, "live", p->position, p->live_bytes, "bytes");
+        put_row(rows, "usable", p->position, p->usable_bytes, "bytes");
+        put_row(rows, "footprint", p->position, p->footprint_bytes, "bytes");
+    }
+}
+
+/* In the middle of the window. */
+static void put_window(const struct rows *rows, const struct ab_window *w)
+{
+    uint32_t middle = w->begin + (w->end - w->begin) / 2;
+    put_row(rows, "n", middle, (double)w->n, "ops");
+    put_row(rows, "p50", middle, w->p50, "ns");
+    put_row(rows, "p99", middle, w->p99, "ns");
+    put_row(rows, "max", middle, w->max, "ns");
+}
+
+void ab_sink_timeline(FILE *to, const struct ab_session *s)
+{
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    fputs("run,block,backend,series,position,value,unit\r\n", to);
+    for (uint32_t i = 0; i < s->n_timelines; i++) {
+        const struct ab_timeline *t = &s->timelines[i];
+        if (ab_session_has_numbers(s, t->backend))
+            put_timeline(&(struct rows){to, s, t->backend, t->block}, t);
+    }
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        const struct ab_window *w = &s->windows[i];
+        if (ab_session_has_numbers(s, w->backend))
+            put_window(&(struct rows){to, s, w->backend, w->block}, w);
+    }
+    ab_format_end(&guard);
+}

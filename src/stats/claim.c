@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats/claim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *op_name(const struct ab_metric *m)
+{
+    return m->memory != NULL ? ab_memory_at_name(m->at) : ab_result_op_name(m->op);
+}
+
+/* Can it take part? Else says why not. */
+static bool has_numbers(const struct ab_session *s, uint32_t backend, const char *name,
+                        struct ab_claim_result *r)
+{
+    if (backend < s->n_backends && ab_backend_is_comparable(&s->backends[backend]))
+        return true;
+    snprintf(r->reason, sizeof r->reason, "%.100s %s", name,
+             backend < s->n_backends ? ab_backend_status_name(s->backends[backend].status)
+                                     : "not in this run");
+    return false;
+}
+
+static void measure(const struct ab_session *s, const struct ab_gate *g,
+                    struct ab_claim_result *r)
+{
+    if (!has_numbers(s, g->backend, g->name, r) || !has_numbers(s, g->other, g->other_name, r))
+        return;
+    struct ab_ratio ratio = ab_metric_ratio(s, g->backend, g->other, &g->metric);
+    if (ratio.spread.n > 0 && ratio.median.low < ratio.median.high) {
+        snprintf(r->reason, sizeof r->reason, "below the clock's floor");
+    } else if (ratio.spread.n > 0) {
+        r->measured = ratio.spread.median;
+        r->low = ratio.spread.low;
+        r->high = ratio.spread.high;
+        r->n_blocks = ratio.spread.n;
+    } else {
+        ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
+        if (r->reason[0] == 0)
+            snprintf(r->reason, sizeof r->reason, "no such number");
+    }
+}
+
+bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_session *session)
+{
+    struct ab_claim_result *r = calloc(n + 1, sizeof *r);
+    if (r == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct ab_gate *g = &claims[i].figure;
+        const struct ab_metric *m = &g->metric;
+        enum ab_field_better better = m->field != NULL ? m->field->better : m->memory->better;
+        r[i] = (struct ab_claim_result){
+            .text = g->text,
+            .place = g->place,
+            .says = claims[i].says,
+            .source = claims[i].source,
+            .phase = m->phase,
+            .op = op_name(m),
+            .stat = ab_metric_name(m),
+            .backend = g->name,
+            .base = g->other_name,
+            .is_higher_better = better == AB_FIELD_HIGHER,
+            .claimed = g->bound,
+            .measured = NAN,
+            .low = NAN,
+            .high = NAN,
+        };
+        measure(session, g, &r[i]);
+    }
+    session->claims = r;
+    session->n_claims = (uint32_t)n;
+    return true;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double no_number = NAN;
+
+#define DRAIN(i, what)                                                                   \
+    {.name = "drained_" what, .unit = "bytes", .doc = "footprint once all blocks are freed", \
+     .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i])}
+const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
+    DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
+};
+
+const char *ab_metric_unit(const struct ab_metric *m)
+{
+    return m->field != NULL ? m->field->unit : m->memory->unit;
+}
+
+const char *ab_metric_name(const struct ab_metric *m)
+{
+    return m->field != NULL ? m->field->name : m->memory->name;
+}
+
+bool ab_metric_is_latency(const struct ab_metric *m)
+{
+    return m->field != NULL && strcmp(m->field->unit, "ns") == 0 &&
+           (m->field->group == AB_FIELD_QUANTILE || m->field->group == AB_FIELD_EACH);
+}
+
+static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t backend,
+                                           const struct ab_metric *m, uint32_t block)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *r = &s->memory[i];
+        if (r->backend == backend && r->block == block && r->at == m->at &&
+            strcmp(r->phase, m->phase) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+static double of_block(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       uint32_t block)
+{
+    if (m->memory != NULL) {
+        const struct ab_memory *r = find_memory(s, backend, m, block);
+        return r != NULL ? ab_memory_value(m->memory, r) : no_number;
+    }
+    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, block);
+    return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
+}
+
+static double live_of_block(const struct ab_session *s, uint32_t backend,
+                            const struct ab_metric *m, uint32_t block)
+{
+    const struct ab_memory *r = find_memory(s, backend, m, block);
+    return r != NULL ? r->live_peak_bytes : no_number;
+}
+
+typedef double block_number(const struct ab_session *s, uint32_t backend,
+                            const struct ab_metric *m, uint32_t block);
+
+/* The blocks' numbers that exist, *n of them; free them. NULL when out of memory. */
+static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       block_number *number, uint32_t *n)
+{
+    double *x = calloc((size_t)s->n_blocks + 1, sizeof x[0]);
+    *n = 0;
+    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
+        double value = number(s, backend, m, s->blocks[i].index);
+        if (isfinite(value))
+            x[(*n)++] = value;
+    }
+    return x;
+}
+
+static double median_of_blocks(const struct ab_session *s, uint32_t backend,
+                               const struct ab_metric *m, block_number *number)
+{
+    uint32_t n;
+    double *x = collect(s, backend, m, number, &n);
+    double median = x != NULL ? ab_spread_of(x, n).median : no_number;
+    free(x);
+    return median;
+}
+
+static double merged_quantile(const struct ab_session *s, uint32_t backend,
+                              const struct ab_metric *m)
+{
+    struct ab_hdr *hdr = malloc(sizeof *hdr);
+    if (hdr == NULL)
+        return no_number;
+    ab_session_merge(s, backend, m->phase, m->op, hdr);
+    size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
+    double value = ab_result_quantile(hdr, ab_quantile_values[which]);
+    free(hdr);
+    return value;
+}
+
+enum fold { FOLD_MEDIAN, FOLD_LEAST, FOLD_MOST, FOLD_SUM };
+
+static enum fold fold_of(const struct ab_field *field)
+{
+    switch (field->offset) {
+    case offsetof(struct ab_result, min):
+        return FOLD_LEAST;
+    case offsetof(struct ab_result, max):
+        return FOLD_MOST;
+    case offsetof(struct ab_result, n):
+    case offsetof(struct ab_result, overflow):
+        return FOLD_SUM;
+    default:
+        return FOLD_MEDIAN;
+    }
+}
+
+static double folded(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                     enum fold how)
+{
+    uint32_t n;
+    double *x = collect(s, backend, m, of_block, &n), value = n > 0 ? x[0] : no_number;
+    for (uint32_t i = 1; i < n; i++)
+        value = how == FOLD_SUM    ? value + x[i]
+                : how == FOLD_MOST ? fmax(value, x[i])
+                                   : fmin(value, x[i]);
+    free(x);
+    return value;
+}
+
+double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
+{
+    if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
+        return merged_quantile(s, backend, m);
+    if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
+        return folded(s, backend, m, fold_of(m->field));
+    return median_of_blocks(s, backend, m, of_block);
+}
+
+struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
+                                      double value)
+{
+    if (ab_metric_is_latency(m) && value < s->timer.floor_ns)
+        return (struct ab_interval){0, s->timer.floor_ns};
+    return (struct ab_interval){value, value};
+}
+
+static double quotient(double a, double b)
+{
+    if (isnan(a) || isnan(b) || a < 0 || b < 0)
+        return no_number;
+    if (b > 0)
+        return a / b;
+    return a > 0 ? INFINITY : 1;
+}
+
+/* Like ab_spread_of, but of ratios b/a, told as a/b. */
+static struct ab_spread reciprocal(double *x, uint32_t n)
+{
+    struct ab_spread s = ab_spread_of(x, n);
+    return (struct ab_spread){n, 1 / s.median, 1 / s.high, 1 / s.low};
+}
+
+struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                const struct ab_metric *m)
+{
+    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
+    size_t cap = (size_t)s->n_blocks + 1;
+    double *x = calloc(3 * cap, sizeof x[0]);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
+        uint32_t block = s->blocks[i].index;
+        struct ab_interval of_a = ab_metric_interval(s, m, of_block(s, a, m, block));
+        struct ab_interval of_b = ab_metric_interval(s, m, of_block(s, b, m, block));
+        double told = quotient(of_b.high, of_a.high);
+        if (isnan(told))
+            continue;
+        x[n] = told;
+        x[cap + n] = quotient(of_b.low, of_a.high);
+        x[2 * cap + n++] = quotient(of_b.high, of_a.low);
+    }
+    if (n > 0) {
+        ratio.spread = reciprocal(x, n);
+        ratio.median.low = reciprocal(x + 2 * cap, n).median;
+        ratio.median.high = reciprocal(x + cap, n).median;
+    }
+    free(x);
+    return ratio;
+}
+
+static double by_live_of_block(const struct ab_session *s, uint32_t backend,
+                               const struct ab_metric *m, uint32_t block)
+{
+    double live = live_of_block(s, backend, m, block);
+    return live > 0 ? of_block(s, backend, m, block) / live : no_number;
+}
+
+struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
+                                   const struct ab_metric *m)
+{
+    uint32_t n;
+    double *x = collect(s, backend, m, by_live_of_block, &n);
+    struct ab_spread spread = ab_spread_of(x, n);
+    free(x);
+    return spread;
+}
+
+double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
+                           const struct ab_metric *m)
+{
+    return median_of_blocks(s, backend, m, live_of_block);
+}
+
+/* Timed ops of a block with most of them, or of all blocks. */
+static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          bool in_each_block)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        const struct ab_result *r =
+            ab_session_find(s, backend, m->phase, m->op, s->blocks[i].index);
+        uint64_t here = r != NULL ? r->n + r->overflow : 0;
+        n = !in_each_block ? n + here : here > n ? here : n;
+    }
+    return n;
+}
+
+void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
+                           const struct ab_metric *m, bool in_each_block, char *buf, size_t cap)
+{
+    buf[0] = 0;
+    if (m->memory != NULL) {
+        const struct ab_memory *r = NULL;
+        for (uint32_t i = 0; i < s->n_blocks && (r == NULL || r->reason[0] == 0); i++)
+            r = find_memory(s, backend, m, s->blocks[i].index);
+        snprintf(buf, cap, "%s", r == NULL ? "memory was not measured" : r->reason);
+    } else if (m->field->group == AB_FIELD_QUANTILE) {
+        size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
+        double wanted = AB_QUANTILE_MIN_SAMPLES_BEHIND / (1 - ab_quantile_values[which]);
+        uint64_t n = timed_ops(s, backend, m, in_each_block);
+        if ((double)n < wanted - 1e-3)
+            snprintf(buf, cap, "%s needs %.0f timed ops%s, there are %llu", m->field->name, wanted,
+                     in_each_block ? " in a block" : "", (unsigned long long)n);
+    }
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One number of one phase, wherever in a session it stands: a field of the results of an op, or
+ * of the memory records of a place. What gates bound and claims are about.
+ */
+#ifndef AB_STATS_METRIC_H
+#define AB_STATS_METRIC_H
+
+#include "measure/result_fields.h"
+#include "stats/aggregate.h"
+
+struct ab_metric {
+    const char *phase;
+    const struct ab_field *field;          /* of the results of `op`; NULL = */
+    const struct ab_memory_field *memory;  /* of the memory records `at` */
+    unsigned op;
+    enum ab_memory_at at;
+};
+
+/* A number that may lie below what the clock can tell: then [0, floor]. */
+struct ab_interval {
+    double low, high; /* equal where it is known; both NaN = none */
+};
+
+/* "drained_0s" … "drained_purge": memory fields that memory_fields.def has as an array. */
+extern const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT];
+
+const char *ab_metric_unit(const struct ab_metric *m);
+const char *ab_metric_name(const struct ab_metric *m); /* of the field */
+/* Service time of single ops, so bounded below by the clock's floor? */
+bool ab_metric_is_latency(const struct ab_metric *m);
+
+/* The number that the tables show, NaN = n/a: percentiles of the merged histograms, extremes and
+ * counts of timed ops over all blocks, of everything else the median of the blocks. */
+double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
+struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
+                                      double value);
+
+struct ab_ratio {
+    struct ab_spread spread; /* values under the floor taken as the floor */
+    struct ab_interval median; /* what the median can be, given what the clock cannot tell */
+};
+/* The number of `a` by that of `b`, block by block. The median is the reciprocal of that of b by a,
+ * which is what tables call speed. 0 by 0 is 1; negative numbers have no ratio. */
+struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                const struct ab_metric *m);
+/* The same by the phase's peak of live bytes; for sizes of memory records. */
+struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
+                                   const struct ab_metric *m);
+/* That peak, median over the blocks. */
+double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
+                           const struct ab_metric *m);
+
+/* Why a number is not there; "" when it is not known. */
+void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
+                           const struct ab_metric *m, bool in_each_block, char *buf, size_t cap);
+
+#endif

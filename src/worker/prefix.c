@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A malloc under other names (mi_malloc, je_malloc …), by dlopen, so that the process's own malloc
+ * stays the C library's. Each function must come from that very file.
+ */
+#include "worker/worker.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static void *library;
+
+static void *find(struct ab_worker *w, const char *name)
+{
+    const char *prefix = w->block->request.prefix;
+    char symbol[80];
+    size_t n = strlen(prefix), bytes = strlen(name) + 1;
+    if (n + bytes > sizeof symbol)
+        return NULL;
+    memcpy(symbol, prefix, n);
+    memcpy(symbol + n, name, bytes);
+    return dlsym(library, symbol);
+}
+
+/* posix_memalign alone has another shape; errno is what memalign would leave. */
+static int (*real_posix_memalign)(void **, size_t, size_t);
+
+static void *by_posix_memalign(size_t align, size_t size)
+{
+    void *p = NULL;
+    return real_posix_memalign(&p, align < sizeof p ? sizeof p : align, size) == 0 ? p : NULL;
+}
+
+static void find_aligned(struct ab_worker *w, struct ab_malloc_face *face)
+{
+    *(void **)&face->memalign = find(w, "memalign");
+    if (face->memalign == NULL)
+        *(void **)&face->memalign = find(w, "aligned_alloc");
+    *(void **)&real_posix_memalign = find(w, "posix_memalign");
+    if (face->memalign == NULL && real_posix_memalign != NULL)
+        face->memalign = by_posix_memalign;
+}
+
+uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
+{
+    library = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
+    *face = (struct ab_malloc_face){NULL, NULL, NULL, NULL, NULL, NULL};
+    *(void **)&face->malloc = find(w, "malloc");
+    *(void **)&face->free = find(w, "free");
+    if (face->malloc == NULL || face->free == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not define ", w->block->request.prefix,
+                       "malloc and ", w->block->request.prefix, "free", NULL);
+    *(void **)&face->calloc = find(w, "calloc");
+    *(void **)&face->realloc = find(w, "realloc");
+    *(void **)&face->usable_size = find(w, "malloc_usable_size");
+    if (face->usable_size == NULL)
+        *(void **)&face->usable_size = find(w, "usable_size");
+    find_aligned(w, face);
+    ab_worker_identify_object(w, *(void **)&face->free, true);
+    ab_worker_identify_object(w, *(void **)&face->malloc, true);
+    return 1u << AB_OP_ALLOC | 1u << AB_OP_FREE |
+           (face->calloc != NULL ? 1u : 0u) << AB_OP_ALLOC_ZEROED |
+           (face->memalign != NULL ? 1u : 0u) << AB_OP_ALLOC_ALIGNED |
+           (face->realloc != NULL ? 1u : 0u) << AB_OP_RESIZE;
+}

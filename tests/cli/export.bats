@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What leaves the tool as files for other tools: complete, in agreement with the JSON, in every
+# locale, and safe with any name.
+
+load helpers
+
+# Runs a workload with every output into $OUT.
+export_all() { # WORKLOAD BACKENDS OPTION…
+    local workload=$1 backends=$2
+    shift 2
+    bench run "$WORKLOADS/$workload.yaml" -b "$backends" --no-store -q --json "$OUT/r.json" \
+        --csv "$OUT/r.csv" --csv-hist "$OUT/hist.csv" --csv-timeline "$OUT/timeline.csv" \
+        --hlog "$OUT/r.hlog" --hgrm "$OUT/r" "$@"
+    expect_code 0
+}
+
+# Counters of hist.csv, summed a histogram, in the order of the document.
+hist_sums() {
+    awk -F, 'NR > 1 { key = $2 " " $3 " " $4 " " $5 " " $6
+                      if (!(key in n)) order[++k] = key
+                      n[key] += $9; last[key] = $10 + 0 }
+             END { for (i = 1; i <= k; i++) print order[i], n[order[i]], last[order[i]] }' \
+        "$OUT/hist.csv"
+}
+
+@test "the histograms as CSV add up to the numbers of the JSON" {
+    export_all small glibc,arena --reps 2
+    jq -r '(.results[] | select(.n > 0) | "\(.block) \(.backend) \(.phase) \(.op)  \(.n) \(.n)"),
+        (.size_classes[] | "\(.block) \(.backend) \(.phase) \(.op) \(.le_bytes) \(.n) \(.n)")' \
+        "$OUT/r.json" >"$OUT/wanted"
+    hist_sums >"$OUT/sums"
+    [ "$(wc -l <"$OUT/sums")" -gt 10 ]
+    diff "$OUT/wanted" "$OUT/sums" || fail "sums differ"
+}
+
+@test "size classes add up to their op, and windows to the fair sample of all ops" {
+    export_all small glibc --reps 2
+    expect_json '. as $d | [.results[] | select(.op != "all" and .op != "reset")] | length > 2 and all(
+        . as $r | .n == ([$d.size_classes[] | select(.phase == $r.phase and .op == $r.op
+            and .block == $r.block) | .n] | add))' "$OUT/r.json"
+    expect_json '. as $d | [.results[] | select(.op == "all")] | length > 1 and all(
+        . as $r | .n == ([$d.windows[] | select(.phase == $r.phase and .block == $r.block) | .n]
+            | add))' "$OUT/r.json"
+}
+
+@test "lanes have size classes and windows too" {
+    export_all pipeline glibc --reps 1
+    expect_json '.config.tape.lanes > 1' "$OUT/r.json"
+    expect_json '. as $d | [.results[] | select(.op == "free")] | length > 0 and all(
+        . as $r | .n == ([$d.size_classes[] | select(.phase == $r.phase and .op == "free") | .n]
+            | add))' "$OUT/r.json"
+    expect_json '[.windows[].n] | add > 0' "$OUT/r.json"
+}
+
+@test "a block's size is known when it is freed" {
+    export_all memory glibc --reps 1 --set size=1000
+    expect_json '[.size_classes[] | select(.op == "free")] | length > 0
+        and all(.le_bytes == 1024)' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "free") | .tail.worst[] | .size] | all(. == 1000)' \
+        "$OUT/r.json"
+}
+
+@test "the CSV has the numbers of the memory records, by place" {
+    export_all small glibc --reps 1
+    jq -r '.memory[] | . as $m | to_entries[]
+        | select((.value | type) == "number" and (.key | IN("block", "position") | not))
+        | "\($m.phase) \($m.at) \(.key) \(.value)"' "$OUT/r.json" | sort >"$OUT/wanted"
+    awk -F, '$6 ~ /^(footprint_peak|live_peak|end)$/ && $7 !~ /^drained/ { print $5, $6, $7, $8 }' \
+        "$OUT/r.csv" | sort >"$OUT/rows"
+    [ "$(wc -l <"$OUT/rows")" -gt 20 ]
+    # numbers as numbers: jq and we spell 1e-05 differently
+    paste -d' ' "$OUT/wanted" "$OUT/rows" | awk '{ d = $4 - $8; if (d < 0) d = -d; s = $4 < 0 ? -$4 : $4 }
+        $1 != $5 || $2 != $6 || $3 != $7 || d > 1e-9 * s { print; bad = 1 } END { exit bad }'
+    [ "$(wc -l <"$OUT/wanted")" -eq "$(wc -l <"$OUT/rows")" ]
+    grep -q ',end,drained_0s,[0-9.e+]*,bytes' "$OUT/r.csv"
+}
+
+@test "the time line as CSV holds each point and window of the JSON" {
+    export_all small glibc,arena --reps 2
+    for series in live usable footprint; do
+        case $series in live) i=1 ;; usable) i=2 ;; footprint) i=3 ;; esac
+        jq -r ".timelines[] | . as \$t | .points[] | select(.[$i] != null)
+            | \"\\(\$t.block) \\(\$t.backend) \\(.[0])\"" "$OUT/r.json" >"$OUT/wanted"
+        awk -F, -v s=$series '$4 == s { print $2, $3, $5 }' "$OUT/timeline.csv" >"$OUT/rows"
+        diff "$OUT/wanted" "$OUT/rows" || fail "$series differs"
+    done
+    [ "$(awk -F, '$4 == "n" { n += $6 } END { print n }' "$OUT/timeline.csv")" -eq \
+        "$(jq '[.windows[].n] | add' "$OUT/r.json")" ]
+    [ "$(awk -F, '$4 == "max"' "$OUT/timeline.csv" | wc -l)" -eq \
+        "$(jq '[.windows[] | select(.max != null)] | length' "$OUT/r.json")" ]
+}
+
+@test "a stored result gives the same files as the run itself" {
+    export_all small glibc,arena --reps 2
+    bench report "$OUT/r.json" --csv-hist "$OUT/hist2.csv" --csv-timeline "$OUT/timeline2.csv" \
+        --hlog "$OUT/r2.hlog" --hgrm "$OUT/again"
+    expect_code 0
+    cmp "$OUT/hist.csv" "$OUT/hist2.csv"
+    cmp "$OUT/timeline.csv" "$OUT/timeline2.csv"
+    diff <(grep -v StartTime "$OUT/r.hlog") <(grep -v StartTime "$OUT/r2.hlog")
+    for file in "$OUT"/r.*.hgrm; do
+        cmp "$file" "$OUT/again.${file##*/r.}"
+    done
+    [ "$(ls "$OUT"/r.*.hgrm | wc -l)" -gt 5 ]
+}
+
+@test "the files are the same in a locale with decimal commas" {
+    command -v localedef >/dev/null || skip "no localedef"
+    mkdir "$OUT/locale"
+    localedef -i de_DE -f UTF-8 --no-archive "$OUT/locale/de_DE.UTF-8" >/dev/null 2>&1 ||
+        [ -d "$OUT/locale/de_DE.UTF-8" ] || skip "localedef cannot make de_DE.UTF-8"
+    export LOCPATH=$OUT/locale
+    [ "$(LC_ALL=de_DE.UTF-8 locale decimal_point)" = , ] || skip "no German decimal point"
+    export_all small glibc --reps 1
+    mkdir "$OUT/de"
+    LC_ALL=de_DE.UTF-8 bench report "$OUT/r.json" --csv "$OUT/de/r.csv" --hgrm "$OUT/de/r" \
+        --csv-hist "$OUT/de/hist.csv" --csv-timeline "$OUT/de/timeline.csv" --hlog "$OUT/de/r.hlog"
+    expect_code 0
+    for file in "$OUT"/*.csv "$OUT"/*.hgrm; do
+        cmp "$file" "$OUT/de/${file##*/}"
+    done
+    diff <(grep -v StartTime "$OUT/r.hlog") <(grep -v StartTime "$OUT/de/r.hlog")
+}
+
+@test "a hostile name stays in its cell and makes no path" {
+    mkdir "$OUT/lib"
+    cp "$GUESTS/libtoy.so" "$OUT/lib/=evil \"\$(id)\" ..%.so"
+    export_all small "$OUT/lib/=evil \"\$(id)\" ..%.so" --reps 1
+    for file in r hist timeline; do
+        python3 - "$OUT/$file.csv" "$OUT/r.json" <<'EOF'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline=""), strict=True))
+name = json.load(open(sys.argv[2]))["backends"][0]["name"]
+assert rows and all(None not in r and None not in r.values() for r in rows)
+names = {r["backend"] for r in rows}
+assert names == {"'" + name if name[0] in "=+-@" else name}, (names, name)
+EOF
+    done
+    [ -z "$(find "$OUT" -name '*.hgrm' -not -path "$OUT/r.*")" ]
+    # five fields a line in the log, whatever the name
+    grep -v '^[#"]' "$OUT/r.hlog" | awk -F, 'NF != 5 || / / { exit 1 }'
+}
+
+@test "bad targets of every output fail before anything is measured" {
+    mkdir "$OUT/folder" "$OUT/taken"
+    touch "$OUT/taken/glibc.churn.all.hgrm"
+    while read -r option path message; do
+        bench run "$WORKLOADS/long.yaml" -b glibc --no-store "$option" "$path"
+        expect_code 2
+        expect_error "$message"
+    done <<EOF
+--csv-hist $OUT/none/x.csv cannot write
+--csv-timeline $OUT/folder it is a directory
+--hlog /dev/null/x cannot write
+--hgrm $OUT/none/x cannot write to
+--hgrm $OUT/none/ cannot write to
+--hgrm - name a folder or a prefix
+EOF
+    bench run "$WORKLOADS/small.yaml" -b glibc --no-store --hgrm "$OUT/taken"
+    expect_code 2
+    expect_error 'glibc.churn.all.hgrm. is there already, and nothing is replaced'
+    [ ! -s "$OUT/taken/glibc.churn.all.hgrm" ]
+    [ "$(ls -A "$OUT/taken" "$OUT/folder" | grep -c hgrm)" -eq 1 ]
+    expect_nothing_left
+}
+
+@test "two outputs on standard output are refused, one is all that is there" {
+    bench run "$WORKLOADS/small.yaml" -b glibc --no-store --csv-hist - --hlog -
+    expect_code 2
+    expect_error '--csv-hist - and --hlog - would mix on standard output'
+    bench run "$WORKLOADS/small.yaml" -b glibc --no-store --reps 1 --csv-timeline -
+    expect_code 0
+    [ "$(head -c 4 "$OUT/stdout")" = "run," ]
+    [ "$(awk -F, '{ print NF }' "$OUT/stdout" | sort -u)" = 7 ]
+}
+
+@test "plot.gp draws latency by percentile and footprint over time from the CSV files" {
+    command -v gnuplot >/dev/null || skip "no gnuplot"
+    export_all small glibc,arena --reps 2
+    gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" "$OUT/timeline.csv" "$OUT/plot" \
+        >"$OUT/plot.log" 2>&1 || fail "$(cat "$OUT/plot.log")"
+    [ ! -s "$OUT/plot.log" ] || fail "$(cat "$OUT/plot.log")"
+    for figure in latency memory; do
+        [ "$(head -c 8 "$OUT/plot-$figure.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
+        [ "$(wc -c <"$OUT/plot-$figure.png")" -gt 10000 ]
+        for word in glibc arena; do
+            grep -q ">$word<" "$OUT/plot-$figure.svg" || fail "no $word in $figure"
+        done
+        # the colours of the first and the second back end, in both
+        grep -qi '0, *114, *178\|#0072B2' "$OUT/plot-$figure.svg"
+        grep -qi '213, *94, *0\|#D55E00' "$OUT/plot-$figure.svg"
+    done
+    grep -q '>99.9%<' "$OUT/plot-latency.svg"
+    ! gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" 2>/dev/null
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "report_depth.h"
+
+#include "measure/result_fields.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const unsigned backends[] = {FAKE_GLIBC, FAKE_JEMALLOC, FAKE_BROKEN};
+
+static void add_class(struct fake_depth *d, unsigned backend, uint32_t block, unsigned op,
+                      unsigned log2)
+{
+    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
+    assert_non_null(hdr);
+    ab_hdr_init(hdr);
+    for (uint64_t i = 0; i < 1500; i++)
+        ab_hdr_record(hdr, 20 + log2 * 5 + backend + i % 7 + (i % 500 == 0 ? 5000 : 0));
+    if (block == 1 && log2 == 4)
+        hdr->overflow = 1;
+    d->classes[d->f->s.n_size_classes++] = (struct ab_size_class){
+        .backend = backend, .phase = d->f->s.phases[0], .op = op, .block = block, .log2 = log2,
+        .hdr = hdr};
+}
+
+static void add_windows(struct fake_depth *d, unsigned backend, uint32_t block)
+{
+    for (uint32_t i = 0; i < FAKE_WINDOWS; i++)
+        d->windows[d->f->s.n_windows++] = (struct ab_window){
+            .backend = backend,
+            .phase = d->f->s.phases[0],
+            .block = block,
+            .begin = i * 1000,
+            .end = (i + 1) * 1000,
+            .n = 900 + 100 * i,
+            .p50 = 30 + i + backend,
+            .p99 = i == 0 ? (double)NAN : 100.5 + i,
+            .max = 5000 * (i + 1),
+        };
+}
+
+static void add_memory(struct fake_depth *d, unsigned backend, uint32_t block)
+{
+    for (unsigned at = 0; at < AB_AT_COUNT; at++) {
+        struct ab_memory *m = &d->memory[d->f->s.n_memory++];
+        *m = (struct ab_memory){.backend = backend,
+                                .phase = d->f->s.phases[1],
+                                .block = block,
+                                .at = (enum ab_memory_at)at,
+                                .position = 1000 * at};
+        for (size_t i = 0; i < ab_memory_field_count; i++)
+            *(double *)((char *)m + ab_memory_fields[i].offset) =
+                i == 3 ? (double)NAN : 4096.5 * (double)(i + at + block);
+        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+            m->drained_bytes[i] = at == AB_AT_END && i < 2 ? 8192 * (i + 1) : (double)NAN;
+    }
+}
+
+static void add_line(struct fake_depth *d, unsigned backend, uint32_t block)
+{
+    static const double live[FAKE_POINTS] = {0, 1e6, 2e6, 1.5e6, 0};
+    uint32_t n = d->f->s.n_timelines++;
+    for (uint32_t i = 0; i < FAKE_POINTS; i++)
+        d->points[n][i] = (struct ab_timeline_point){
+            .position = i * 1000,
+            .live_bytes = live[i],
+            .usable_bytes = backend == FAKE_JEMALLOC ? (double)NAN : live[i] * 1.0625,
+            .footprint_bytes = 65536 + live[i] * (1.25 + backend),
+        };
+    d->lines[n] = (struct ab_timeline){backend, block, FAKE_POINTS, d->points[n]};
+}
+
+struct fake_depth *fake_depth_new(void)
+{
+    struct fake_depth *d = calloc(1, sizeof *d);
+    assert_non_null(d);
+    d->f = fake_session_new();
+    d->f->s.size_classes = d->classes;
+    d->f->s.windows = d->windows;
+    d->f->s.memory = d->memory;
+    d->f->s.timelines = d->lines;
+    for (uint32_t block = 0; block < 3; block++)
+        for (unsigned i = 0; i < 3; i++) {
+            add_class(d, backends[i], block, AB_OP_ALLOC, 4);
+            add_class(d, backends[i], block, AB_OP_ALLOC, 7);
+            add_class(d, backends[i], block, AB_OP_FREE, 64);
+            add_windows(d, backends[i], block);
+            add_memory(d, backends[i], block);
+            add_line(d, backends[i], block);
+        }
+    return d;
+}
+
+void fake_depth_free(struct fake_depth *d)
+{
+    for (uint32_t i = 0; i < d->f->s.n_size_classes; i++)
+        free(d->classes[i].hdr);
+    fake_session_free(d->f);
+    free(d);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Judging a session written by hand: every fate that a back end can have, every kind of bound, and
+ * what the command must end with.
+ */
+#include "stats/claim.h"
+
+#include "support/report_session.h"
+
+#include "core/bits.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ALLOC_FREE = 1u << AB_OP_ALLOC | 1u << AB_OP_RESIZE | 1u << AB_OP_FREE };
+
+struct fixture {
+    struct fake_session *f;
+    struct ab_session *s;
+    struct ab_gate_scope scope;
+    const char *names[FAKE_COUNT];
+    struct ab_memory memory[FAKE_COUNT * 3];
+};
+
+static const struct ab_gate_phase phases[] = {{"steady", ALLOC_FREE}, {"drain", 1u << AB_OP_FREE}};
+static const char *const known[] = {"mimalloc"};
+
+/* At the footprint peak of steady: live 4 MiB, footprint 6 MiB of glibc, 5 MiB of jemalloc. */
+static void add_memory(struct fixture *x)
+{
+    for (uint32_t b = 0; b < 3; b++)
+        for (uint32_t block = 0; block < 3; block++) {
+            struct ab_memory *m = &x->memory[x->s->n_memory++];
+            for (size_t i = 0; i < ab_memory_field_count; i++)
+                *(double *)((char *)m + ab_memory_fields[i].offset) = NAN;
+            m->backend = b;
+            m->phase = "steady";
+            m->block = block;
+            m->at = AB_AT_FOOTPRINT_PEAK;
+            m->live_peak_bytes = 4 << 20;
+            m->rss_peak_bytes = (6 - b + 0.01 * block) * (1 << 20);
+            m->overhead_peak = m->rss_peak_bytes / m->live_peak_bytes - 1;
+            if (b == FAKE_ARENA)
+                snprintf(m->reason, sizeof m->reason, "no usable_size");
+        }
+    x->s->memory = x->memory;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *x = calloc(1, sizeof *x);
+    x->f = fake_session_new();
+    x->s = &x->f->s;
+    for (unsigned i = 0; i < FAKE_COUNT; i++)
+        x->names[i] = x->f->backends[i].name;
+    x->scope = (struct ab_gate_scope){phases, 2, x->names, FAKE_COUNT, known, 1};
+    add_memory(x);
+    *state = x;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *x = *state;
+    free(x->s->gates);
+    free(x->s->claims);
+    fake_session_free(x->f);
+    free(x);
+    return 0;
+}
+
+/* Judges one gate. The gate is static: results borrow from it. */
+static const struct ab_gate_result *judge(struct fixture *x, const char *text)
+{
+    static struct ab_gate g;
+    struct ab_gate_error error;
+    free(x->s->gates);
+    x->s->gates = NULL;
+    if (!ab_gate_parse(text, false, &x->scope, &g, &error))
+        fail_msg("%s: %s", text, error.text);
+    g.place = "x.yaml:1:1";
+    assert_true(ab_gates_judge(&g, 1, x->s));
+    assert_true(x->s->n_gates > 0);
+    return x->s->gates;
+}
+
+static void expect(struct fixture *x, const char *text, enum ab_gate_verdict verdict,
+                   enum ab_status status)
+{
+    const struct ab_gate_result *r = judge(x, text);
+    assert_int_equal(x->s->n_gates, 1);
+    if (r->verdict != verdict || r->status != status)
+        fail_msg("%s: %s, status %d, value %g: %s", text, ab_gate_verdict_name(r->verdict),
+                 (int)r->status, r->value, r->reason);
+    assert_true((r->verdict == AB_GATE_NOT_JUDGED) <= (r->reason[0] != 0));
+    assert_int_equal(ab_gates_status(x->s), status);
+}
+
+static void expect_pass(struct fixture *x, const char *text)
+{
+    expect(x, text, AB_GATE_PASS, AB_OK);
+}
+
+static void expect_fail(struct fixture *x, const char *text)
+{
+    expect(x, text, AB_GATE_FAIL, AB_GATE);
+}
+
+static void expect_open(struct fixture *x, const char *text, const char *why)
+{
+    expect(x, text, AB_GATE_NOT_JUDGED, AB_GATE);
+    if (strstr(x->s->gates[0].reason, why) == NULL)
+        fail_msg("%s: no '%s' in: %s", text, why, x->s->gates[0].reason);
+    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "cannot tell") == 0);
+}
+
+static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_hdr *hdr = malloc(sizeof *hdr);
+    ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr);
+    assert_true(judge(x, "glibc:steady/alloc/p99 < 2us")->value == ab_result_quantile(hdr, 0.99));
+    free(hdr);
+    assert_true(judge(x, "glibc:steady/all/ns_per_op < 2us")->value ==
+                ab_session_ns_per_op(x->s, FAKE_GLIBC, "steady").median);
+    struct ab_spread speed = ab_session_speed(x->s, FAKE_JEMALLOC, FAKE_GLIBC, "steady");
+    double ratio = judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->value;
+    assert_true(fabs(ratio * speed.median - 1) < 1e-12);
+}
+
+static void bounds_pass_and_fail(void **state)
+{
+    struct fixture *x = *state;
+    expect_pass(x, "glibc:steady/all/ns_per_op < 21.6ns");
+    expect_fail(x, "glibc:steady/all/ns_per_op < 21.4ns");
+    expect_fail(x, "glibc:steady/all/ns_per_op < 21.5ns"); /* exactly the median */
+    expect_pass(x, "glibc:steady/all/ns_per_op <= 21.5ns");
+    expect_pass(x, "glibc:steady/all/ns_per_op >= 21.5ns");
+    expect_fail(x, "glibc:steady/all/ns_per_op > 21.5ns");
+    expect_pass(x, "glibc:steady/all/ops_per_s > 46M");
+    expect_fail(x, "glibc:steady/all/ops_per_s > 47M");
+    expect_pass(x, "glibc:steady/all/tail_over_10us <= 16");
+    expect_fail(x, "glibc:steady/all/tail_over_10us < 16");
+    expect_pass(x, "glibc:steady/alloc/n >= 60k"); /* of all blocks */
+    expect_fail(x, "glibc:steady/alloc/max < 1us");
+}
+
+static void ratios_are_taken_block_by_block(void **state)
+{
+    struct fixture *x = *state;
+    static const double a[3] = {10, 20, 40}, b[3] = {20, 30, 10}; /* ratios 0.5, 0.67, 4 */
+    fake_session_set_ns(x->f, FAKE_JEMALLOC, a);
+    fake_session_set_ns(x->f, FAKE_GLIBC, b);
+    assert_true(fabs(judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->value - 2.0 / 3) <
+                1e-9); /* the quotient of the medians would be 1 */
+    expect_pass(x, "jemalloc:steady/all/ns_per_op < 0.67x glibc");
+    expect_fail(x, "jemalloc:steady/all/ns_per_op < 0.66x glibc");
+    assert_string_equal(x->s->gates[0].unit, "x glibc");
+}
+
+static void differences_below_the_floor_of_a_ratio_pass(void **state)
+{
+    struct fixture *x = *state; /* steady: 21.5 and 15.25 ns per op */
+    expect_fail(x, "glibc:steady/all/ns_per_op < 1.1x jemalloc");
+    expect_fail(x, "glibc:steady/all/ns_per_op < 1.1x jemalloc floor 6ns");
+    expect_pass(x, "glibc:steady/all/ns_per_op < 1.1x jemalloc floor 6.3ns");
+    assert_true(x->s->gates[0].reason[0] != 0);
+    expect_pass(x, "glibc:steady/memory/rss_peak < 1.1x live floor 3MiB");
+    expect_fail(x, "glibc:steady/memory/rss_peak < 1.1x live floor 1MiB");
+}
+
+static void memory_is_bounded_by_sizes_ratios_and_live_bytes(void **state)
+{
+    struct fixture *x = *state; /* 6.01 MiB by 4 */
+    expect_pass(x, "glibc:steady/memory/rss_peak < 6.1MiB");
+    expect_fail(x, "glibc:steady/memory/rss_peak < 6MiB");
+    expect_pass(x, "glibc:steady/footprint_peak/rss_peak_bytes < 1.51x live");
+    expect_fail(x, "glibc:steady/memory/rss_peak < 1.5x live");
+    assert_string_equal(x->s->gates[0].unit, "x live");
+    expect_pass(x, "jemalloc:steady/memory/rss_peak < 0.9x glibc");
+    expect_fail(x, "glibc:steady/memory/overhead_peak < 50%");
+    expect_pass(x, "glibc:steady/memory/overhead_peak < 51%");
+    expect_open(x, "glibc:drain/memory/rss_peak < 6MiB", "memory was not measured");
+    expect_open(x, "arena:steady/memory/internal < 5%", "no usable_size");
+    expect_open(x, "glibc:steady/memory/drained_10s < 6MiB", "");
+}
+
+static void what_has_too_few_samples_is_not_judged(void **state)
+{
+    struct fixture *x = *state;
+    expect_open(x, "glibc:steady/alloc/p99.99 < 1s", "needs 100000 timed ops, there are 60000");
+    expect_open(x, "glibc:drain/free/p99.9 < 2x jemalloc",
+                "p99.9 needs 10000 timed ops in a block, there are 900");
+}
+
+static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **state)
+{
+    struct fixture *x = *state; /* the floor is 20 ns */
+    expect(x, "glibc:steady/alloc/p50 < 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
+    assert_non_null(strstr(x->s->gates[0].reason, "steady/all/ns_per_op"));
+    expect(x, "glibc:steady/alloc/p50 > 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
+    expect(x, "broken:steady/alloc/min < 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
+    expect_fail(x, "glibc:steady/alloc/p50 < 20ns"); /* 42 */
+    expect_fail(x, "glibc:steady/all/ns_per_op < 19ns"); /* has no floor */
+    expect_pass(x, "arena:steady/alloc/p50 < 21ns"); /* 12 */
+    x->s->timer.floor_ns = NAN;
+    expect_fail(x, "glibc:steady/alloc/p50 < 19ns");
+}
+
+static void a_ratio_that_the_clock_cannot_tell_is_not_judged(void **state)
+{
+    struct fixture *x = *state; /* p50: arena 12, glibc 42, jemalloc 32; floor 20 */
+    expect_pass(x, "arena:steady/alloc/p50 < 0.5x glibc"); /* at most 20/42 */
+    expect_open(x, "arena:steady/alloc/p50 < 0.4x glibc", "cannot tell");
+    expect_fail(x, "glibc:steady/alloc/p50 < 2x arena"); /* at least 42/20 */
+    expect_open(x, "glibc:steady/alloc/p50 < 3x arena", "cannot tell");
+    x->s->timer.floor_ns = 50;
+    expect_open(x, "jemalloc:steady/alloc/p50 < 1x glibc", "cannot tell");
+    expect_pass(x, "jemalloc:steady/alloc/p50 < 1x glibc floor 51ns");
+}
+
+static void who_did_other_work_or_none_is_not_judged_and_that_is_no_pass(void **state)
+{
+    struct fixture *x = *state;
+    expect_open(x, "pool:steady/all/ns_per_op < 1s", "pool is partial: cannot resize");
+    expect_open(x, "broken:steady/all/ns_per_op < 1s", "broken is crashed: SIGSEGV");
+    expect_open(x, "scudo:steady/all/ns_per_op < 1s", "scudo is absent: not installed");
+    expect_open(x, "mimalloc:steady/all/ns_per_op < 1s", "this run has no mimalloc");
+    assert_int_equal(x->s->gates[0].backend, UINT32_MAX);
+    expect_open(x, "glibc:steady/all/ns_per_op < 1x scudo", "scudo is absent");
+    expect_open(x, "glibc:steady/all/ns_per_op < 1x mimalloc", "this run has no mimalloc");
+    expect_open(x, "glibc:steady/all/ns_per_op < 1x pool", "pool is partial");
+    expect_open(x, "glibc:steady/all/ns_per_op < 1x broken", "broken is crashed");
+}
+
+static const struct ab_gate_result *entry(const struct fixture *x, unsigned backend)
+{
+    for (uint32_t i = 0; i < x->s->n_gates; i++)
+        if (x->s->gates[i].backend == backend)
+            return &x->s->gates[i];
+    return NULL;
+}
+
+static void a_gate_that_names_nobody_judges_each_back_end(void **state)
+{
+    struct fixture *x = *state;
+    judge(x, "steady/all/ns_per_op < 20ns");
+    assert_int_equal(x->s->n_gates, FAKE_COUNT);
+    assert_int_equal(entry(x, FAKE_GLIBC)->verdict, AB_GATE_FAIL);
+    assert_int_equal(entry(x, FAKE_JEMALLOC)->verdict, AB_GATE_PASS);
+    assert_int_equal(entry(x, FAKE_ARENA)->verdict, AB_GATE_PASS);
+    assert_int_equal(ab_gates_status(x->s), AB_GATE);
+}
+
+static void it_passes_over_what_a_default_list_lacks_but_not_what_was_asked_for(void **state)
+{
+    struct fixture *x = *state;
+    judge(x, "steady/all/ns_per_op < 1s");
+    assert_int_equal(entry(x, FAKE_SCUDO)->verdict, AB_GATE_NOT_JUDGED);
+    assert_int_equal(entry(x, FAKE_SCUDO)->status, AB_OK);
+    assert_int_equal(entry(x, FAKE_POOL)->status, AB_GATE); /* -b pool, partial */
+    assert_int_equal(entry(x, FAKE_BROKEN)->status, AB_GATE);
+    assert_int_equal(ab_gates_status(x->s), AB_GATE);
+    x->f->backends[FAKE_POOL].was_named = false;
+    x->f->backends[FAKE_BROKEN].status = AB_BACKEND_OK;
+    judge(x, "steady/all/ns_per_op < 1s");
+    assert_int_equal(entry(x, FAKE_POOL)->status, AB_OK);
+    assert_int_equal(ab_gates_status(x->s), AB_OK);
+}
+
+static void judged_on_nobody_is_no_pass(void **state)
+{
+    struct fixture *x = *state;
+    for (unsigned i = 0; i < FAKE_COUNT; i++) {
+        x->f->backends[i].status = AB_BACKEND_ABSENT;
+        x->f->backends[i].was_named = false;
+    }
+    judge(x, "steady/all/ns_per_op < 1s");
+    assert_int_equal(ab_gates_status(x->s), AB_GATE);
+    for (uint32_t i = 0; i < x->s->n_gates; i++)
+        assert_int_equal(x->s->gates[i].status, AB_GATE);
+}
+
+static void null_and_the_one_compared_with_are_not_judged(void **state)
+{
+    struct fixture *x = *state;
+    strcpy(x->f->backends[FAKE_BROKEN].name, "null");
+    x->f->backends[FAKE_BROKEN].status = AB_BACKEND_OK;
+    judge(x, "steady/all/ns_per_op < 2x glibc");
+    assert_null(entry(x, FAKE_GLIBC));
+    assert_null(entry(x, FAKE_BROKEN));
+    assert_int_equal(x->s->n_gates, FAKE_COUNT - 2);
+    x->s->n_backends = 1;
+    expect_open(x, "steady/all/ns_per_op < 2x glibc", "no back end to judge");
+}
+
+static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const texts[] = {
+        "arena:steady/all/ns_per_op = 0.1x glibc",
+        "mimalloc:steady/all/ns_per_op = 0.1x glibc",
+        "pool:steady/all/ns_per_op = 0.1x glibc",
+        "arena:steady/alloc/p50 = 0.1x glibc",
+    };
+    struct ab_claim claims[4] = {0};
+    struct ab_gate_error error;
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(ab_gate_parse(texts[i], true, &x->scope, &claims[i].figure, &error));
+        claims[i].says = claims[i].source = "";
+    }
+    assert_true(ab_claims_measure(claims, 4, x->s));
+    const struct ab_claim_result *r = x->s->claims;
+    assert_true(r[0].claimed == 0.1 && fabs(r[0].measured - 3.5 / 21.5) < 1e-12);
+    assert_true(r[0].low <= r[0].measured && r[0].measured <= r[0].high);
+    assert_int_equal(r[0].n_blocks, 3);
+    assert_string_equal(r[0].reason, "");
+    for (size_t i = 1; i < 4; i++) {
+        assert_true(isnan(r[i].measured) && r[i].n_blocks == 0);
+        assert_string_not_equal(r[i].reason, "");
+    }
+    assert_int_equal(ab_gates_status(x->s), AB_OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_bound_is_judged_by_the_number_that_the_table_shows),
+        TEST(bounds_pass_and_fail),
+        TEST(ratios_are_taken_block_by_block),
+        TEST(differences_below_the_floor_of_a_ratio_pass),
+        TEST(memory_is_bounded_by_sizes_ratios_and_live_bytes),
+        TEST(what_has_too_few_samples_is_not_judged),
+        TEST(a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate),
+        TEST(a_ratio_that_the_clock_cannot_tell_is_not_judged),
+        TEST(who_did_other_work_or_none_is_not_judged_and_that_is_no_pass),
+        TEST(a_gate_that_names_nobody_judges_each_back_end),
+        TEST(it_passes_over_what_a_default_list_lacks_but_not_what_was_asked_for),
+        TEST(judged_on_nobody_is_no_pass),
+        TEST(null_and_the_one_compared_with_are_not_judged),
+        TEST(claims_stand_beside_what_was_measured_and_judge_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
