@@ -12,7 +12,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct printer {
     FILE *to;
-    enum ab_event_layout layout;
+    unsigned layout; /* of enum ab_event_layout */
     struct ab_survey *survey; /* gathers the curve; NULL = not asked for */
     char buffer[BUFFER_BYTES];
 };
@@ -36,8 +36,10 @@ static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch 
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     struct printer *p = user;
-    if (p->to != NULL && batch->where == AB_WALK_BEGIN && p->layout == AB_EVENT_CSV)
-        fputs(ab_event_csv_head, p->to);
+    if (batch->where == AB_WALK_BEGIN && batch->info->has_time)
+        p->layout |= AB_EVENT_TIMED;
+    if (p->to != NULL && batch->where == AB_WALK_BEGIN && (p->layout & AB_EVENT_CSV) != 0)
+        fputs(ab_event_csv_head(p->layout), p->to);
     enum ab_status status = p->to != NULL ? print_batch(p, batch, err) : AB_OK;
     return status == AB_OK && p->survey != NULL ? ab_survey_visit(p->survey, batch, err) : status;
 }

@@ -10,7 +10,8 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                                  struct ab_err *err)
 {
     struct ab_trace_watch watch;
-    struct ab_walk walk = {.visit = ab_survey_visit, .user = &f->survey};
+    struct ab_walk walk = {.visit = ab_survey_visit, .user = &f->survey,
+                           .digest = o->wants_digest ? f->digest : NULL};
     ab_trace_watch_begin(&watch, o, f->path, &walk);
     enum ab_status status = ab_trace_walk(&walk, &f->info, err);
     ab_trace_watch_end(&watch);

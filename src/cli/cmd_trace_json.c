@@ -106,6 +106,9 @@ static void put_totals(json_t *o, const struct ab_trace_info *i)
     json_t *ops = json_object();
     put(o, "events", i->events);
     put(o, "threads", i->threads);
+    put(o, "thread_ends", i->thread_ends);
+    json_object_set_new(o, "time_us", i->has_time ? json_integer((json_int_t)i->time_us)
+                                                  : json_null());
     put(o, "live_peak_bytes", i->live_peak_bytes);
     put(o, "live_peak_blocks", i->live_peak_blocks);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)

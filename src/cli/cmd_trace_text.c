@@ -25,7 +25,12 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     fprintf(to, "events     %llu in %s (%.3f bytes each)\n", (unsigned long long)i->events,
             ab_units_bytes(a, sizeof a, (double)i->file_bytes),
             (double)i->file_bytes / (double)(i->events > 0 ? i->events : 1));
-    fprintf(to, "threads    %llu\n", (unsigned long long)i->threads);
+    fprintf(to, "threads    %llu", (unsigned long long)i->threads);
+    if (i->thread_ends > 0)
+        fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);
+    if (i->has_time)
+        fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+    fputc('\n', to);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
         if (i->ops[k] > 0)
             fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);

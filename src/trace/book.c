@@ -7,6 +7,7 @@
 void ab_trace_book_fini(struct ab_trace_book *b)
 {
     free(b->slots);
+    free(b->ended);
     *b = (struct ab_trace_book){0};
 }
 
@@ -49,6 +50,8 @@ static const char *take_alloc(struct ab_trace_book *b, const struct ab_event *e,
     struct ab_trace_block *block = &b->slots[e->slot];
     if (block->is_live)
         return "an allocation of a block that is live";
+    if (e->block != b->next_number)
+        return "an allocation whose number is not the next";
     *block = (struct ab_trace_block){
         .number = b->next_number++,
         .size = e->size,
@@ -73,6 +76,8 @@ static const char *take_known(struct ab_trace_book *b, const struct ab_event *e,
         return is_free ? "a free of a block that is not live"
                        : "a resize of a block that is not live";
     struct ab_trace_block *block = &b->slots[e->slot];
+    if (e->block != block->number)
+        return "a block with the number of another";
     *was = *block;
     if (is_free || e->released) {
         block->is_live = false;
@@ -88,15 +93,49 @@ static const char *take_known(struct ab_trace_book *b, const struct ab_event *e,
     return NULL;
 }
 
+static bool has_ended(const struct ab_trace_book *b, uint32_t thread)
+{
+    return thread / 8 < b->cap_ended && (b->ended[thread / 8] >> thread % 8 & 1) != 0;
+}
+
+static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
+{
+    if (thread >= b->totals.threads)
+        return "the end of a thread that never called";
+    if (thread / 8 >= b->cap_ended) {
+        size_t cap = thread / 8 + 64;
+        uint8_t *grown = realloc(b->ended, cap);
+        if (grown == NULL)
+            return "out of memory for the ended threads";
+        memset(grown + b->cap_ended, 0, cap - b->cap_ended);
+        b->ended = grown;
+        b->cap_ended = cap;
+    }
+    b->ended[thread / 8] |= (uint8_t)(1u << thread % 8);
+    b->totals.thread_ends++;
+    return NULL;
+}
+
+static const char *check_order(const struct ab_trace_book *b, const struct ab_event *e)
+{
+    if (e->thread > b->totals.threads)
+        return "a thread whose number is not the next new one";
+    if (has_ended(b, e->thread))
+        return "an event of a thread that has ended";
+    return e->time_us < b->totals.time_us ? "a time before that of the event before" : NULL;
+}
+
 const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,
                                struct ab_trace_block *was)
 {
-    const char *wrong = NULL;
+    const char *wrong = e->kind > AB_EVENT_THREAD_END ? "an event of unknown kind"
+                                                      : check_order(b, e);
     was->is_live = false;
-    if (e->kind >= AB_EVENT_KIND_COUNT)
-        return "an event of unknown kind";
-    if (e->thread > b->totals.threads)
-        return "a thread whose number is not the next new one";
+    if (wrong != NULL)
+        return wrong;
+    b->totals.time_us = e->time_us;
+    if (e->kind == AB_EVENT_THREAD_END)
+        return end_thread(b, e->thread);
     if (e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE)
         wrong = take_known(b, e, was);
     else if (!e->failed)

@@ -22,8 +22,10 @@ struct ab_trace_block {
 struct ab_trace_book {
     struct ab_trace_block *slots;
     size_t n_slots, cap_slots;
-    struct ab_trace_info totals; /* all but program, file_bytes and is_partial */
+    struct ab_trace_info totals; /* what follows from the events */
     uint64_t next_number;
+    uint8_t *ended; /* threads that have ended, a bit each; NULL = none */
+    size_t cap_ended;
 };
 
 void ab_trace_book_fini(struct ab_trace_book *b);

@@ -23,6 +23,7 @@ static const struct {
     {"bytes live at the end", offsetof(struct ab_trace_info, live_end_bytes)},
     {"bytes asked for", offsetof(struct ab_trace_info, total_bytes)},
     {"slots", offsetof(struct ab_trace_info, slots)},
+    {"ends of threads", offsetof(struct ab_trace_info, thread_ends)},
 };
 
 static uint64_t value_of(const struct ab_trace_info *info, size_t i)
@@ -61,6 +62,7 @@ enum ab_status ab_trace_check(const struct ab_walk *walk, struct ab_trace_info *
     struct ab_walk own = *walk;
     own.begin = 0;
     own.end = UINT64_MAX;
+    own.has_thread_ends = true;
     own.visit = visit;
     return ab_trace_walk(&own, info, err);
 }

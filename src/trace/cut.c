@@ -20,6 +20,8 @@ struct part {
     uint32_t *threads;  /* by thread of the original: thread in the part + 1 */
     size_t cap_threads;
     uint32_t n_threads;
+    bool has_first;     /* an event of the range has been written */
+    uint64_t first_us;  /* time of the first one, which becomes 0 */
     struct ab_cut_report report;
 };
 
@@ -113,25 +115,43 @@ static enum ab_status keep_live(struct part *p, const struct ab_trace_book *book
 
 static enum ab_status begin(struct part *p, const struct ab_walk_batch *batch, struct ab_err *err)
 {
-    enum ab_status status = ab_trace_writer_open(p->to, batch->info->program, &p->writer, err);
+    struct ab_trace_writer_options options = {.program = batch->info->program,
+                                              .has_time = batch->info->has_time};
+    enum ab_status status = ab_trace_writer_open_with(p->to, &options, &p->writer, err);
     return status == AB_OK && p->is_keeping_live ? keep_live(p, batch->book, err) : status;
+}
+
+static bool is_on_block(const struct ab_event *e)
+{
+    return e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
+}
+
+/* Is it of a block or thread that the part does not know? */
+static bool is_foreign(const struct part *p, const struct ab_event *e)
+{
+    if (e->kind == AB_EVENT_THREAD_END)
+        return e->thread >= p->cap_threads || p->threads[e->thread] == 0;
+    return is_on_block(e) && (e->slot >= p->cap_numbers || p->numbers[e->slot] == 0);
 }
 
 static enum ab_status put_event(struct part *p, const struct ab_event *e, struct ab_err *err)
 {
     struct ab_trace_record r = {.kind = e->kind, .failed = e->failed, .released = e->released,
                                 .size = e->size, .align = e->align};
-    bool is_on_block = e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
-    if (!is_on_block)
-        return put(p, &r, e->thread, e->failed ? 0 : e->slot, err);
-    if (e->slot >= p->cap_numbers || p->numbers[e->slot] == 0) {
-        p->report.n_dropped++;
+    if (is_foreign(p, e)) {
+        p->report.n_dropped += e->kind != AB_EVENT_THREAD_END;
         return AB_OK;
     }
-    r.block = p->numbers[e->slot] - 1;
-    if (e->kind == AB_EVENT_FREE || e->released)
-        p->numbers[e->slot] = 0;
-    return put(p, &r, e->thread, e->slot, err);
+    if (!p->has_first)
+        p->first_us = e->time_us;
+    p->has_first = true;
+    r.time_us = e->time_us - p->first_us;
+    if (is_on_block(e)) {
+        r.block = p->numbers[e->slot] - 1;
+        if (e->kind == AB_EVENT_FREE || e->released)
+            p->numbers[e->slot] = 0;
+    }
+    return put(p, &r, e->thread, e->block == AB_NO_BLOCK ? 0 : e->slot, err);
 }
 
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
@@ -150,6 +170,7 @@ enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FI
 {
     struct part p = {.is_keeping_live = is_keeping_live, .to = to};
     struct ab_walk own = *walk;
+    own.has_thread_ends = true;
     own.visit = visit;
     own.user = &p;
     enum ab_status status = ab_trace_walk(&own, NULL, err);

@@ -3,7 +3,7 @@
  * A part of a trace as a trace of its own. A trace has no phases, so the blocks that live where
  * the cut begins either come first, as allocations in the order they had (they are replayed with
  * it, and their memory is there when it begins), or are dropped with every call on them. Blocks
- * live at the end of the cut stay live.
+ * live at the end of the cut stay live. Times begin anew, ends of threads are kept.
  */
 #ifndef AB_TRACE_CUT_H
 #define AB_TRACE_CUT_H

@@ -6,7 +6,12 @@
 const char *const ab_event_kind_names[AB_EVENT_KIND_COUNT] = {"alloc", "alloc_zeroed",
                                                               "alloc_aligned", "resize", "free"};
 
-const char ab_event_csv_head[] = "event,thread,kind,size,align,block,outcome\r\n";
+const char *ab_event_csv_head(unsigned layout)
+{
+    return (layout & AB_EVENT_TIMED) != 0
+               ? "event,thread,kind,size,align,block,outcome,time_us\r\n"
+               : "event,thread,kind,size,align,block,outcome\r\n";
+}
 
 char *ab_text_put_u64(char *p, uint64_t v)
 {
@@ -26,19 +31,19 @@ static char *put_word(char *p, const char *word)
     return p + n;
 }
 
-static char *put_optional(char *p, bool has_value, uint64_t v, enum ab_event_layout layout)
+static char *put_optional(char *p, bool has_value, uint64_t v, unsigned layout)
 {
     if (has_value)
         return ab_text_put_u64(p, v);
-    if (layout == AB_EVENT_LINE)
+    if ((layout & AB_EVENT_CSV) == 0)
         *p++ = '-';
     return p;
 }
 
-char *ab_event_text(char *p, enum ab_event_layout layout, uint64_t number,
+char *ab_event_text(char *p, unsigned layout, uint64_t number,
                     const struct ab_event *e, const struct ab_trace_block *block)
 {
-    char separator = layout == AB_EVENT_CSV ? ',' : ' ';
+    char separator = (layout & AB_EVENT_CSV) != 0 ? ',' : ' ';
     p = ab_text_put_u64(p, number);
     *p++ = separator;
     p = ab_text_put_u64(p, e->thread);
@@ -52,5 +57,9 @@ char *ab_event_text(char *p, enum ab_event_layout layout, uint64_t number,
     p = put_optional(p, block->is_live, block->number, layout);
     *p++ = separator;
     p = put_word(p, e->failed ? "failed" : e->released ? "released" : "ok");
-    return put_word(p, layout == AB_EVENT_CSV ? "\r\n" : "\n");
+    if ((layout & AB_EVENT_TIMED) != 0) {
+        *p++ = separator;
+        p = ab_text_put_u64(p, e->time_us);
+    }
+    return put_word(p, (layout & AB_EVENT_CSV) != 0 ? "\r\n" : "\n");
 }

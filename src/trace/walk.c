@@ -11,7 +11,7 @@ struct state {
     const struct ab_walk *walk;
     struct ab_trace_reader *reader;
     struct ab_trace_book book;
-    uint64_t n_visited;
+    uint64_t first; /* calls before the batch */
     bool has_begun;
     struct ab_event events[BATCH];
     struct ab_trace_block blocks[BATCH];
@@ -30,14 +30,11 @@ static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n,
                             struct ab_err *err)
 {
     struct ab_walk_batch batch = {.where = where, .events = s->events, .blocks = s->blocks, .n = n,
-                                  .first = s->book.totals.events - n, .book = &s->book,
+                                  .first = s->first, .book = &s->book,
                                   .info = ab_trace_reader_info(s->reader)};
     enum ab_status status = s->walk->visit(s->walk->user, &batch, err);
-    if (status == AB_OK && where == AB_WALK_EVENTS) {
-        s->n_visited += n;
-        if (s->walk->progress != NULL)
-            s->walk->progress(s->walk->progress_user, s->book.totals.events);
-    }
+    if (status == AB_OK && s->walk->progress != NULL)
+        s->walk->progress(s->walk->progress_user, s->book.totals.events);
     return status == AB_INPUT ? place_error(s, err) : status;
 }
 
@@ -67,6 +64,7 @@ static enum ab_status walk_events(struct state *s, struct ab_err *err)
     enum ab_status status = AB_OK;
     for (;;) {
         bool is_inside = s->book.totals.events >= s->walk->begin;
+        s->first = s->book.totals.events;
         if (is_inside && !s->has_begun) {
             s->has_begun = true;
             if ((status = visit(s, AB_WALK_BEGIN, 0, err)) != AB_OK)
@@ -86,7 +84,7 @@ static enum ab_status walk_events(struct state *s, struct ab_err *err)
 static enum ab_status check_range(const struct state *s, struct ab_err *err)
 {
     char shown[600];
-    if (s->n_visited > 0 || s->walk->begin == 0)
+    if (s->book.totals.events > s->walk->begin || s->walk->begin == 0)
         return AB_OK;
     return ab_fail(err, AB_USAGE, "%s: no event %llu: the trace has %llu, counted from 0",
                    ab_text_printable(shown, sizeof shown, s->walk->path),
@@ -101,12 +99,17 @@ enum ab_status ab_trace_walk(const struct ab_walk *walk, struct ab_trace_info *i
     if (s == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     s->walk = walk;
-    if ((status = ab_trace_open(walk->path, &s->reader, err)) != AB_OK ||
+    struct ab_trace_options options = {.is_partial = walk->is_partial,
+                                       .has_thread_ends = walk->has_thread_ends,
+                                       .has_digest = walk->digest != NULL};
+    if ((status = ab_trace_open_with(walk->path, &options, &s->reader, err)) != AB_OK ||
         (status = walk_events(s, err)) != AB_OK || (status = check_range(s, err)) != AB_OK ||
         (status = visit(s, AB_WALK_END, 0, err)) != AB_OK)
         goto out;
     if (info != NULL)
         *info = *ab_trace_reader_info(s->reader);
+    if (walk->digest != NULL)
+        ab_trace_reader_digest(s->reader, walk->digest);
 out:
     ab_trace_close(s->reader);
     ab_trace_book_fini(&s->book);

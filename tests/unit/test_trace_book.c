@@ -44,15 +44,37 @@ static void impossible_calls_are_found(void **state)
     (void)state;
     refuse((struct ab_event){.kind = AB_EVENT_FREE, .slot = 0}, "free of a block");
     refuse((struct ab_event){.kind = AB_EVENT_RESIZE, .slot = 7}, "resize of a block");
-    refuse((struct ab_event){.kind = AB_EVENT_KIND_COUNT}, "unknown kind");
+    refuse((struct ab_event){.kind = AB_EVENT_THREAD_END + 1}, "unknown kind");
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .slot = 1}, "beyond the next new");
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .thread = 1}, "thread");
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 8});
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 8}, "block that is live");
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .slot = 1, .thread = 2}, "thread");
+    refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .slot = 1, .block = 2}, "not the next");
+    refuse((struct ab_event){.kind = AB_EVENT_FREE, .block = 1}, "number of another");
     accept_event((struct ab_event){.kind = AB_EVENT_FREE});
     refuse((struct ab_event){.kind = AB_EVENT_FREE}, "free of a block");
     refuse((struct ab_event){.kind = AB_EVENT_RESIZE, .size = 1}, "resize of a block");
+}
+
+static void threads_end_once_and_time_goes_on(void **state)
+{
+    (void)state;
+    struct ab_event call = {.kind = AB_EVENT_ALLOC, .failed = true, .time_us = 5};
+    refuse((struct ab_event){.kind = AB_EVENT_THREAD_END}, "never called");
+    accept_event(call);
+    call.thread = 1;
+    accept_event(call);
+    call.time_us = 4;
+    refuse(call, "time before");
+    call.time_us = 6;
+    accept_event((struct ab_event){.kind = AB_EVENT_THREAD_END, .thread = 1, .time_us = 6});
+    refuse(call, "has ended");
+    refuse((struct ab_event){.kind = AB_EVENT_THREAD_END, .thread = 1, .time_us = 6}, "has ended");
+    call.thread = 0;
+    accept_event(call);
+    assert_int_equal(book.totals.events, 3);
+    assert_int_equal(book.totals.thread_ends, 1);
 }
 
 static void blocks_know_their_past(void **state)
@@ -61,8 +83,8 @@ static void blocks_know_their_past(void **state)
     struct ab_trace_block was;
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 100});
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC_ALIGNED, .slot = 1, .size = 10,
-                                   .align = 64, .thread = 1});
-    struct ab_event resize = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 30, .thread = 0};
+                                   .align = 64, .thread = 1, .block = 1});
+    struct ab_event resize = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 30, .block = 1};
     assert_null(ab_trace_book_take(&book, &resize, &was));
     assert_int_equal(was.size, 10);
     assert_int_equal(was.align, 64);
@@ -70,9 +92,10 @@ static void blocks_know_their_past(void **state)
     assert_int_equal(was.thread, 1);
     assert_int_equal(was.born_event, 1);
     assert_int_equal(was.born_bytes, 110);
-    struct ab_event failed = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 1 << 30, .failed = true};
+    struct ab_event failed = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 1 << 30, .block = 1,
+                              .failed = true};
     assert_null(ab_trace_book_take(&book, &failed, &was));
-    struct ab_event end = {.kind = AB_EVENT_FREE, .slot = 1};
+    struct ab_event end = {.kind = AB_EVENT_FREE, .slot = 1, .block = 1};
     assert_null(ab_trace_book_take(&book, &end, &was));
     assert_int_equal(was.size, 30);
     assert_int_equal(was.align, 0);
@@ -99,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(impossible_calls_are_found, fini),
+        cmocka_unit_test_teardown(threads_end_once_and_time_goes_on, fini),
         cmocka_unit_test_teardown(blocks_know_their_past, fini),
         cmocka_unit_test_teardown(a_failed_allocation_has_no_block, fini),
     };

@@ -63,7 +63,7 @@ struct model {
     struct call blocks[N_MAX]; /* what each block of the original asks for now, by number */
     bool is_live[N_MAX];
     uint64_t names[N_MAX];     /* its number in the part; UINT64_MAX = not in it */
-    uint32_t threads[8], n_threads;
+    uint32_t threads[N_MAX], n_threads;
     uint64_t n_blocks, next;
     struct calls out;
 };
@@ -140,6 +140,8 @@ static char *cut(const char *path, size_t begin, size_t end, bool is_keeping,
     return part;
 }
 
+static uint64_t n_ends; /* ends of threads seen in parts */
+
 static void try_part(const char *path, const struct calls *all, const size_t range[2],
                      bool is_keeping)
 {
@@ -148,6 +150,9 @@ static void try_part(const char *path, const struct calls *all, const size_t ran
     struct ab_cut_report report;
     struct ab_trace_info info;
     struct ab_err err = {0};
+    /* a thread may end between the call before the range and the first one in it */
+    uint64_t last_us = all->at[range[1] - 1].e.time_us,
+             before_us = range[0] > 0 ? all->at[range[0] - 1].e.time_us : 0;
     char *part = cut(path, range[0], range[1], is_keeping, &report);
     if (ab_trace_check(&(struct ab_walk){.path = part}, &info, &err) != AB_OK)
         fail_msg("%s", err.text);
@@ -160,6 +165,9 @@ static void try_part(const char *path, const struct calls *all, const size_t ran
     for (uint64_t b = 0; b < m.n_blocks; b++)
         n_live += m.is_live[b] && m.names[b] != UINT64_MAX;
     assert_int_equal(info.live_end_blocks, n_live);
+    assert_true(info.time_us <= last_us - before_us);
+    assert_true(!is_keeping || info.time_us >= last_us - all->at[range[0]].e.time_us);
+    n_ends += info.thread_ends;
     unlink(part);
     free(part);
 }
@@ -173,7 +181,8 @@ static void a_part_of_a_random_trace_is_what_it_should_be(void **state)
     for (uint32_t i = 0; i < 30; i++) {
         size_t bytes;
         uint32_t n = i % 5 == 0 ? 5 + i : N_MAX / 2 + i * 50;
-        uint8_t *data = test_trace_random((struct test_trace_kind){i, 1 + i % 5, n}, &bytes, NULL);
+        uint8_t *data = test_trace_random((struct test_trace_kind){i, 1 + i % 5, n, i % 3 == 1},
+                                          &bytes, NULL);
         char *path = test_trace_file(data, bytes);
         read_calls(path, &all);
         for (unsigned k = 0; k < 6; k++) {
@@ -185,6 +194,7 @@ static void a_part_of_a_random_trace_is_what_it_should_be(void **state)
         free(path);
         free(data);
     }
+    assert_true(n_ends > 50);
 }
 
 static void the_whole_trace_cut_is_the_same_file(void **state)

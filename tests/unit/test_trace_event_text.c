@@ -39,14 +39,30 @@ static void each_kind_has_its_line(void **state)
            (struct ab_event){.kind = AB_EVENT_FREE, .thread = 1}, block);
 }
 
+static void a_trace_with_times_has_one_more_field(void **state)
+{
+    (void)state;
+    char text[AB_EVENT_TEXT_MAX + 1];
+    struct ab_event e = {.kind = AB_EVENT_ALLOC, .size = 64, .time_us = 1234};
+    struct ab_trace_block block = {.number = 3, .is_live = true};
+    *ab_event_text(text, AB_EVENT_LINE | AB_EVENT_TIMED, 0, &e, &block) = 0;
+    assert_string_equal(text, "0 0 alloc 64 - 3 ok 1234\n");
+    *ab_event_text(text, AB_EVENT_CSV | AB_EVENT_TIMED, 0, &e, &block) = 0;
+    assert_string_equal(text, "0,0,alloc,64,,3,ok,1234\r\n");
+    assert_string_equal(ab_event_csv_head(AB_EVENT_CSV | AB_EVENT_TIMED),
+                        "event,thread,kind,size,align,block,outcome,time_us\r\n");
+    assert_string_equal(ab_event_csv_head(AB_EVENT_CSV),
+                        "event,thread,kind,size,align,block,outcome\r\n");
+}
+
 static void the_longest_line_fits(void **state)
 {
     (void)state;
     char text[AB_EVENT_TEXT_MAX];
     struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED, .size = UINT64_MAX, .align = UINT64_MAX,
-                         .thread = UINT32_MAX, .released = true};
+                         .thread = UINT32_MAX, .released = true, .time_us = UINT64_MAX};
     struct ab_trace_block block = {.number = UINT64_MAX, .is_live = true};
-    char *end = ab_event_text(text, AB_EVENT_CSV, UINT64_MAX, &e, &block);
+    char *end = ab_event_text(text, AB_EVENT_CSV | AB_EVENT_TIMED, UINT64_MAX, &e, &block);
     assert_true(end - text <= AB_EVENT_TEXT_MAX);
 }
 
@@ -67,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_has_its_line),
+        cmocka_unit_test(a_trace_with_times_has_one_more_field),
         cmocka_unit_test(the_longest_line_fits),
         cmocka_unit_test(numbers_are_spelt_as_printf_spells_them),
     };

@@ -79,7 +79,7 @@ static void a_survey_may_begin_in_the_middle(void **state)
     (void)state;
     size_t n;
     struct ab_trace_info info;
-    uint8_t *bytes = test_trace_random((struct test_trace_kind){9, 4, 3000}, &n, &info);
+    uint8_t *bytes = test_trace_random((struct test_trace_kind){9, 4, 3000, true}, &n, &info);
     char *path = test_trace_file(bytes, n);
     static const uint64_t begins[] = {0, 1, 1500, 2999};
     for (size_t i = 0; i < AB_ARRAY_LEN(begins); i++) {

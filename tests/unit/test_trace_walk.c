@@ -89,7 +89,7 @@ static int make(void **state)
 {
     (void)state;
     size_t n;
-    uint8_t *bytes = test_trace_random((struct test_trace_kind){5, 3, N}, &n, NULL);
+    uint8_t *bytes = test_trace_random((struct test_trace_kind){5, 3, N, false}, &n, NULL);
     path = test_trace_file(bytes, n);
     free(bytes);
     return 0;
