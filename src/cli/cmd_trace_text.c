@@ -22,9 +22,11 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     fprintf(to, "program    %s%s\n",
             i->program[0] != 0 ? ab_text_printable(b, sizeof b, i->program) : "unknown",
             i->is_partial ? " (partial: the end of the file is missing)" : "");
-    fprintf(to, "events     %llu in %s (%.3f bytes each)\n", (unsigned long long)i->events,
-            ab_units_bytes(a, sizeof a, (double)i->file_bytes),
-            (double)i->file_bytes / (double)(i->events > 0 ? i->events : 1));
+    fprintf(to, "events     %llu in %s", (unsigned long long)i->events,
+            ab_units_bytes(a, sizeof a, (double)i->file_bytes));
+    if (i->events > 0)
+        fprintf(to, " (%.3f bytes each)", (double)i->file_bytes / (double)i->events);
+    fputc('\n', to);
     fprintf(to, "threads    %llu", (unsigned long long)i->threads);
     if (i->thread_ends > 0)
         fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);

@@ -178,6 +178,68 @@ expect_golden() { # NAME
     expect_nothing_left
 }
 
+@test "--partial: the whole blocks of a file without its end, and nothing else" {
+    local whole=$ROOT/traces/sqlite-index.abt
+    head -c $(($(stat -c %s "$whole") - 200)) "$whole" >"$OUT/partial.abt"
+    for word in info check dump "cut --events 0.. -o $OUT/x.abt" "export --csv $OUT/x.csv"; do
+        bench trace $word "$OUT/partial.abt"
+        expect_code 3
+        expect_error 'without its end mark; 65536 events'
+        bench trace $word --partial "$OUT/partial.abt"
+        expect_code 0
+    done
+    bench trace check --partial "$OUT/partial.abt"
+    grep -q ': ok, 65536 events (partial: its end is missing)$' "$OUT/stdout" || fail "not told"
+    bench trace info --partial --json - "$OUT/partial.abt"
+    expect_json '.partial and .events == 65536'
+    allocbench trace dump "$whole" 3>&- | head -65536 >"$OUT/expected" || true
+    bench trace dump --partial "$OUT/partial.abt"
+    cmp "$OUT/expected" "$OUT/stdout"
+    bench trace dump "$OUT/x.abt" # the cut made a whole trace of it
+    cmp "$OUT/expected" "$OUT/stdout"
+    bench trace check --partial "$whole"
+    expect_code 0
+    head -c 20 "$whole" >"$OUT/header.abt"
+    { head -c 900 "$whole"; printf 'wrong bytes'; tail -c +912 "$whole"; } >"$OUT/flipped.abt"
+    bench trace check --partial "$OUT/header.abt" "$OUT/flipped.abt"
+    expect_code 3
+    [ "$(wc -l <"$OUT/stderr")" -eq 2 ]
+}
+
+@test "info --digest names the events, not the file" {
+    local of_whole of_copy of_part
+    digest() { allocbench trace info --digest --json - "$@" 3>&- | jq -r .digest; }
+    allocbench trace cut -q "$TINY" --events 0.. -o "$OUT/copy.abt" 3>&-
+    allocbench trace cut -q "$TINY" --events 500.. -o "$OUT/part.abt" 3>&-
+    of_whole=$(digest "$TINY")
+    of_copy=$(digest "$OUT/copy.abt")
+    of_part=$(digest "$OUT/part.abt")
+    [ ${#of_whole} -eq 64 ]
+    [ "$of_whole" = "$of_copy" ]
+    [ "$of_whole" != "$of_part" ]
+    allocbench trace info --digest "$TINY" 3>&- | grep -q "^digest     $of_whole$"
+    allocbench trace info --json - "$TINY" 3>&- | jq -e 'has("digest") | not'
+}
+
+@test "threads: whose blocks they free is told, and parts keep it" {
+    allocbench record -q -o "$OUT/ball.abt" -- "$GUESTS/prog_pingpong" 3 5000 2>"$OUT/stderr" 3>&- ||
+        skip "this recorder takes no threads"
+    bench trace check "$OUT/ball.abt"
+    expect_code 0
+    bench trace info --json - "$OUT/ball.abt"
+    expect_json '.threads == 3 and .remote_free_ratio > 0.5 and .remote_resizes > 0'
+    expect_json '.remote_frees == ([.by_thread[].remote_frees] | add)'
+    expect_json '([.by_thread[] | .events] | add) == .events'
+    bench trace info "$OUT/ball.abt"
+    grep -q '^freed by another thread' "$OUT/stdout"
+    bench trace cut "$OUT/ball.abt" --events 5000..15000 -o "$OUT/part.abt"
+    expect_code 0
+    bench trace check "$OUT/part.abt"
+    expect_code 0
+    bench trace info --json - "$OUT/part.abt"
+    expect_json '.threads <= 3 and .remote_free_ratio > 0.5'
+}
+
 @test "a trace without an event is whole" {
     empty
     bench trace check "$OUT/empty.abt"
