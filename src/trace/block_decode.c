@@ -17,7 +17,7 @@ struct columns { /* the next value of each */
     bool has_failed; /* a varint beyond 64 bits or not in its shortest form */
 };
 
-static uint64_t take_long(const uint8_t **p, bool *has_failed)
+static __attribute__((noinline)) uint64_t take_long(const uint8_t **p, bool *has_failed)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -33,11 +33,15 @@ static uint64_t take_long(const uint8_t **p, bool *has_failed)
     return 0;
 }
 
+/* One byte or two without a branch: which of them it is cannot be foretold. */
 static inline uint64_t take(const uint8_t **p, bool *has_failed)
 {
-    if (AB_LIKELY(**p < 0x80))
-        return *(*p)++;
-    return take_long(p, has_failed);
+    unsigned low = (*p)[0], high = (*p)[1], is_two = low >> 7;
+    if (AB_UNLIKELY((low & high) >= 0x80))
+        return take_long(p, has_failed);
+    *has_failed |= is_two > high;
+    *p += 1 + is_two;
+    return (low & 0x7f) | ((high << 7) & -is_two);
 }
 
 /* Behind n varints; NULL when there are not so many before `end`. */
@@ -54,8 +58,7 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
 }
 
 /* The runs of threads; *p is then behind them. False when they are not what n events need. */
-static bool decode_threads(const uint8_t **p, const uint8_t *end, struct ab_trace_record *r,
-                           size_t n, bool *is_one)
+static bool decode_runs(struct ab_block_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {
     struct ab_cursor lengths = {*p, end, false};
     uint64_t n_runs = ab_read_varint(&lengths);
@@ -65,18 +68,18 @@ static bool decode_threads(const uint8_t **p, const uint8_t *end, struct ab_trac
     threads.at = skip_varints(lengths.at, end, n_runs);
     if (threads.at == NULL)
         return false;
-    size_t i = 0;
+    size_t left = n;
     for (uint64_t k = 0; k < n_runs; k++) {
         uint64_t length = ab_read_varint(&lengths), thread = ab_read_varint(&threads);
-        if (lengths.has_failed || threads.has_failed || length == 0 || length > n - i ||
-            thread >= AB_TRACE_THREADS_MAX || (i > 0 && r[i - 1].thread == thread))
+        if (lengths.has_failed || threads.has_failed || length == 0 || length > left ||
+            thread >= AB_TRACE_THREADS_MAX || (k > 0 && c->runs[k - 1].thread == thread))
             return false;
-        for (; length > 0; length--)
-            r[i++].thread = (uint32_t)thread;
+        c->runs[k] = (struct ab_block_run){(uint32_t)thread, (uint32_t)length};
+        left -= length;
     }
     *p = threads.at;
-    *is_one = n_runs == 1;
-    return i == n;
+    c->n_runs = n_runs;
+    return left == 0;
 }
 
 static bool count_codes(const uint8_t *kinds, size_t n, uint32_t counts[16])
@@ -137,24 +140,13 @@ static inline unsigned code_at(const uint8_t *kinds, size_t place)
     return kinds[place / 2] >> (place % 2 * 4) & 15;
 }
 
-/* Numbers of new blocks follow the order of the events, not that of the columns. */
-static void number_blocks(const struct ab_block_codec *c, const uint8_t *kinds,
-                          struct ab_trace_record *r, size_t n)
-{
-    uint64_t number = c->next_number;
-    for (size_t place = 0; place < n; place++)
-        r[c->order[place]].kind = (uint8_t)code_at(kinds, place);
-    for (size_t i = 0; i < n; i++)
-        if (r[i].kind <= AB_EVENT_ALLOC_ALIGNED)
-            r[i].block = number++;
-}
-
 /* One event; *base is the block of its thread's call before, then of this one. */
-static inline void decode_event(struct columns *c, unsigned code, uint64_t number, uint64_t *base,
-                                struct ab_trace_record *out)
+static inline struct ab_trace_record decode_event(struct columns *c, unsigned code,
+                                                  uint32_t thread, uint64_t number,
+                                                  uint64_t *base)
 {
     struct ab_trace_record r = {.kind = (uint8_t)(code & 7), .failed = (code & 8) != 0,
-                                .thread = out->thread};
+                                .thread = thread};
     if (r.kind == AB_EVENT_FREE) {
         r.block = *base += ab_unzigzag(take(&c->frees, &c->has_failed));
     } else if (r.kind <= AB_EVENT_ALLOC_ALIGNED) {
@@ -172,36 +164,56 @@ static inline void decode_event(struct columns *c, unsigned code, uint64_t numbe
             r.size = take(&c->resize_sizes, &c->has_failed);
         r.block = *base += ab_unzigzag(take(&c->resizes, &c->has_failed));
     }
-    *out = r;
+    return r;
 }
 
 static void decode_one_thread(struct ab_block_codec *codec, struct columns *columns,
                               struct ab_trace_record *r, size_t n)
 {
     struct columns c = *columns;
+    uint32_t thread = codec->runs[0].thread;
     uint64_t number = codec->next_number, base = number;
     for (size_t i = 0; i < n; i++) {
-        decode_event(&c, code_at(c.kinds, i), number, &base, &r[i]);
+        r[i] = decode_event(&c, code_at(c.kinds, i), thread, number, &base);
         number += ab_record_gives_block(&r[i]);
     }
     codec->next_number = number;
     *columns = c;
 }
 
-static void decode_threads_apart(struct ab_block_codec *codec, struct columns *c,
+/* Numbers of new blocks follow the order of the events, not that of the columns. Returns how many
+ * there are. */
+static uint32_t number_blocks(struct ab_block_codec *c, const uint8_t *kinds, size_t n)
+{
+    uint32_t number = 0;
+    for (size_t place = 0; place < n; place++)
+        c->numbers[c->order[place]] = code_at(kinds, place) <= AB_EVENT_ALLOC_ALIGNED;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t is_new = c->numbers[i];
+        c->numbers[i] = number;
+        number += is_new;
+    }
+    return number;
+}
+
+static void decode_threads_apart(struct ab_block_codec *codec, struct columns *columns,
                                  struct ab_trace_record *r, size_t n)
 {
-    uint64_t base = 0;
-    ab_block_order(codec, r, n);
-    number_blocks(codec, c->kinds, r, n);
-    for (size_t place = 0; place < n; place++) {
-        struct ab_trace_record *e = &r[codec->order[place]];
-        if (place == 0 || e->thread != r[codec->order[place - 1]].thread)
-            base = codec->next_number;
-        decode_event(c, e->kind, e->block, &base, e);
+    struct columns c = *columns;
+    ab_block_order(codec);
+    uint32_t n_new = number_blocks(codec, c.kinds, n);
+    size_t place = 0;
+    for (size_t g = 0; g < codec->n_groups; g++) {
+        struct ab_block_group group = codec->groups[g];
+        uint64_t base = codec->next_number;
+        for (; place < group.end; place++) {
+            uint32_t i = codec->order[place];
+            r[i] = decode_event(&c, code_at(c.kinds, place), group.thread,
+                                codec->next_number + codec->numbers[i], &base);
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        codec->next_number += ab_record_gives_block(&r[i]);
+    codec->next_number += n_new;
+    *columns = c;
 }
 
 static const char *decode_times(struct ab_block_codec *c, const uint8_t *times,
@@ -224,13 +236,12 @@ const char *ab_block_decode(struct ab_block_codec *codec, const uint8_t *raw, si
 {
     const uint8_t *p = raw, *end = raw + bytes;
     struct columns c;
-    bool is_one;
-    if (!decode_threads(&p, end, records, n, &is_one))
+    if (!decode_runs(codec, &p, end, n))
         return "a column of threads that does not match its events";
     const char *wrong = find_columns(codec, p, end, n, &c);
     if (wrong != NULL)
         return wrong;
-    if (is_one)
+    if (codec->n_runs == 1)
         decode_one_thread(codec, &c, records, n);
     else
         decode_threads_apart(codec, &c, records, n);

@@ -4,20 +4,23 @@
 #include "trace/block.h"
 #include "trace/block_kinds.h"
 
-static uint8_t *encode_threads(const struct ab_trace_record *r, size_t n, uint8_t *p)
+static void find_runs(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n)
 {
-    size_t n_runs = 1, begin = 0;
-    for (size_t i = 1; i < n; i++)
-        n_runs += r[i].thread != r[i - 1].thread;
-    p = ab_put_varint(p, n_runs);
-    for (size_t i = 1; i <= n; i++)
-        if (i == n || r[i].thread != r[i - 1].thread) {
-            p = ab_put_varint(p, i - begin);
-            begin = i;
-        }
-    for (size_t i = 0; i < n; i++)
+    c->n_runs = 0;
+    for (size_t i = 0; i < n; i++) {
         if (i == 0 || r[i].thread != r[i - 1].thread)
-            p = ab_put_varint(p, r[i].thread);
+            c->runs[c->n_runs++] = (struct ab_block_run){.thread = r[i].thread};
+        c->runs[c->n_runs - 1].n++;
+    }
+}
+
+static uint8_t *encode_threads(const struct ab_block_codec *c, uint8_t *p)
+{
+    p = ab_put_varint(p, c->n_runs);
+    for (size_t k = 0; k < c->n_runs; k++)
+        p = ab_put_varint(p, c->runs[k].n);
+    for (size_t k = 0; k < c->n_runs; k++)
+        p = ab_put_varint(p, c->runs[k].thread);
     return p;
 }
 
@@ -85,8 +88,9 @@ void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *r, 
 {
     uint8_t *p = raw;
     size_t *end = ends;
-    ab_block_order(c, r, n);
-    *end++ = (size_t)((p = encode_threads(r, n, p)) - raw);
+    find_runs(c, r, n);
+    ab_block_order(c);
+    *end++ = (size_t)((p = encode_threads(c, p)) - raw);
     *end++ = (size_t)((p = encode_kinds(c, r, n, p)) - raw);
     *end++ = (size_t)((p = encode_sizes(c, r, n, p, false)) - raw);
     *end++ = (size_t)((p = encode_sizes(c, r, n, p, true)) - raw);

@@ -27,6 +27,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
+
 struct ab_trace_reader {
     int fd;
     char path[1024]; /* as shown */
@@ -160,7 +162,7 @@ static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
     SHA256Init(&r->sha);
     r->records = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof r->records[0]);
     r->stored = malloc(AB_TRACE_STORED_MAX);
-    r->raw = malloc(AB_TRACE_RAW_MAX + 1);
+    r->raw = calloc(AB_TRACE_RAW_MAX + 1, 1);
     r->unpacker = ab_unpacker_new();
     if (!ab_block_codec_init(&r->codec) || r->records == NULL || r->stored == NULL ||
         r->raw == NULL || r->unpacker == NULL)
@@ -341,6 +343,8 @@ static enum ab_status take_record(struct ab_trace_reader *r, struct ab_event *ou
                                   struct ab_err *err)
 {
     uint64_t number;
+    if (r->at + PREFETCH < r->n)
+        ab_live_map_prefetch(&r->account.live, r->records[r->at + PREFETCH].block);
     const char *wrong = ab_account_take(&r->account, &r->records[r->at], out, &number);
     if (wrong != NULL)
         return bad(r, r->block_offset, err, "event %llu: %s", (unsigned long long)r->n_events,
