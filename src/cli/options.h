@@ -53,15 +53,15 @@ struct ab_options {
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
-    bool has_window;
-    uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
-    enum ab_touch touch;             /* replay */
-    uint32_t touch_bytes;
     bool has_events, has_live;       /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
     bool is_dropping_live;           /* trace cut --live drop */
     bool is_partial, wants_digest;   /* trace */
     const char *live_csv;            /* trace export; NULL = not asked for */
+    bool has_window;
+    uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
+    enum ab_touch touch;             /* replay */
+    uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;
     enum ab_color color;
 };
