@@ -92,12 +92,15 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(PLAIN) $(LDFLAGS) -o $@ $^
 
-$(B)/liballocbench-record.so: $(PRELOAD_SRC)
+# The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
+RECORDER := liballocbench-record.so
+$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(PRELOAD_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
-	  -Wl,-soname,liballocbench-record.so -o $@ $(PRELOAD_SRC)
+	  $(if $(findstring wrong,$@),-DAB_RECORD_WRONG=$(patsubst $(B)/guests/wrong%/$(RECORDER),%,$@)) \
+	  -Wl,-soname,$(RECORDER) -o $@ $(PRELOAD_SRC)
 
 $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
@@ -163,7 +166,7 @@ quickstart: all
 TSAN_TESTS := test_worker_lanes test_backend_arena test_backend_pool test_backend_slab
 
 unit-bins: $(UNIT_BIN)
-guests: $(GUEST_LIB) $(GUEST_PROG)
+guests: $(GUEST_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # one unit test by name: make test_measure_hdr

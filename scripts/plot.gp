@@ -237,7 +237,7 @@ do for [format in "png svg"] {
     set ylabel "MiB"
     set xtics autofreq
     set ytics autofreq
-    set format x "%.0s%c"
+    set format x "%.1s%c"
     set xrange [*:*] noextend
     set yrange [0:*]
     # One back end that keeps everything would press the others to the ground.

@@ -6,6 +6,8 @@
 #include "record/convert.h"
 #include "report/sink.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@ static const char *stop_text(uint32_t stop)
         return "the spool could not be mapped";
     case AB_SPOOL_NO_FILE:
         return "the program can no longer open the spool (chroot, another user, no descriptors)";
+    case AB_SPOOL_NO_SLOT:
+        return "more than 65,536 threads at once";
     default:
         return NULL;
     }
@@ -35,16 +39,18 @@ static const char *stop_text(uint32_t stop)
 static void print_summary(const char *path, const struct ab_convert_report *r)
 {
     char bytes[32], peak[32];
-    fprintf(stderr, "allocbench: %s: %llu events, live peak %s in %llu blocks, "
+    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, "
                     "%s (%.3f bytes an event)\n",
-            path, (unsigned long long)r->info.events,
+            path, (unsigned long long)r->info.events, (unsigned long long)r->info.threads,
+            r->info.threads == 1 ? "" : "s",
             ab_units_bytes(peak, sizeof peak, (double)r->info.live_peak_bytes),
             (unsigned long long)r->info.live_peak_blocks,
             ab_units_bytes(bytes, sizeof bytes, (double)r->info.file_bytes),
             (double)r->info.file_bytes / (double)r->info.events);
-    if (r->n_images > 1)
-        fprintf(stderr, "allocbench: the process replaced its program %u times (exec); the last "
-                        "one is what was kept\n", r->n_images - 1);
+    if (r->n_repairs > 0)
+        fprintf(stderr, "allocbench: the stamps of %llu calls were in an impossible order and were "
+                        "repaired, the farthest %llu ticks apart\n",
+                (unsigned long long)r->n_repairs, (unsigned long long)r->repair_ticks_max);
     if (r->n_foreign > 0)
         fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
                         "given out were left out\n", (unsigned long long)r->n_foreign);
@@ -56,25 +62,17 @@ static void print_summary(const char *path, const struct ab_convert_report *r)
                 (unsigned long long)r->n_unfinished);
 }
 
-static enum ab_status explain_nothing(const struct ab_convert_report *r, const char *program,
-                                      struct ab_err *err)
-{
-    if (r->n_images > 0)
-        return err->status;
-    return ab_fail(err, AB_INPUT,
-                   "%s: not one call of malloc was seen. It may bring its own malloc, or start "
-                   "its real work in another process: record that program itself", program);
-}
-
-static enum ab_status keep(const struct ab_launch *l, struct ab_output *out, bool is_quiet,
-                           const char *path, struct ab_err *err)
+/* One image into an output that is open; committed when it is whole. */
+static enum ab_status convert(const char *folder, const struct ab_spool_entry *image,
+                              struct ab_output *out, const char *path, bool is_quiet,
+                              struct ab_err *err)
 {
     struct ab_convert_report report;
     char shown[512];
-    enum ab_status status = ab_convert(l->folder, base_name(l->program), out->to, &report, err);
+    enum ab_status status = ab_convert(folder, image, out->to, &report, NULL, NULL, err);
     ab_text_printable(shown, sizeof shown, path);
     if (status != AB_OK)
-        return explain_nothing(&report, base_name(l->program), err);
+        return status;
     if (stop_text(report.stop) != NULL)
         return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; no trace is "
                        "written", (unsigned long long)report.info.events, stop_text(report.stop));
@@ -83,6 +81,78 @@ static enum ab_status keep(const struct ab_launch *l, struct ab_output *out, boo
     status = ab_output_commit(out, err);
     if (status == AB_OK && !is_quiet)
         print_summary(shown, &report);
+    return status;
+}
+
+/* The image that is the command's: of its process the last that recorded anything; −1 = none. */
+static int find_main(const struct ab_spool_entry *images, size_t n, uint32_t pid,
+                     uint32_t *n_programs)
+{
+    int found = -1;
+    for (size_t i = 0; i < n; i++)
+        if (images[i].image.pid == pid && images[i].n_events > 0) {
+            found = (int)i;
+            (*n_programs)++;
+        }
+    return found;
+}
+
+/* "app.abt" of process 17 is "app.17.abt", of its second program "app.17.1.abt". */
+static void follow_path(char *out, size_t cap, const char *path, const struct ab_spool_entry *image)
+{
+    const char *dot = strrchr(base_name(path), '.');
+    size_t stem = dot != NULL ? (size_t)(dot - path) : strlen(path);
+    char generation[16] = "";
+    if (image->generation > 0)
+        snprintf(generation, sizeof generation, ".%u", image->generation);
+    snprintf(out, cap, "%.*s.%u%s%s", (int)stem, path, image->image.pid, generation,
+             path + stem);
+}
+
+static enum ab_status keep_children(const struct ab_launch *l,
+                                    const struct ab_spool_entry *images, size_t n, int main_image,
+                                    const struct ab_options *o, const char *path,
+                                    struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < n && status == AB_OK; i++) {
+        struct ab_output out = {0};
+        char name[PATH_MAX];
+        if ((int)i == main_image || images[i].n_events == 0)
+            continue;
+        follow_path(name, sizeof name, path, &images[i]);
+        status = ab_output_open(name, &out, err);
+        if (status == AB_OK)
+            status = convert(l->folder, &images[i], &out, name, o->is_quiet, err);
+        ab_output_abandon(&out);
+    }
+    return status;
+}
+
+static enum ab_status keep(const struct ab_launch *l, struct ab_output *out,
+                           const struct ab_options *o, const char *path, struct ab_err *err)
+{
+    struct ab_spool_entry *images = NULL;
+    size_t n = 0;
+    uint32_t n_programs = 0;
+    enum ab_status status = ab_spool_list(l->folder, &images, &n, err);
+    if (status != AB_OK)
+        return status;
+    int at = find_main(images, n, (uint32_t)l->pid, &n_programs);
+    if (at < 0 && !(o->is_following && n > 0))
+        status = ab_fail(err, AB_INPUT,
+                         "%s: not one call of malloc was seen. It may bring its own malloc, or "
+                         "start its real work in another process: --follow records that too",
+                         base_name(l->program));
+    else if (at >= 0)
+        status = convert(l->folder, &images[at], out, path, o->is_quiet, err);
+    if (status == AB_OK && o->is_following)
+        status = keep_children(l, images, n, at, o, path, err);
+    else if (status == AB_OK && n_programs > 1 && !o->is_quiet)
+        fprintf(stderr, "allocbench: the process replaced its program %u time%s (exec); the last "
+                        "one is what was kept (--follow keeps each)\n", n_programs - 1,
+                n_programs == 2 ? "" : "s");
+    free(images);
     return status;
 }
 
@@ -100,13 +170,14 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     if (strcmp(name, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output belongs to the command; name a file");
     enum ab_status status = ab_launch_prepare(o->args[0], &launch, exit_code, err);
+    launch.takes_children = o->is_following;
     if (status == AB_OK)
         status = ab_output_open(name, &out, err);
     if (status == AB_OK &&
         (status = ab_launch_run(&launch, o->args, &command_code, err)) != AB_OK)
         *exit_code = command_code;
     if (status == AB_OK)
-        status = keep(&launch, &out, o->is_quiet, name, err);
+        status = keep(&launch, &out, o, name, err);
     ab_output_abandon(&out);
     ab_launch_clean(&launch);
     if (status == AB_OK)

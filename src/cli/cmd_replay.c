@@ -24,13 +24,20 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     const char *path;
     struct ab_tape tape = {0};
     struct ab_trace_info info;
-    struct ab_trace_tape_options options = {.touch = o->touch, .touch_bytes = o->touch_bytes};
+    struct ab_trace_tape_options options = {.touch = o->touch,
+                                            .touch_bytes = o->touch_bytes,
+                                            .n_lanes = o->n_lanes,
+                                            .has_window = o->has_window,
+                                            .window = o->window};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &path, err);
     if (status != AB_OK || (status = ab_trace_to_tape(path, &options, &tape, &info, err)) != AB_OK)
         return status;
-    char touch[64], program[300];
+    char touch[64], program[300], threads[64];
     snprintf(program, sizeof program, "program=%s", info.program);
-    const char *settings[] = {touch_text(o, touch, sizeof touch), program, NULL};
+    snprintf(threads, sizeof threads, "threads=%llu in %u lanes", (unsigned long long)info.threads,
+             tape.facts.lanes);
+    const char *settings[] = {touch_text(o, touch, sizeof touch), program,
+                              info.threads > 1 ? threads : NULL, NULL};
     const char *slash = strrchr(path, '/');
     struct ab_subject subject = {
         .kind = "trace",

@@ -195,7 +195,7 @@ static bool set_environment(const struct ab_launch *l)
     struct ab_text preload = {0};
     char pid[24];
     const char *users = getenv("LD_PRELOAD");
-    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    snprintf(pid, sizeof pid, "%d", l->takes_children ? 0 : (int)getpid());
     ab_text_addf(&preload, "%s%s%s", l->recorder, users != NULL && users[0] != 0 ? ":" : "",
                  users != NULL ? users : "");
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
@@ -257,7 +257,7 @@ static int await(pid_t pid)
     return status;
 }
 
-enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv, int *exit_code,
+enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err)
 {
     pid_t pid = 0;
@@ -265,6 +265,7 @@ enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv,
     enum ab_status status = start(l, argv, &pid, err);
     if (status != AB_OK)
         return status;
+    l->pid = pid;
     int ended = await(pid);
     *exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     return AB_OK;

@@ -17,6 +17,8 @@ struct ab_launch {
     char program[4096];  /* found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
     char folder[1024];   /* spools, private; "" until it is made */
+    bool takes_children; /* of the command, too; set before it runs */
+    int pid;             /* of the command */
     bool is_holding;     /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
@@ -27,7 +29,7 @@ struct ab_launch {
 enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int *exit_code,
                                  struct ab_err *err);
 /* Runs argv to its end. *exit_code is the command's: its status, or 128 + signal. */
-enum ab_status ab_launch_run(const struct ab_launch *l, const char *const *argv, int *exit_code,
+enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err);
 /* Removes the folder and what is in it. Signals that came meanwhile were the command's to act on,
  * and are dropped. */

@@ -51,7 +51,11 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_subject *s = m->subject;
     const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
     size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    return ab_selection_parse(names, n, o->backend_path, &m->selection, err);
+    enum ab_status status = ab_selection_parse(names, n, o->backend_path, &m->selection, err);
+    /* A workload's list is a default, made where other libraries were installed. */
+    for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
+        m->selection.items[i].was_named = false;
+    return status;
 }
 
 static void copy(char *dst, size_t cap, const char *src)

@@ -4,6 +4,7 @@
 #include "core/bits.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "trace/tape.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ enum option_id {
     OPT_BACKEND_PATH,
     OPT_SET,
     OPT_TOUCH,
+    OPT_THREADS,
     OPT_REPS,
     OPT_RESUME,
     OPT_SEED,
@@ -30,6 +32,7 @@ enum option_id {
     OPT_PARTIAL,
     OPT_DIGEST,
     OPT_OUTPUT,
+    OPT_FOLLOW,
     OPT_RESULTS,
     OPT_NO_STORE,
     OPT_JSON,
@@ -89,6 +92,10 @@ static const struct ab_option_info table[] = {
                     "how many ops lanes may run ahead of the common order; 0: any number\n"
                     "(default: a tenth of the live peak in blocks, 256 to 4096)",
                     "Measurement", 0, RUN | REPLAY | CHECK},
+    [OPT_THREADS] = {"threads", "N",
+                     "lanes that the recorded threads share: recorded (default: one each) or a\n"
+                     "number up to 256; 1 is the recorded order in one lane",
+                     "What runs", 0, REPLAY},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_EVENTS] = {"events", "A..B",
@@ -120,6 +127,9 @@ static const struct ab_option_info table[] = {
                   "Gates", 0, RUN | REPLAY | CHECK},
     [OPT_OUTPUT] = {"output", "FILE", "the trace to write (record: default COMMAND.abt)", "Output",
                     'o', RECORD | TRACE},
+    [OPT_FOLLOW] = {"follow", NULL,
+                    "record its child processes too, one trace each: app.PID.abt",
+                    "Output", 0, RECORD},
     [OPT_RESULTS] = {"results", "DIR",
                      "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
                      "results/)",
@@ -353,6 +363,16 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         o->has_window = true;
         o->window = (uint32_t)n;
         return status;
+    case OPT_THREADS:
+        if (strcmp(value, "recorded") == 0) {
+            o->n_lanes = 0;
+            return AB_OK;
+        }
+        status = read_number(info, value, AB_UNIT_COUNT, 1, &n, err);
+        if (status == AB_OK && n > AB_LANES_MAX)
+            return bad_value(info, value, "at most 256, or 'recorded'", err);
+        o->n_lanes = (uint32_t)n;
+        return status;
     case OPT_THP:
         if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
             o->is_thp_off = word == 1;
@@ -388,6 +408,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_OUTPUT:
         o->output = value;
+        return AB_OK;
+    case OPT_FOLLOW:
+        o->is_following = true;
         return AB_OK;
     case OPT_JSON:
         o->json = value;

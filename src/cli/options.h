@@ -53,6 +53,7 @@ struct ab_options {
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
+    uint32_t n_lanes;                /* --threads of replay; 0 = as recorded */
     bool has_events, has_live;       /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
     bool is_dropping_live;           /* trace cut --live drop */
@@ -62,7 +63,7 @@ struct ab_options {
     uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help;
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
     enum ab_color color;
 };
 

@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * From spool to trace: addresses become allocation numbers, the two stamps of a realloc one
- * resize. Memory O(live blocks).
+ * From the spool of one program to a trace: the threads' streams become one order, addresses
+ * become allocation numbers, the two stamps of a realloc one resize. Memory O(live blocks).
+ *
+ * The order is that of the stamps, and each thread's own. Where the stamps of two threads say the
+ * impossible (a block is freed before it was given out, an address given out while it is live),
+ * the thread that is ahead is parked until the other one's event has come: a repair. Repairs are
+ * counted, with the largest distance of their stamps; beyond AB_REPAIR_TICKS nothing is repaired:
+ * the free is foreign, or the block was given back by a way that cannot be seen.
  */
 #ifndef AB_RECORD_CONVERT_H
 #define AB_RECORD_CONVERT_H
 
 #include "core/status.h"
-#include "record/spool.h"
+#include "record/stream.h"
 #include "trace/reader.h"
 
 #include <stdio.h>
 
+/* About a millisecond of a 3 GHz counter: clocks of CPUs differ by far less, threads do not wait
+ * between a call and its stamp of the kinds that are repaired. */
+#define AB_REPAIR_TICKS UINT64_C(3000000)
+
 struct ab_convert_report {
     struct ab_trace_info info;
-    uint32_t n_images;      /* that recorded something (an exec begins one); the last is converted */
-    uint64_t n_other;       /* calls of other threads, not recorded */
     uint32_t stop;          /* enum ab_spool_stop */
+    uint64_t n_threads;
     uint64_t n_unfinished;  /* events cut off by the program's death */
     uint64_t n_foreign;     /* frees and resizes of blocks that no recorded call gave: dropped */
     uint64_t n_reused;      /* addresses given out while live: their free was not seen; 0 unless the
                                program has a second way to free */
+    uint64_t n_repairs, repair_ticks_max;
+    uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
 };
 
-/* Converts the last spool with events in `folder` to `to`. AB_INPUT when there is none, when it
- * is damaged, or when calls of other threads make it useless. *report is filled in either case as
- * far as known. */
-enum ab_status ab_convert(const char *folder, const char *program, FILE *to,
-                          struct ab_convert_report *report, struct ab_err *err);
+/* Converts one image of `folder` to `to`. *report is filled also on failure, as far as known.
+ * progress (may be NULL) hears of events done and to do, about every 2^20 events. */
+typedef void ab_convert_progress(void *user, uint64_t done, uint64_t total);
+enum ab_status ab_convert(const char *folder, const struct ab_spool_entry *image, FILE *to,
+                          struct ab_convert_report *report, ab_convert_progress *progress,
+                          void *user, struct ab_err *err);
 
 #endif

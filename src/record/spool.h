@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The spool: what the recorder leaves behind, one file a process image, and what convert reads.
- * Only these two know it, both are of one build, and it never outlives `allocbench record`.
+ * The spool: what the recorder leaves behind, and what convert reads. Only these two know it, both
+ * are of one build, and it never outlives `allocbench record`.
  *
- *   page 0                    struct ab_spool_header
- *   from AB_SPOOL_DATA on     events in the order of their stamps, AB_SPOOL_CHUNK a mapped window
+ *   PID.K      the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
+ *   PID.K.T    what one thread at a time wrote into slot T of that image:
+ *                page 0             struct ab_spool_tail
+ *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
+ *                from AB_SPOOL_DATA halves that were full, in order
  *
- * The file is mapped MAP_SHARED and its space is reserved before it is mapped: whatever kills the
- * recorded program, what it had written is in the file; a full disk stops the recording, never
- * the program.
+ * Everything mapped is MAP_SHARED and its space is reserved before: whatever kills the recorded
+ * program, what it had written is in the file; a full disk stops the recording, never the program.
+ * The halves stay in the cache, so that recording costs no page faults.
  */
 #ifndef AB_RECORD_SPOOL_H
 #define AB_RECORD_SPOOL_H
@@ -16,12 +19,15 @@
 #include <stdint.h>
 
 #define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
-#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"
-#define AB_SPOOL_MAGIC UINT64_C(0x316c6f6f70536241) /* "AbSpool1" */
+#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* the process to record; 0: its children too */
+#define AB_SPOOL_MAGIC UINT64_C(0x326c6f6f70536241) /* "AbSpool2" */
 
 enum {
-    AB_SPOOL_DATA = 4096,
-    AB_SPOOL_CHUNK = 1 << 20,
+    AB_SPOOL_PAGE = 4096,
+    AB_SPOOL_TAIL = 4096,
+    AB_SPOOL_HALF = 32768,
+    AB_SPOOL_DATA = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
+    AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at once */
 };
 
 enum ab_spool_stop { /* why recording stopped before the program did */
@@ -29,14 +35,26 @@ enum ab_spool_stop { /* why recording stopped before the program did */
     AB_SPOOL_NO_SPACE,
     AB_SPOOL_FILE_LIMIT,
     AB_SPOOL_NO_MEMORY,
-    AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
+    AB_SPOOL_NO_FILE,  /* it cannot be opened again: chroot, other user, no descriptor left */
+    AB_SPOOL_NO_SLOT,  /* more threads at once than slots */
 };
 
-struct ab_spool_header {
+struct ab_spool_image {
     uint64_t magic;
-    uint64_t n_events; /* reserved so far; the last few may be unwritten (kind 0) after a kill */
-    uint64_t n_other;  /* calls of threads other than the first: not recorded */
+    uint32_t pid, parent;     /* parent: the process that was forked, 0 = started as a program */
     uint32_t stop, stop_errno;
+    uint32_t n_slots;         /* files PID.K.0 … */
+    uint32_t reserved;
+    uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
+    char program[256];        /* base name of its executable */
+};
+
+struct ab_spool_tail {
+    uint64_t magic;
+    uint32_t owner;           /* thread id of who writes here; atomic */
+    uint32_t slot;
+    uint64_t n_events;        /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t half_number[2];  /* which half of the stream each holds, + 1; 0 = none yet */
 };
 
 enum ab_spool_kind {
@@ -47,16 +65,19 @@ enum ab_spool_kind {
     AB_SPOOL_FREE,         /* stamped before the real free */
     AB_SPOOL_RESIZE_BEGIN, /* stamped before the real realloc: address = the old block */
     AB_SPOOL_RESIZE_END,   /* stamped after it: address = the new one, 0 = failed or freed */
+    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on */
+    AB_SPOOL_KIND_COUNT
 };
 
 struct ab_spool_event {
-    uint64_t address; /* of allocs: 0 = failed */
+    uint64_t stamp_kind; /* clock ticks in the upper 60 bits, kind below; written last */
+    uint64_t address;    /* of allocs: 0 = failed; ALIGNED: log2 of the alignment in the top 6 bits */
     uint64_t size;
-    uint64_t align;
-    uint32_t kind; /* written last */
-    uint32_t thread;
 };
-_Static_assert(sizeof(struct ab_spool_event) == 32, "a chunk holds a whole number of events");
-#define AB_SPOOL_CHUNK_EVENTS (AB_SPOOL_CHUNK / (uint64_t)sizeof(struct ab_spool_event))
+#define AB_SPOOL_KIND(e) ((enum ab_spool_kind)((e)->stamp_kind & 15))
+#define AB_SPOOL_STAMP(e) ((e)->stamp_kind >> 4)
+#define AB_SPOOL_ADDRESS(e) ((e)->address & ((UINT64_C(1) << 58) - 1))
+#define AB_SPOOL_LOG2(e) ((unsigned)((e)->address >> 58))
+#define AB_SPOOL_HALF_EVENTS ((uint64_t)AB_SPOOL_HALF / sizeof(struct ab_spool_event)) /* 1365 */
 
 #endif

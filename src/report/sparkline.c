@@ -14,9 +14,12 @@ void ab_sparkline_begin(struct ab_sparkline_range *range)
 
 void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *hdr)
 {
-    if (ab_hdr_total(hdr) == 0)
+    uint32_t first = 0;
+    while (first < AB_HDR_COUNTS && hdr->counts[first] == 0)
+        first++; /* not the exact minimum, which a stored histogram does not have */
+    if (first == AB_HDR_COUNTS)
         return;
-    double low = fmax(1, (double)hdr->min), high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
+    double low = fmax(1, (double)ab_hdr_low(first)), high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
     range->low = fmin(range->low, low);
     range->high = fmax(range->high, high);
 }

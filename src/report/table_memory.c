@@ -173,7 +173,8 @@ static void print_drain(const struct view *v)
     ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
     ab_table_add(&t, "left when all is freed", true);
     for (uint32_t b = 0; b < v->s->n_backends; b++)
-        most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
+        if (has_memory(v->s, b, NULL))
+            most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
         struct ab_table_row *row = has_memory(v->s, b, NULL) ? add_backend(v, &t, b) : NULL;
         if (row == NULL)

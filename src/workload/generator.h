@@ -10,7 +10,7 @@
 #include "workload/live_set.h"
 #include "workload/locate.h"
 #include "workload/queue.h"
-#include "workload/slot_pool.h"
+#include "trace/slot_pool.h"
 
 /* A lane's turn: that many ops, or steps that find nothing to do; then it is the next lane's. */
 #define AB_TURN_STEPS 16

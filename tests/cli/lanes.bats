@@ -15,11 +15,12 @@ load helpers
 }
 
 @test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {
-    bench run "$WORKLOADS/pipeline.yaml" --reps 2 -b glibc,jemalloc,tcmalloc,mimalloc --json -
-    expect_code 0
+    bench run "$WORKLOADS/pipeline.yaml" --reps 2 --json - \
+        -b glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,pool,slab
+    [ "$code" -eq 0 ] || [ "$code" -eq 4 ] || fail "exit code $code" # 4: not all are installed here
     expect_json '.config.tape.lanes == 2 and .config.tape.live_peak_blocks == 5000'
     expect_json '.config.window == 500 and .config.n_remote == 100000'
-    expect_json '[.backends[] | select(.status == "ok")] | length >= 2'
+    expect_json '[.backends[] | select(.status == "ok")] | length >= 5'
     expect_json '[.results[] | select(.op == "all")] | length >= 4 and
         all(.live_peak_blocks >= 4900 and .live_peak_blocks <= 5500)'
     expect_json '[.results[] | select(.op == "all")]

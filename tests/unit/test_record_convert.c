@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spools made by hand: what becomes of every kind of event, of cut-off and contradicting ones, of
- * damage. What a real recorder writes is tested in tests/cli/record.bats.
+ * Spools made by hand: what becomes of every kind of event, of threads whose stamps contradict each
+ * other, of cut-off streams, of damage. What a real recorder writes is tested in
+ * tests/cli/record.bats.
  */
 #include "record/convert.h"
 #include "support/cmocka.h"
@@ -12,98 +13,130 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PID = 4711 };
 static char folder[] = "/tmp/test-record-convert-XXXXXX";
 static char trace_path[64];
+static struct ab_convert_report report;
+static struct ab_err err;
 
-static void write_image(unsigned n, const struct ab_spool_header *header,
-                        const struct ab_spool_event *events, size_t n_events)
+/* Calls are written as far as they differ from nothing. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+struct call {
+    enum ab_spool_kind kind;
+    uint64_t stamp, address, size;
+    unsigned log2;
+};
+
+static int create(const char *suffix)
 {
-    char name[96];
-    snprintf(name, sizeof name, "%s/%u", folder, n);
+    char name[128];
+    snprintf(name, sizeof name, "%s/%d.0%s", folder, PID, suffix);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, header, sizeof *header, 0), (ssize_t)sizeof *header);
-    size_t bytes = n_events * sizeof events[0];
-    assert_int_equal(pwrite(fd, events, bytes, AB_SPOOL_DATA), (ssize_t)bytes);
+    return fd;
+}
+
+static void put(int fd, const void *bytes, size_t n, uint64_t at)
+{
+    assert_int_equal(pwrite(fd, bytes, n, (off_t)at), (ssize_t)n);
+}
+
+/* A slot whose stream is short enough for the mapped halves. `claimed`: what its head says. */
+static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64_t claimed)
+{
+    static struct ab_spool_event half[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .slot = slot, .n_events = claimed,
+                                 .half_number = {1, 0}};
+    char suffix[16], page[AB_SPOOL_DATA] = {0};
+    snprintf(suffix, sizeof suffix, ".%u", slot);
+    int fd = create(suffix);
+    memset(half, 0, sizeof half);
+    for (size_t i = 0; i < n; i++)
+        half[i] = (struct ab_spool_event){calls[i].stamp << 4 | calls[i].kind,
+                                          calls[i].address | (uint64_t)calls[i].log2 << 58,
+                                          calls[i].size};
+    put(fd, page, sizeof page, 0);
+    put(fd, &tail, sizeof tail, 0);
+    put(fd, half, sizeof half, AB_SPOOL_TAIL);
     close(fd);
 }
 
-static void remove_images(void)
+static void write_image(uint32_t n_slots)
 {
-    for (unsigned i = 0; i < 4; i++) {
-        char name[96];
-        snprintf(name, sizeof name, "%s/%u", folder, i);
+    struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = PID, .n_slots = n_slots,
+                                   .program = "prog"};
+    int fd = create("");
+    put(fd, &image, sizeof image, 0);
+    close(fd);
+}
+
+static void remove_all(uint32_t n_slots)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%d.0", folder, PID);
+    unlink(name);
+    for (uint32_t i = 0; i < n_slots; i++) {
+        snprintf(name, sizeof name, "%s/%d.0.%u", folder, PID, i);
         unlink(name);
     }
 }
 
-static enum ab_status convert(struct ab_convert_report *report, struct ab_err *err)
+/* Converts what was written; the trace it gives is read back whole. */
+static enum ab_status convert(uint32_t n_slots)
 {
+    struct ab_spool_entry *images = NULL;
+    size_t n = 0;
+    write_image(n_slots);
+    assert_int_equal(ab_spool_list(folder, &images, &n, &err), AB_OK);
+    assert_int_equal(n, 1);
     FILE *to = fopen(trace_path, "w");
     assert_non_null(to);
-    enum ab_status status = ab_convert(folder, "prog", to, report, err);
+    enum ab_status status = ab_convert(folder, &images[0], to, &report, NULL, NULL, &err);
     fclose(to);
-    return status;
-}
-
-/* One image of these events, converted; the trace it gives is read back whole. */
-static enum ab_status convert_events(const struct ab_spool_event *events, size_t n,
-                                     struct ab_convert_report *report, struct ab_err *err)
-{
-    struct ab_spool_header header = {.magic = AB_SPOOL_MAGIC, .n_events = n};
-    write_image(0, &header, events, n);
-    enum ab_status status = convert(report, err);
-    remove_images();
-    if (status == AB_OK && report->info.events > 0) {
+    free(images);
+    remove_all(n_slots);
+    if (status == AB_OK && report.info.events > 0) {
         struct ab_trace_info info;
         uint64_t n_read;
-        assert_int_equal(test_trace_read(trace_path, &n_read, &info, err), AB_OK);
-        assert_int_equal(n_read, report->info.events);
+        assert_int_equal(test_trace_read(trace_path, &n_read, &info, &err), AB_OK);
+        assert_int_equal(n_read, report.info.events);
+        assert_int_equal(info.threads, report.n_threads);
     }
     return status;
 }
 
-#define EVENTS(...) (const struct ab_spool_event[]){__VA_ARGS__}
-#define CONVERT(status, ...)                                                                 \
-    assert_int_equal(convert_events(EVENTS(__VA_ARGS__),                                     \
-                                    sizeof(EVENTS(__VA_ARGS__)) / sizeof(struct ab_spool_event), \
-                                    &report, &err),                                          \
-                     status)
+#define SLOT(slot, ...)                                                                  \
+    write_slot(slot, (const struct call[]){__VA_ARGS__},                                 \
+               sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call),         \
+               sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
 
 static void each_kind_becomes_one_call(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_ZEROED, .address = 0x2000, .size = 20},
-            {.kind = AB_SPOOL_ALIGNED, .address = 0x3000, .size = 30, .align = 4096},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x1000, .size = 100},
-            {.kind = AB_SPOOL_RESIZE_END, .address = 0x9000, .size = 100},
-            {.kind = AB_SPOOL_FREE, .address = 0x9000}, {.kind = AB_SPOOL_FREE, .address = 0x2000});
+    SLOT(0, {AB_SPOOL_BIRTH, 1, PID}, {AB_SPOOL_ALLOC, 2, 0x1000, 10},
+         {AB_SPOOL_ZEROED, 3, 0x2000, 20}, {AB_SPOOL_ALIGNED, 4, 0x3000, 30, 12},
+         {AB_SPOOL_RESIZE_BEGIN, 5, 0x1000, 100}, {AB_SPOOL_RESIZE_END, 6, 0x9000, 100},
+         {AB_SPOOL_FREE, 7, 0x9000}, {AB_SPOOL_FREE, 8, 0x2000});
+    assert_int_equal(convert(1), AB_OK);
     const struct ab_trace_info *i = &report.info;
-    assert_int_equal(i->ops[AB_EVENT_ALLOC], 1);
-    assert_int_equal(i->ops[AB_EVENT_ALLOC_ZEROED], 1);
-    assert_int_equal(i->ops[AB_EVENT_ALLOC_ALIGNED], 1);
-    assert_int_equal(i->ops[AB_EVENT_RESIZE], 1);
+    for (unsigned k = 0; k < AB_EVENT_FREE; k++)
+        assert_int_equal(i->ops[k], 1);
     assert_int_equal(i->ops[AB_EVENT_FREE], 2);
     assert_int_equal(i->live_peak_bytes, 150);
     assert_int_equal(i->live_end_blocks, 1);
     assert_int_equal(i->live_end_bytes, 30);
     assert_string_equal(i->program, "prog");
     assert_int_equal(report.n_foreign + report.n_reused + report.n_unfinished, 0);
+    assert_int_equal(report.n_repairs, 0);
 }
 
 static void a_failed_resize_leaves_its_block_alive(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x1000, .size = UINT64_MAX},
-            {.kind = AB_SPOOL_RESIZE_END, .address = 0, .size = UINT64_MAX},
-            {.kind = AB_SPOOL_ALLOC, .address = 0, .size = UINT64_MAX},
-            {.kind = AB_SPOOL_FREE, .address = 0x1000});
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000, UINT64_MAX},
+         {AB_SPOOL_RESIZE_END, 3, 0, UINT64_MAX}, {AB_SPOOL_ALLOC, 4, 0, UINT64_MAX},
+         {AB_SPOOL_FREE, 5, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.failed, 2);
     assert_int_equal(report.info.events, 4);
     assert_int_equal(report.info.live_end_blocks, 0);
@@ -113,41 +146,105 @@ static void a_failed_resize_leaves_its_block_alive(void **state)
 static void a_resize_to_nothing_ends_its_block(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x1000},
-            {.kind = AB_SPOOL_RESIZE_END, .address = 0},
-            {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10});
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000},
+         {AB_SPOOL_RESIZE_END, 3, 0}, {AB_SPOOL_ALLOC, 4, 0x1000, 10});
+    assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.ops[AB_EVENT_RESIZE], 1);
     assert_int_equal(report.info.live_end_blocks, 1);
     assert_int_equal(report.n_reused, 0);
 }
 
-/* A signal handler that takes the address which an interrupted resize has just given up. */
+/* Another thread, or a signal handler, that takes the address which a resize has just given up. */
 static void an_address_given_up_by_a_resize_may_be_taken_within_it(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x1000, .size = 50},
-            {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 7},
-            {.kind = AB_SPOOL_RESIZE_END, .address = 0x2000, .size = 50},
-            {.kind = AB_SPOOL_FREE, .address = 0x1000}, {.kind = AB_SPOOL_FREE, .address = 0x2000});
-    assert_int_equal(report.info.events, 5);
+    {
+        SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000, 50},
+             {AB_SPOOL_RESIZE_END, 4, 0x2000, 50}, {AB_SPOOL_FREE, 6, 0x2000});
+        SLOT(1, {AB_SPOOL_ALLOC, 3, 0x1000, 7}, {AB_SPOOL_FREE, 5, 0x1000});
+        assert_int_equal(convert(2), AB_OK);
+        assert_int_equal(report.info.events, 5);
+        assert_int_equal(report.info.threads, 2);
+        assert_int_equal(report.info.live_end_blocks, 0);
+        assert_int_equal(report.n_reused + report.n_foreign + report.n_repairs, 0);
+    }
+}
+
+static void threads_are_put_into_the_order_of_their_stamps(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 1, 1}, {AB_SPOOL_ALLOC, 10, 0x1000, 1}, {AB_SPOOL_FREE, 40, 0x2000});
+    SLOT(1, {AB_SPOOL_BIRTH, 2, 2}, {AB_SPOOL_FREE, 20, 0x1000}, {AB_SPOOL_ALLOC, 30, 0x2000, 1});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.info.events, 4);
+    assert_int_equal(report.info.live_peak_blocks, 1);
     assert_int_equal(report.info.live_end_blocks, 0);
-    assert_int_equal(report.n_reused + report.n_foreign, 0);
+    assert_int_equal(report.n_repairs + report.n_foreign + report.n_reused, 0);
+}
+
+static void a_free_that_seems_to_come_before_its_alloc_waits_for_it(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_ALLOC, 100, 0x1000, 1}, {AB_SPOOL_ALLOC, 300, 0x3000, 1});
+    SLOT(1, {AB_SPOOL_FREE, 93, 0x1000}, {AB_SPOOL_ALLOC, 94, 0x4000, 1});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.info.events, 4);
+    assert_int_equal(report.n_repairs, 1);
+    assert_int_equal(report.repair_ticks_max, 7);
+    assert_int_equal(report.n_foreign, 0);
+}
+
+static void an_alloc_of_what_still_lives_waits_for_the_free(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {AB_SPOOL_FREE, 50, 0x1000});
+    SLOT(1, {AB_SPOOL_ALLOC, 45, 0x1000, 2}, {AB_SPOOL_FREE, 60, 0x1000});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.info.events, 4);
+    assert_int_equal(report.info.live_peak_blocks, 1);
+    assert_int_equal(report.n_repairs, 1);
+    assert_int_equal(report.n_reused, 0);
+}
+
+static void a_repair_has_a_limit(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_ALLOC, 10 + 3 * AB_REPAIR_TICKS, 0x1000, 1});
+    SLOT(1, {AB_SPOOL_FREE, 10, 0x1000}, {AB_SPOOL_ALLOC, 20, 0x5000, 1});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.n_repairs, 0);
+    assert_int_equal(report.n_foreign, 1);
+    assert_int_equal(report.info.live_end_blocks, 2);
+}
+
+static void threads_that_wait_for_each_other_are_let_go(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_FREE, 10, 0x1000}, {AB_SPOOL_ALLOC, 11, 0x2000, 1});
+    SLOT(1, {AB_SPOOL_FREE, 12, 0x2000}, {AB_SPOOL_ALLOC, 13, 0x1000, 1});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.n_foreign, 1); /* the earlier one; the other's alloc comes then */
+    assert_int_equal(report.info.events, 3);
+}
+
+static void a_thread_that_takes_over_a_slot_is_another_thread(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 1, 100}, {AB_SPOOL_ALLOC, 2, 0x1000, 1},
+         {AB_SPOOL_RESIZE_BEGIN, 3, 0x1000, 5}, {AB_SPOOL_BIRTH, 4, 101},
+         {AB_SPOOL_ALLOC, 5, 0x2000, 1}, {AB_SPOOL_BIRTH, 6, 102}, {AB_SPOOL_BIRTH, 7, 103},
+         {AB_SPOOL_FREE, 8, 0x2000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.threads, 3); /* 102 did nothing */
+    assert_int_equal(report.n_unfinished, 1); /* the resize that 100 did not live to see */
 }
 
 static void what_was_cut_off_is_counted_and_left_out(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x1000, .size = 50},
-            {.kind = AB_SPOOL_NOTHING});
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000, 50},
+         {AB_SPOOL_NOTHING});
+    assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.events, 1);
     assert_int_equal(report.n_unfinished, 2);
     assert_int_equal(report.info.live_end_blocks, 1);
@@ -156,90 +253,50 @@ static void what_was_cut_off_is_counted_and_left_out(void **state)
 static void a_block_that_nobody_gave_out_is_counted_and_left_out(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 10},
-            {.kind = AB_SPOOL_FREE, .address = 0x7000},
-            {.kind = AB_SPOOL_RESIZE_BEGIN, .address = 0x8000, .size = 50},
-            {.kind = AB_SPOOL_RESIZE_END, .address = 0x8000, .size = 50});
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_FREE, 2, 0x7000},
+         {AB_SPOOL_RESIZE_BEGIN, 3, 0x8000, 50}, {AB_SPOOL_RESIZE_END, 4, 0x8000, 50});
+    assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.events, 1);
     assert_int_equal(report.n_foreign, 2);
 }
 
-static void an_odd_alignment_is_rounded_up(void **state)
+static void a_second_way_to_free_is_noticed(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_OK, {.kind = AB_SPOOL_ALIGNED, .address = 0x1000, .size = 1, .align = 48},
-            {.kind = AB_SPOOL_ALIGNED, .address = 0x2000, .size = 1, .align = 0},
-            {.kind = AB_SPOOL_ALIGNED, .address = 0, .size = 1, .align = UINT64_MAX},
-            {.kind = AB_SPOOL_ALIGNED, .address = 0x3000, .size = 1, .align = UINT64_MAX});
-    assert_int_equal(report.info.ops[AB_EVENT_ALLOC_ALIGNED], 4);
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_ALLOC, 2, 0x1000, 20});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.n_reused, 1);
+    assert_int_equal(report.info.live_end_bytes, 20);
 }
 
 static void damage_is_refused(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    CONVERT(AB_INPUT, {.kind = 99, .address = 0x1000});
-    CONVERT(AB_INPUT, {.kind = AB_SPOOL_RESIZE_END, .address = 0x1000, .size = 1});
-    static struct ab_spool_event nested[65];
-    for (size_t i = 0; i < 65; i++)
-        nested[i] = (struct ab_spool_event){.kind = AB_SPOOL_RESIZE_BEGIN, .address = 16 * i};
-    assert_int_equal(convert_events(nested, 65, &report, &err), AB_INPUT);
-    CONVERT(AB_INPUT, {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = UINT64_MAX});
+    SLOT(0, {(enum ab_spool_kind)15, 1, 0x1000});
+    assert_int_equal(convert(1), AB_INPUT);
+    SLOT(0, {AB_SPOOL_RESIZE_END, 1, 0x1000, 1});
+    assert_int_equal(convert(1), AB_INPUT);
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, UINT64_MAX});
+    assert_int_equal(convert(1), AB_INPUT);
 }
 
-static void the_last_image_with_events_is_the_one(void **state)
-{
-    (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    struct ab_spool_event events[3] = {{.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 1},
-                                       {.kind = AB_SPOOL_ALLOC, .address = 0x2000, .size = 1},
-                                       {.kind = AB_SPOOL_ALLOC, .address = 0x3000, .size = 1}};
-    struct ab_spool_header header = {.magic = AB_SPOOL_MAGIC};
-    for (unsigned i = 0; i < 3; i++) {
-        header.n_events = i == 2 ? 0 : 3 - i;
-        write_image(i, &header, events, 3);
-    }
-    assert_int_equal(convert(&report, &err), AB_OK);
-    assert_int_equal(report.n_images, 2);
-    assert_int_equal(report.info.events, 2);
-    remove_images();
-    assert_int_equal(convert(&report, &err), AB_INPUT);
-    assert_int_equal(report.n_images, 0);
-}
-
-static void calls_of_other_threads_refuse_the_whole(void **state)
-{
-    (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    struct ab_spool_event event = {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 1};
-    struct ab_spool_header header = {.magic = AB_SPOOL_MAGIC, .n_events = 1, .n_other = 3};
-    write_image(0, &header, &event, 1);
-    assert_int_equal(convert(&report, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "single-threaded"));
-    remove_images();
-}
-
-/* n_events says more than the file holds: recording had to stop. */
+/* A head says more than its file holds: recording had to stop, or it is damaged. */
 static void places_beyond_the_file_are_not_read(void **state)
 {
     (void)state;
-    struct ab_err err = {0};
-    struct ab_convert_report report;
-    struct ab_spool_event event = {.kind = AB_SPOOL_ALLOC, .address = 0x1000, .size = 1};
-    struct ab_spool_header header = {.magic = AB_SPOOL_MAGIC, .n_events = UINT64_MAX,
-                                     .stop = AB_SPOOL_NO_SPACE};
-    write_image(0, &header, &event, 1);
-    assert_int_equal(convert(&report, &err), AB_OK);
+    const struct call call = {AB_SPOOL_ALLOC, 1, 0x1000, 1};
+    write_slot(0, &call, 1, UINT64_MAX);
+    assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.events, 1);
-    assert_int_equal(report.stop, AB_SPOOL_NO_SPACE);
-    remove_images();
+    assert_true(report.n_unfinished > 0);
+}
+
+static void a_slot_without_a_file_is_empty(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1});
+    assert_int_equal(convert(3), AB_OK);
+    assert_int_equal(report.info.events, 1);
 }
 
 int main(void)
@@ -249,13 +306,18 @@ int main(void)
         cmocka_unit_test(a_failed_resize_leaves_its_block_alive),
         cmocka_unit_test(a_resize_to_nothing_ends_its_block),
         cmocka_unit_test(an_address_given_up_by_a_resize_may_be_taken_within_it),
+        cmocka_unit_test(threads_are_put_into_the_order_of_their_stamps),
+        cmocka_unit_test(a_free_that_seems_to_come_before_its_alloc_waits_for_it),
+        cmocka_unit_test(an_alloc_of_what_still_lives_waits_for_the_free),
+        cmocka_unit_test(a_repair_has_a_limit),
+        cmocka_unit_test(threads_that_wait_for_each_other_are_let_go),
+        cmocka_unit_test(a_thread_that_takes_over_a_slot_is_another_thread),
         cmocka_unit_test(what_was_cut_off_is_counted_and_left_out),
         cmocka_unit_test(a_block_that_nobody_gave_out_is_counted_and_left_out),
-        cmocka_unit_test(an_odd_alignment_is_rounded_up),
+        cmocka_unit_test(a_second_way_to_free_is_noticed),
         cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(the_last_image_with_events_is_the_one),
-        cmocka_unit_test(calls_of_other_threads_refuse_the_whole),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
+        cmocka_unit_test(a_slot_without_a_file_is_empty),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

@@ -2,7 +2,7 @@
  *
  * Which slot a lane gets: its own youngest, else one that lies idle long enough, else a new one.
  */
-#include "workload/slot_pool.h"
+#include "trace/slot_pool.h"
 
 #include "core/rng.h"
 

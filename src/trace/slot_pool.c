@@ -3,7 +3,7 @@
  * Free slots hang in two doubly linked lists: all of them by age, and those of each lane by age.
  * The oldest of all is then the oldest of its lane too, so that both ends come off in one step.
  */
-#include "workload/slot_pool.h"
+#include "trace/slot_pool.h"
 
 #include <stdlib.h>
 

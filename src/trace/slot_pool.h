@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slots for blocks that have no position of their own: blocks of lists, regions and queues, and of
- * sets whose blocks move. A slot goes back to the lane that freed it and is taken again by it,
+ * Slots for blocks that have no place of their own: blocks of recorded programs, of a workload's
+ * lists, regions and queues, and of sets whose blocks move. A slot goes back to the lane that freed it and is taken again by it,
  * youngest first, so that an alloc seldom has to wait for another lane's free. A lane that frees
  * none takes the one that lies idle longest, once the skew window has gone by (or a barrier): then
  * no guard is needed either, and slots stay in proportion to the live blocks.
  */
-#ifndef AB_WORKLOAD_SLOT_POOL_H
-#define AB_WORKLOAD_SLOT_POOL_H
+#ifndef AB_TRACE_SLOT_POOL_H
+#define AB_TRACE_SLOT_POOL_H
 
 #include "core/status.h"
 #include "trace/tape.h"

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One stream of events a thread, without locks, malloc or shared counters. An event's place is
+ * taken by one instruction, so that a signal handler in the middle of an event gets one of its
+ * own; two halves are written in turn, so that the handler may fill one and go on in the other
+ * while the interrupted event still lies in the first. A half is copied to the file when its place
+ * is needed again.
+ *
+ * Order between threads is that of the stamps. The tick counter is read ahead of a release and,
+ * waiting for the call to be over, behind an acquire; convert repairs and counts what a counter
+ * that differs between CPUs gets wrong.
+ *
+ * Everything of one process is reached through one page that a forked child finds empty
+ * (MADV_WIPEONFORK): it never writes into its parent's streams. A vfork child shares its parent's
+ * memory and thread, and records as it.
+ */
+#include "record/preload_spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+struct process { /* wiped in a forked child: image is NULL there */
+    struct ab_spool_image *image; /* NULL = not recording */
+    struct ab_spool_tail **tails; /* by slot; NULL = none yet */
+    uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
+    bool has_stopped;
+    char path[PATH_MAX];          /* of the image; "path.T" of its slots */
+};
+static struct process *process;
+static char folder[PATH_MAX]; /* "" = this program's children are not recorded */
+
+static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
+
+/* ---- small things that must not be the C library's ---- */
+
+static bool append(char *path, const char *text)
+{
+    size_t used = strlen(path), n = strlen(text);
+    if (used + n + 1 > PATH_MAX)
+        return false;
+    memcpy(path + used, text, n + 1);
+    return true;
+}
+
+static bool append_number(char *path, unsigned n)
+{
+    char digits[12], *p = digits + sizeof digits;
+    *--p = 0;
+    do {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return append(path, p);
+}
+
+static uint32_t process_id(void)
+{
+    return (uint32_t)syscall(SYS_getpid);
+}
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+static int open_file(const char *path, int flags)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static void *map(int fd, size_t bytes)
+{
+    int flags = fd >= 0 ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE | MAP_ANONYMOUS;
+    long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0L);
+    return p == -1 ? NULL : (void *)p;
+}
+
+/* Beyond the limit on file sizes the kernel would send SIGXFSZ, which is deadly. */
+static bool is_within_limit(uint64_t end)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           end <= limit.rlim_cur;
+}
+
+static void stop(enum ab_spool_stop why)
+{
+    struct process *p = process;
+    if (p->has_stopped)
+        return;
+    p->has_stopped = true;
+    p->image->stop_errno = (uint32_t)errno;
+    p->image->stop = why;
+}
+
+/* Makes the first `bytes` of a new file real, so that no store into its mapping can SIGBUS. */
+static enum ab_spool_stop reserve(int fd, uint64_t bytes)
+{
+    static const char zeroes[AB_SPOOL_PAGE];
+    if (!is_within_limit(bytes))
+        return AB_SPOOL_FILE_LIMIT;
+    if (syscall(SYS_fallocate, fd, 0, 0L, (long)bytes) == 0)
+        return AB_SPOOL_RUNNING;
+    for (uint64_t at = 0; at < bytes; at += sizeof zeroes)
+        if (syscall(SYS_pwrite64, fd, zeroes, sizeof zeroes, (long)at) != (long)sizeof zeroes)
+            return AB_SPOOL_NO_SPACE;
+    return AB_SPOOL_RUNNING;
+}
+
+/* ---- halves ---- */
+
+static bool slot_path(char *out, uint32_t slot)
+{
+    out[0] = 0;
+    return append(out, process->path) && append(out, ".") && append_number(out, slot);
+}
+
+static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned half)
+{
+    return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
+}
+
+/* Writes a half to its place in the file. */
+static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
+{
+    char path[PATH_MAX];
+    uint64_t at = AB_SPOOL_DATA + (tail->half_number[half] - 1) * AB_SPOOL_HALF;
+    if (!is_within_limit(at + AB_SPOOL_HALF))
+        return AB_SPOOL_FILE_LIMIT;
+    int fd = slot_path(path, tail->slot) ? open_file(path, O_WRONLY) : -1;
+    if (fd < 0)
+        return AB_SPOOL_NO_FILE;
+    long n = syscall(SYS_pwrite64, fd, half_events(tail, half), (size_t)AB_SPOOL_HALF, (long)at);
+    syscall(SYS_close, fd);
+    return n == AB_SPOOL_HALF ? AB_SPOOL_RUNNING : AB_SPOOL_NO_SPACE;
+}
+
+/* Makes room for half `number` of the stream. With all signals blocked. */
+static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
+{
+    unsigned half = number % 2;
+    if (tail->half_number[half] == number + 1)
+        return true; /* a signal handler was quicker */
+    if (tail->half_number[half] != 0) {
+        enum ab_spool_stop why = save_half(tail, half);
+        if (why != AB_SPOOL_RUNNING) {
+            stop(why);
+            return false;
+        }
+    }
+    memset(half_events(tail, half), 0, AB_SPOOL_HALF);
+    __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
+{
+    int saved = errno;
+    uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
+    bool ok = !process->has_stopped && turn_half(tail, number);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+    errno = saved;
+    return ok;
+}
+
+/* ---- stamps and places ---- */
+
+static inline uint64_t stamp_before(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+static inline uint64_t stamp_behind(void)
+{
+#if defined(__x86_64__)
+    unsigned cpu;
+    return __builtin_ia32_rdtscp(&cpu); /* waits for what came before */
+#else
+    uint64_t t;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+/* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
+ * because no other thread takes places here. */
+static inline uint64_t take_place(uint64_t *next)
+{
+#if defined(__x86_64__)
+    uint64_t place = 1;
+    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(*next) : : "memory", "cc");
+    return place;
+#else
+    return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool_kind kind,
+                       uint64_t address, size_t size)
+{
+    uint64_t place = take_place(&tail->n_events);
+    uint64_t number = place / AB_SPOOL_HALF_EVENTS;
+    if (__builtin_expect(tail->half_number[number % 2] != number + 1, 0) &&
+        !next_half(tail, number))
+        return;
+    struct ab_spool_event *e =
+        &half_events(tail, number % 2)[place - number * AB_SPOOL_HALF_EVENTS];
+    e->address = address;
+    e->size = size;
+    __atomic_store_n(&e->stamp_kind, stamp << 4 | kind, __ATOMIC_RELEASE);
+}
+
+/* ---- threads ---- */
+
+static bool is_dead(uint32_t thread)
+{
+    return syscall(SYS_tgkill, process->image->pid, thread, 0) != 0 && errno == ESRCH;
+}
+
+/* The slot of a thread that is gone. A few are looked at each time: with many threads alive a
+ * search through all would cost each newborn too much. */
+static struct ab_spool_tail *recycle(uint32_t self)
+{
+    enum { LOOKED_AT = 16 };
+    struct process *p = process;
+    uint32_t n = __atomic_load_n(&p->image->n_slots, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < LOOKED_AT && i < n; i++) {
+        uint32_t at = __atomic_fetch_add(&p->next_recycled, 1, __ATOMIC_RELAXED) % n;
+        struct ab_spool_tail *tail = __atomic_load_n(&p->tails[at], __ATOMIC_ACQUIRE);
+        if (tail == NULL)
+            continue; /* another thread is making it */
+        uint32_t owner = __atomic_load_n(&tail->owner, __ATOMIC_ACQUIRE);
+        /* An id of our own that is taken belonged to a thread before us. */
+        if ((owner == self || is_dead(owner)) &&
+            __atomic_compare_exchange_n(&tail->owner, &owner, self, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return tail;
+    }
+    return NULL;
+}
+
+static struct ab_spool_tail *make_tail(uint32_t self)
+{
+    struct process *p = process;
+    char path[PATH_MAX];
+    uint32_t slot = __atomic_fetch_add(&p->image->n_slots, 1, __ATOMIC_ACQ_REL);
+    if (slot >= AB_SPOOL_SLOTS_MAX) {
+        stop(AB_SPOOL_NO_SLOT);
+        return NULL;
+    }
+    int fd = slot_path(path, slot) ? open_file(path, O_RDWR | O_CREAT | O_EXCL) : -1;
+    enum ab_spool_stop why = fd < 0 ? AB_SPOOL_NO_FILE : reserve(fd, AB_SPOOL_DATA);
+    struct ab_spool_tail *tail = why == AB_SPOOL_RUNNING ? map(fd, AB_SPOOL_DATA) : NULL;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (tail == NULL) {
+        stop(why == AB_SPOOL_RUNNING ? AB_SPOOL_NO_MEMORY : why);
+        return NULL;
+    }
+    tail->slot = slot;
+    tail->owner = self;
+    tail->magic = AB_SPOOL_MAGIC;
+    __atomic_store_n(&p->tails[slot], tail, __ATOMIC_RELEASE);
+    return tail;
+}
+
+static bool start_image(uint32_t parent);
+
+/* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
+static struct ab_spool_tail *enter_thread(void)
+{
+    if (process == NULL)
+        return NULL;
+    if (process->image == NULL) { /* a forked child: the parent's stream is not ours */
+        own_tail = NULL;
+        process->has_stopped = folder[0] == 0;
+        if (process->has_stopped || !start_image((uint32_t)syscall(SYS_getppid)))
+            return NULL;
+    }
+    if (own_tail != NULL || process->has_stopped)
+        return process->has_stopped ? NULL : own_tail;
+    if (process->image->pid != process_id())
+        return NULL; /* a vfork child of a thread that never allocated: its stream would be its
+                        parent's, under an id that is soon another's */
+    uint32_t self = thread_id();
+    struct ab_spool_tail *tail = recycle(self);
+    if (tail == NULL)
+        tail = make_tail(self);
+    if (tail == NULL)
+        return NULL;
+    put(tail, stamp_before(), AB_SPOOL_BIRTH, self, 0);
+    own_tail = tail;
+    return tail;
+}
+
+static __attribute__((noinline)) struct ab_spool_tail *find_tail(void)
+{
+    int saved = errno;
+    uint64_t all = ~UINT64_C(0), old;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
+    struct ab_spool_tail *tail = enter_thread();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+    errno = saved;
+    return tail;
+}
+
+/* Two loads where all is as usual: the page of the process, which fork empties, and our stream. */
+static inline struct ab_spool_tail *tail_of_thread(void)
+{
+    struct process *p = process;
+    struct ab_spool_tail *tail = own_tail;
+    if (__builtin_expect(p != NULL && tail != NULL && p->image != NULL && !p->has_stopped, 1))
+        return tail;
+    if (p == NULL || p->has_stopped)
+        return NULL;
+    return find_tail();
+}
+
+/* ---- the process ---- */
+
+/* The image of this program: folder/PID.K, the first K that is free (exec keeps the pid). */
+static int create_image(void)
+{
+    struct process *p = process;
+    for (unsigned k = 0; k < 10000; k++) {
+        p->path[0] = 0;
+        if (!append(p->path, folder) || !append(p->path, "/") ||
+            !append_number(p->path, process_id()) || !append(p->path, ".") ||
+            !append_number(p->path, k))
+            return -1;
+        int fd = open_file(p->path, O_RDWR | O_CREAT | O_EXCL);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static void note_program(struct ab_spool_image *image)
+{
+    char path[PATH_MAX];
+    long n = syscall(SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return;
+    path[n] = 0;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t bytes = strlen(name);
+    memcpy(image->program, name, bytes < sizeof image->program ? bytes : sizeof image->program - 1);
+}
+
+static bool start_image(uint32_t parent)
+{
+    struct process *p = process;
+    p->has_stopped = true; /* until all is there */
+    p->next_recycled = 0;
+    if (p->tails == NULL)
+        p->tails = map(-1, AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
+    int fd = p->tails != NULL ? create_image() : -1;
+    if (fd < 0)
+        return false;
+    struct ab_spool_image *image =
+        reserve(fd, AB_SPOOL_PAGE) == AB_SPOOL_RUNNING ? map(fd, AB_SPOOL_PAGE) : NULL;
+    syscall(SYS_close, fd);
+    if (image == NULL)
+        return false;
+    image->pid = process_id();
+    image->parent = parent;
+    note_program(image);
+    image->magic = AB_SPOOL_MAGIC;
+    p->image = image;
+    p->has_stopped = false;
+    return true;
+}
+
+static bool is_number(const char *text, uint32_t n)
+{
+    uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    return *text == 0 && value == n;
+}
+
+HIDDEN void ab_spool_start(void)
+{
+    const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
+    const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
+    size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
+    if (where == NULL || pid == NULL || strlen(where) >= sizeof folder)
+        return;
+    bool takes_children = is_number(pid, 0);
+    if (!takes_children && !is_number(pid, process_id()))
+        return; /* a child of the program: not recorded */
+    struct process *p = map(-1, bytes);
+    if (p == NULL || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
+        return; /* Linux before 4.14: a forked child would write into its parent's streams */
+    memcpy(folder, where, strlen(where) + 1);
+    process = p;
+    start_image(0);
+    if (!takes_children)
+        folder[0] = 0;
+}
+
+/* ---- events ---- */
+
+HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
+{
+    bool is_release = kind == AB_SPOOL_FREE || kind == AB_SPOOL_RESIZE_BEGIN;
+    uint64_t stamp = is_release ? stamp_before() : stamp_behind();
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail != NULL)
+        put(tail, stamp, kind, (uint64_t)(uintptr_t)address, size);
+}
+
+/* What is no power of two is rounded up, as the libraries that allow it do. */
+static unsigned log2_up(size_t align)
+{
+    return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
+}
+
+HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
+{
+    uint64_t stamp = stamp_behind();
+    unsigned log2 = log2_up(align);
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail != NULL)
+        put(tail, stamp, AB_SPOOL_ALIGNED,
+            (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58, size);
+}
+
+HIDDEN void ab_spool_note_usable_size(void)
+{
+    struct process *p = process;
+    if (p != NULL && p->image != NULL)
+        __atomic_fetch_add(&p->image->n_usable_size, 1, __ATOMIC_RELAXED);
+}
