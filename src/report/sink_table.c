@@ -41,19 +41,6 @@ static bool is_shown(const struct report *r, uint32_t backend)
     return ab_backend_status_has_numbers(r->s->backends[backend].status);
 }
 
-static struct ab_table_row *add_backend(const struct report *r, struct ab_table *t,
-                                        uint32_t backend)
-{
-    const struct ab_backend_info *b = &r->s->backends[backend];
-    char label[sizeof b->name + 16];
-    snprintf(label, sizeof label, "%s%s", b->name,
-             b->status == AB_BACKEND_PARTIAL ? " (partial)" : "");
-    struct ab_table_row *row = ab_table_add(t, label, false);
-    if (row != NULL && b->status == AB_BACKEND_PARTIAL)
-        row->emphasis = AB_FAINT;
-    return row;
-}
-
 static void fill_latency(const struct report *r, uint32_t backend, const char *phase, unsigned op,
                          struct ab_table_row *row)
 {
@@ -98,7 +85,8 @@ static void print_latencies(const struct report *r, const char *phase)
             continue;
         ab_table_add(&t, ab_result_op_name(op), true);
         for (uint32_t b = 0; b < r->s->n_backends; b++) {
-            struct ab_table_row *row = is_shown(r, b) ? add_backend(r, &t, b) : NULL;
+            struct ab_table_row *row =
+                is_shown(r, b) ? ab_table_add_backend(&t, &r->s->backends[b]) : NULL;
             if (row != NULL)
                 fill_latency(r, b, phase, op, row);
         }
@@ -169,7 +157,8 @@ static void print_throughput(const struct report *r, const char *phase)
     ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
     ab_table_add(&t, "all ops", true);
     for (uint32_t b = 0; b < r->s->n_backends; b++) {
-        struct ab_table_row *row = is_shown(r, b) ? add_backend(r, &t, b) : NULL;
+        struct ab_table_row *row =
+            is_shown(r, b) ? ab_table_add_backend(&t, &r->s->backends[b]) : NULL;
         if (row == NULL)
             continue;
         fill_throughput(r, b, phase, row);

@@ -19,7 +19,8 @@ void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *h
         first++; /* not the exact minimum, which a stored histogram does not have */
     if (first == AB_HDR_COUNTS)
         return;
-    double low = fmax(1, (double)ab_hdr_low(first)), high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
+    double low = fmax(1, (double)ab_hdr_low(first));
+    double high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
     range->low = fmin(range->low, low);
     range->high = fmax(range->high, high);
 }

@@ -53,6 +53,17 @@ struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is
     return row;
 }
 
+struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b)
+{
+    char label[sizeof b->name + 16];
+    bool is_partial = b->status == AB_BACKEND_PARTIAL;
+    snprintf(label, sizeof label, "%s%s", b->name, is_partial ? " (partial)" : "");
+    struct ab_table_row *row = ab_table_add(t, label, false);
+    if (row != NULL && is_partial)
+        row->emphasis = AB_FAINT;
+    return row;
+}
+
 struct layout {
     unsigned label, columns[AB_TABLE_COLUMNS_MAX]; /* widths; 0 = dropped */
     bool utf8;

@@ -66,19 +66,6 @@ static bool has_memory(const struct ab_session *s, uint32_t backend, const char 
     return false;
 }
 
-static struct ab_table_row *add_backend(const struct view *v, struct ab_table *t,
-                                        uint32_t backend)
-{
-    const struct ab_backend_info *b = &v->s->backends[backend];
-    char label[sizeof b->name + 16];
-    snprintf(label, sizeof label, "%s%s", b->name,
-             b->status == AB_BACKEND_PARTIAL ? " (partial)" : "");
-    struct ab_table_row *row = ab_table_add(t, label, false);
-    if (row != NULL && b->status == AB_BACKEND_PARTIAL)
-        row->emphasis = AB_FAINT;
-    return row;
-}
-
 static void fill_phase(const struct view *v, uint32_t backend, const char *phase,
                        struct ab_table_row *row)
 {
@@ -115,7 +102,8 @@ static void print_phase(const struct view *v, const char *phase)
     snprintf(title, sizeof title, "%s", phase);
     ab_table_add(&t, title, true);
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
-        struct ab_table_row *row = has_memory(v->s, b, phase) ? add_backend(v, &t, b) : NULL;
+        struct ab_table_row *row =
+            has_memory(v->s, b, phase) ? ab_table_add_backend(&t, &v->s->backends[b]) : NULL;
         if (row != NULL)
             fill_phase(v, b, phase, row);
         is_empty = is_empty && row == NULL;
@@ -176,7 +164,8 @@ static void print_drain(const struct view *v)
         if (has_memory(v->s, b, NULL))
             most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
-        struct ab_table_row *row = has_memory(v->s, b, NULL) ? add_backend(v, &t, b) : NULL;
+        struct ab_table_row *row =
+            has_memory(v->s, b, NULL) ? ab_table_add_backend(&t, &v->s->backends[b]) : NULL;
         if (row == NULL)
             continue;
         for (unsigned when = 0; when < AB_DRAIN_COUNT; when++)

@@ -53,7 +53,7 @@ static void barrier(const struct ab_worker *w)
             syscall(SYS_futex, &meeting.generation, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
         return;
     }
-    /* Where CPUs are shared, a lane that is through should not take them from those that are not. */
+    /* Where CPUs are shared, a lane that is through leaves them to those that are not. */
     uint32_t n_before_sleep = w->n_spins == SPINS_SHARED ? 16 * SPINS_SHARED : SPINS_BEFORE_SLEEP;
     while (__atomic_load_n(&meeting.generation, __ATOMIC_ACQUIRE) == generation) {
         if (n < n_before_sleep)
