@@ -163,7 +163,7 @@ quickstart: all
 	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
 
 # What runs on several threads, under ThreadSanitizer too.
-TSAN_TESTS := test_worker_lanes test_backend_arena test_backend_pool test_backend_slab
+TSAN_TESTS := $(shell cat tests/tsan-tests)
 
 unit-bins: $(UNIT_BIN)
 guests: $(GUEST_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
@@ -180,7 +180,7 @@ test-bins:
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=tsan \
 	  $(TSAN_TESTS:%=build/tsan/tests/unit/%)
 test check: test-bins
-	$(Q)./tests/run-all build/release build/asan build/tsan $(TSAN_TESTS)
+	$(Q)./tests/run-all build/release build/asan build/tsan
 
 $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 	$(call say,LD,$@)
