@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * libFuzzer entry: any bytes as a trace file, through the reader and the tape builder. Built with
- * AB_TRACE_UNCHECKED the block checksums are not compared, so that the fuzzer gets behind them.
+ * libFuzzer entry: any bytes as a trace file, through the reader, whole and partial, and the tape
+ * builder. Built with AB_TRACE_UNCHECKED the block checksums are not compared, so that the fuzzer
+ * gets behind them.
  */
 #include "trace/reader.h"
 
@@ -11,6 +12,41 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Everything that a reader can be asked for; *n_events counts ends of threads too. */
+static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_events)
+{
+    struct ab_trace_options options = {.is_partial = is_partial, .has_thread_ends = true,
+                                       .has_digest = true, .live_blocks_max = 1 << 20};
+    struct ab_err err = {.text = ""};
+    struct ab_trace_reader *r;
+    struct ab_event events[300];
+    *n_events = 0;
+    enum ab_status status = ab_trace_open_with(path, &options, &r, &err);
+    if (status != AB_OK)
+        return status;
+    for (size_t k = 1; status == AB_OK && k > 0;) {
+        k = 0;
+        status = ab_trace_next(r, events, 300, &k, &err);
+        *n_events += k;
+    }
+    const struct ab_trace_info *info = ab_trace_reader_info(r);
+    if (status == AB_OK && info->events + info->thread_ends != *n_events)
+        abort(); /* handed out others than it counted */
+    if (status == AB_OK && info->is_partial && !is_partial)
+        abort();
+    ab_trace_close(r);
+    return status;
+}
+
+static void compare_partial(const char *path)
+{
+    uint64_t n_whole, n_partial;
+    enum ab_status whole = read_all(path, false, &n_whole);
+    enum ab_status partial = read_all(path, true, &n_partial);
+    if (whole == AB_OK && (partial != AB_OK || n_partial != n_whole))
+        abort(); /* a whole file is the same either way */
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -23,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (fd < 0 || write(fd, data, n) != (ssize_t)n)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    compare_partial(path);
     if (ab_trace_to_tape(path, &options, &tape, &info, &err) == AB_OK) {
         /* a block resized to 0 that lived on has size 1 on the tape */
         if (tape.facts.live_peak_bytes < info.live_peak_bytes ||

@@ -5,6 +5,7 @@
 #include "core/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
+#include "trace/digest.h"
 #include "trace/format.h"
 
 #include <fcntl.h>
@@ -235,6 +236,70 @@ static void flags_of_a_later_version_are_refused(void **state)
     }
 }
 
+static void optional_blocks_are_skipped_and_counted(void **state)
+{
+    (void)state;
+    struct ab_err err = {.text = ""};
+    struct ab_trace_info plain, with;
+    char plain_hex[65], with_hex[65];
+    assert_int_equal(ab_trace_digest("tests/golden/traces/good/mixed.abt", false, plain_hex, &plain,
+                                     &err), AB_OK);
+    assert_int_equal(ab_trace_digest("tests/golden/traces/good/optional.abt", false, with_hex,
+                                     &with, &err), AB_OK);
+    assert_int_equal(plain.optional_blocks, 0);
+    assert_int_equal(with.optional_blocks, 2);
+    assert_int_equal(with.events, plain.events);
+    assert_string_equal(with_hex, plain_hex);
+}
+
+/* Counts what is handed out of a trace of 1,500 calls and 200 ends of threads. */
+static uint64_t count_events(bool has_thread_ends, struct ab_trace_info *info)
+{
+    struct ab_trace_options options = {.has_thread_ends = has_thread_ends};
+    struct ab_err err = {.text = ""};
+    struct ab_trace_reader *r;
+    struct ab_event events[100];
+    uint64_t n_events = 0;
+    assert_int_equal(ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r,
+                                        &err), AB_OK);
+    for (size_t n = 1; n > 0; n_events += n) {
+        assert_int_equal(ab_trace_next(r, events, 100, &n, &err), AB_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_true(has_thread_ends || events[i].kind < AB_EVENT_KIND_COUNT);
+    }
+    *info = *ab_trace_reader_info(r);
+    ab_trace_close(r);
+    return n_events;
+}
+
+static void ends_of_threads_are_handed_out_on_request(void **state)
+{
+    (void)state;
+    struct ab_trace_info info;
+    assert_int_equal(count_events(false, &info), info.events);
+    assert_int_equal(count_events(true, &info), info.events + info.thread_ends);
+    assert_true(info.thread_ends == 200 && info.threads == 300);
+}
+
+static void a_reader_may_have_lower_limits(void **state)
+{
+    (void)state;
+    struct ab_trace_options options = {.live_blocks_max = written.live_peak_blocks};
+    struct ab_err err = {.text = ""};
+    for (int too_few = 0; too_few < 2; too_few++, options.live_blocks_max--) {
+        struct ab_trace_reader *r;
+        struct ab_event events[1000];
+        size_t n;
+        char *file = test_trace_file(bytes, n_bytes);
+        assert_int_equal(ab_trace_open_with(file, &options, &r, &err), AB_OK);
+        assert_int_equal(ab_trace_next(r, events, 1000, &n, &err), too_few ? AB_INPUT : AB_OK);
+        ab_trace_close(r);
+        unlink(file);
+        free(file);
+    }
+    assert_non_null(strstr(err.text, "more blocks live at once than allowed"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +313,9 @@ int main(void)
         cmocka_unit_test(a_second_free_is_refused),
         cmocka_unit_test(sizes_do_not_wrap_around),
         cmocka_unit_test(flags_of_a_later_version_are_refused),
+        cmocka_unit_test(optional_blocks_are_skipped_and_counted),
+        cmocka_unit_test(ends_of_threads_are_handed_out_on_request),
+        cmocka_unit_test(a_reader_may_have_lower_limits),
     };
     bytes = test_trace_mixed(400, &n_bytes, &written);
     path = test_trace_file(bytes, n_bytes);
