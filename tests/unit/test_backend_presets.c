@@ -70,7 +70,7 @@ static int remove_dirs(void **state)
 static void every_preset_is_found_by_name_and_names_its_package(void **state)
 {
     (void)state;
-    static const char *const wanted[] = {"glibc",    "jemalloc", "tcmalloc", "tcmalloc_full",
+    static const char *const wanted[] = {"glibc",    "jemalloc", "tcmalloc", "tcmalloc_minimal",
                                          "mimalloc", "scudo",    "tbb"};
     assert_int_equal(ab_preset_count(), 7);
     for (size_t i = 0; i < 7; i++) {
@@ -96,12 +96,16 @@ static void the_better_file_wins_over_the_earlier_directory(void **state)
     (void)state;
     char path[256];
     clear();
-    put_library(first, "libtcmalloc.so.4");
+    put_library(first, "libtcmalloc_minimal.so.4");
     assert_true(ab_preset_locate(ab_preset_find("tcmalloc"), dirs, path, sizeof path));
-    assert_string_equal(path, in(first, "libtcmalloc.so.4"));
-    put_library(second, "libtcmalloc_minimal.so.4");
+    assert_string_equal(path, in(first, "libtcmalloc_minimal.so.4"));
+    put_library(second, "libtcmalloc.so.4");
     assert_true(ab_preset_locate(ab_preset_find("tcmalloc"), dirs, path, sizeof path));
-    assert_string_equal(path, in(second, "libtcmalloc_minimal.so.4"));
+    assert_string_equal(path, in(second, "libtcmalloc.so.4"));
+    assert_true(ab_preset_locate(ab_preset_find("tcmalloc_minimal"), dirs, path, sizeof path));
+    assert_string_equal(path, in(first, "libtcmalloc_minimal.so.4"));
+    unlink(in(first, "libtcmalloc_minimal.so.4"));
+    assert_false(ab_preset_locate(ab_preset_find("tcmalloc_minimal"), dirs, path, sizeof path));
 }
 
 static void what_is_no_library_is_passed_over_but_better_than_nothing(void **state)
