@@ -223,7 +223,7 @@ static void two_of_one_name_are_refused(void **state)
 static void twins_are_refused_however_they_are_spelled(void **state)
 {
     (void)state;
-    char guest[4096], text[8300];
+    char guest[4096], text[3 * 4096 + 100];
     expect_usage("arena,arena:commit=0", NULL, "arena and arena:commit=0 are the same back end");
     expect_usage("slab:keep=8:spare=0", "slab:spare=0:keep=8", "leave one out");
     expect_usage("glibc{A=1;B=2}", "glibc{B=2;A=1}", "leave one out");
