@@ -120,7 +120,7 @@ static const struct ab_option_info table[] = {
     [OPT_NO_STORE] = {"no-store", NULL, "keep no result beside what --json and --csv write", "Output",
                       0, RUN | REPLAY},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-                  RUN | REPLAY | REPORT | TRACE},
+                  RUN | REPLAY | REPORT | TRACE | LIST},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
                  RUN | REPLAY | REPORT},
     [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
