@@ -1,125 +1,126 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The words of `allocbench trace`: which there are, what options and how many files each takes.
+ */
+#include "cli/cmd_trace.h"
+
 #include "cli/commands.h"
+#include "core/bits.h"
+#include "core/clock.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "report/sink.h"
-#include "trace/reader.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH = 1024 };
+enum { WATCH_AFTER_NS = 400000000, REDRAW_NS = 200000000 };
 
-static const char *const op_names[AB_EVENT_KIND_COUNT] = {"alloc", "alloc_zeroed", "alloc_aligned",
-                                                          "resize", "free"};
-
-static enum ab_status read_all(const char *path, struct ab_trace_info *out, struct ab_err *err)
+static void show_progress(void *user, uint64_t n_events)
 {
-    struct ab_trace_reader *r;
-    static struct ab_event events[BATCH];
-    enum ab_status status = ab_trace_open(path, &r, err);
-    if (status != AB_OK)
-        return status;
-    for (size_t n = 1; status == AB_OK && n > 0;)
-        status = ab_trace_next(r, events, BATCH, &n, err);
-    if (status == AB_OK)
-        *out = *ab_trace_reader_info(r);
-    ab_trace_close(r);
-    return status;
+    struct ab_trace_watch *w = user;
+    uint64_t now = ab_clock_now_ns(), spent = now - w->line.started_ns;
+    char events[32], rate[32], shown[128];
+    if (spent < WATCH_AFTER_NS || now - w->line.drawn_ns < REDRAW_NS)
+        return;
+    w->line.drawn_ns = now;
+    fprintf(stderr, "\r\033[K%.60s: %s events, %s/s",
+            ab_text_printable(shown, sizeof shown, w->path),
+            ab_units_count(events, sizeof events, (double)n_events),
+            ab_units_count(rate, sizeof rate, (double)n_events * 1e9 / (double)spent));
+    fflush(stderr);
 }
 
-static void put(json_t *o, const char *name, uint64_t value)
+void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
+                          struct ab_walk *walk)
 {
-    json_object_set_new(o, name, value > INT64_MAX ? json_null() : json_integer((json_int_t)value));
+    w->path = path;
+    ab_progress_begin(&w->line, o->is_quiet);
+    walk->path = path;
+    walk->is_partial = o->is_partial;
+    walk->begin = o->first_event;
+    walk->end = o->end_event;
+    walk->progress = w->line.is_on ? show_progress : NULL;
+    walk->progress_user = w;
 }
 
-static bool write_json(FILE *to, const struct ab_trace_info *i)
+void ab_trace_watch_end(struct ab_trace_watch *w)
 {
-    json_t *o = json_object(), *ops = json_object();
-    char program[1024];
-    if (o == NULL || ops == NULL) {
-        json_decref(o);
-        json_decref(ops);
-        return false;
-    }
-    ab_text_printable(program, sizeof program, i->program);
-    json_object_set_new(o, "program", program[0] != 0 ? json_string(program) : json_null());
-    put(o, "events", i->events);
-    put(o, "threads", i->threads);
-    put(o, "live_peak_bytes", i->live_peak_bytes);
-    put(o, "live_peak_blocks", i->live_peak_blocks);
-    for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
-        put(ops, op_names[k], i->ops[k]);
-    json_object_set_new(o, "ops", ops);
-    put(o, "failed", i->failed);
-    put(o, "live_end_bytes", i->live_end_bytes);
-    put(o, "live_end_blocks", i->live_end_blocks);
-    put(o, "total_bytes", i->total_bytes);
-    put(o, "file_bytes", i->file_bytes);
-    bool is_whole = json_dumpf(o, to, JSON_INDENT(2)) == 0;
-    json_decref(o);
-    fputc('\n', to);
-    return is_whole;
+    ab_progress_end(&w->line);
 }
 
-static void print_info(const struct ab_trace_info *i)
+enum { EVENTS = 1, LIVE = 2, PARTIAL = 4, DIGEST = 8, OUTPUT = 16, JSON = 32, CSV = 64,
+       LIVE_CSV = 128 };
+
+static const struct word {
+    const char *name;
+    bool takes_many;
+    unsigned options;
+    enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
+} words[] = {
+    {"info", true, PARTIAL | DIGEST | JSON, ab_trace_cmd_info},
+    {"check", true, PARTIAL, ab_trace_cmd_check},
+    {"dump", false, EVENTS | PARTIAL, ab_trace_cmd_dump},
+    {"cut", false, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
+    {"export", false, EVENTS | PARTIAL | CSV | LIVE_CSV, ab_trace_cmd_export},
+};
+
+static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
 {
-    char a[32], b[1024];
-    printf("program    %s\n", i->program[0] != 0
-                                  ? ab_text_printable(b, sizeof b, i->program) : "unknown");
-    printf("events     %llu in %s (%.3f bytes each)\n", (unsigned long long)i->events,
-           ab_units_bytes(a, sizeof a, (double)i->file_bytes),
-           (double)i->file_bytes / (double)(i->events > 0 ? i->events : 1));
-    printf("threads    %llu\n", (unsigned long long)i->threads);
-    for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
-        if (i->ops[k] > 0)
-            printf("%-14s %llu\n", op_names[k], (unsigned long long)i->ops[k]);
-    if (i->failed > 0)
-        printf("failed     %llu of these\n", (unsigned long long)i->failed);
-    printf("live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
-    printf(" (%llu bytes), at most %llu blocks\n", (unsigned long long)i->live_peak_bytes,
-           (unsigned long long)i->live_peak_blocks);
-    printf("live at the end  %s in %llu blocks\n",
-           ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
-           (unsigned long long)i->live_end_blocks);
-    printf("requested  %s in all\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+    const char *names[AB_ARRAY_LEN(words)];
+    char shown[256];
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        if (strcmp(names[i] = words[i].name, given) == 0) {
+            *out = &words[i];
+            return AB_OK;
+        }
+    const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
+    ab_text_printable(shown, sizeof shown, given);
+    return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown; did you mean %s?", shown, near)
+                        : ab_fail(err, AB_USAGE, "trace %s: unknown; there are info, check, dump, "
+                                                 "cut and export", shown);
 }
 
-static enum ab_status write_json_file(const char *path, const struct ab_trace_info *info,
-                                      struct ab_err *err)
+static enum ab_status check_options(const struct word *word, const struct ab_options *o,
+                                    struct ab_err *err)
 {
-    struct ab_output out;
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status != AB_OK)
-        return status;
-    if (!write_json(out.to, info)) {
-        ab_output_abandon(&out);
-        return ab_fail(err, AB_SYSTEM, "cannot write '%s'", path);
-    }
-    return ab_output_commit(&out, err);
+    const struct {
+        bool is_given;
+        const char *name;
+    } given[] = {
+        {o->has_events, "events"}, {o->has_live, "live"},      {o->is_partial, "partial"},
+        {o->wants_digest, "digest"}, {o->output != NULL, "output"}, {o->json != NULL, "json"},
+        {o->csv != NULL, "csv"},   {o->live_csv != NULL, "live-csv"},
+    };
+    for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
+        if (given[i].is_given && (word->options >> i & 1) == 0)
+            return ab_fail(err, AB_USAGE, "trace %s takes no --%s; see allocbench trace --help",
+                           word->name, given[i].name);
+    return AB_OK;
+}
+
+static enum ab_status check_files(const struct word *word, const struct ab_options *o,
+                                  struct ab_err *err)
+{
+    size_t n_standard_input = 0;
+    if (o->n_args < 2)
+        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s TRACE.abt", word->name,
+                       word->name);
+    if (o->n_args > 2 && !word->takes_many)
+        return ab_fail(err, AB_USAGE, "trace %s takes one trace", word->name);
+    for (size_t i = 1; i < o->n_args; i++)
+        n_standard_input += strcmp(o->args[i], "-") == 0;
+    return n_standard_input < 2 ? AB_OK
+                                : ab_fail(err, AB_USAGE, "standard input can be read only once");
 }
 
 enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    static const char *const words[] = {"info"};
-    struct ab_trace_info info;
-    char shown[256];
-    (void)exit_code;
+    const struct word *word;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "trace what? allocbench trace info TRACE.abt");
-    if (strcmp(o->args[0], "info") != 0)
-        return ab_fail(err, AB_USAGE, "trace %s: unknown%s; this version knows: info",
-                       ab_text_printable(shown, sizeof shown, o->args[0]),
-                       ab_text_nearest(o->args[0], words, 1) != NULL ? "; did you mean info?" : "");
-    if (o->n_args != 2)
-        return ab_fail(err, AB_USAGE, "trace info takes one trace");
-    enum ab_status status = read_all(o->args[1], &info, err);
-    if (status != AB_OK)
+    enum ab_status status = find_word(o->args[0], &word, err);
+    if (status != AB_OK || (status = check_options(word, o, err)) != AB_OK ||
+        (status = check_files(word, o, err)) != AB_OK)
         return status;
-    if (o->json != NULL)
-        status = write_json_file(o->json, &info, err);
-    if (o->json == NULL || strcmp(o->json, "-") != 0)
-        print_info(&info);
-    return status;
+    return word->run(o, exit_code, err);
 }

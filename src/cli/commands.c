@@ -25,10 +25,27 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "record what a real program asks of malloc",
                            "  allocbench record -o app.abt -- ./app --its-options\n",
                            ab_cmd_record},
-    [AB_COMMAND_TRACE] = {"trace", "info TRACE.abt [--json FILE]",
-                          "tell what is in a trace",
+    [AB_COMMAND_TRACE] = {"trace", "WORD TRACE.abt [OPTIONS]",
+                          "tell, prove, print and cut traces",
                           "  allocbench trace info app.abt\n"
-                          "  allocbench trace info app.abt --json -\n",
+                          "  allocbench trace info app.abt --json -\n"
+                          "  allocbench trace check *.abt\n"
+                          "  allocbench trace dump app.abt --events 1000..1020\n"
+                          "  allocbench trace cut app.abt --events 1M..2M -o part.abt\n"
+                          "  allocbench trace export app.abt --csv events.csv\n"
+                          "\nWords (a FILE of - is standard input):\n"
+                          "  info FILE…     what is in it: calls, threads, sizes, lifetimes, live\n"
+                          "                 memory (--json, --digest, --partial)\n"
+                          "  check FILE…    read all of it and prove it: every call possible, all\n"
+                          "                 totals right (--partial)\n"
+                          "  dump FILE      one line an event: number thread kind size align block\n"
+                          "                 outcome (--events, --partial)\n"
+                          "  cut FILE -o OUT --events A..B\n"
+                          "                 a part of it as a trace that can be replayed (--live,\n"
+                          "                 --partial)\n"
+                          "  export FILE --csv OUT\n"
+                          "                 its events as CSV, its live memory as CSV (--live-csv,\n"
+                          "                 --events, --partial)\n",
                           ab_cmd_trace},
     [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
                           "validate a workload; print its plan and cost",

@@ -15,18 +15,22 @@ enum option_id {
     OPT_BACKEND_PATH,
     OPT_SET,
     OPT_TOUCH,
+    OPT_THREADS,
     OPT_REPS,
     OPT_RESUME,
     OPT_SEED,
     OPT_CPUS,
     OPT_ORDER,
     OPT_WINDOW,
-    OPT_THREADS,
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
     OPT_DRAIN,
     OPT_GATE,
+    OPT_EVENTS,
+    OPT_LIVE,
+    OPT_PARTIAL,
+    OPT_DIGEST,
     OPT_OUTPUT,
     OPT_FOLLOW,
     OPT_RESULTS,
@@ -37,6 +41,7 @@ enum option_id {
     OPT_CSV_TIMELINE,
     OPT_HLOG,
     OPT_HGRM,
+    OPT_LIVE_CSV,
     OPT_COLOR,
     OPT_ASCII,
     OPT_QUIET,
@@ -93,6 +98,18 @@ static const struct ab_option_info table[] = {
                      "What runs", 0, REPLAY},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
+    [OPT_EVENTS] = {"events", "A..B",
+                    "dump, cut, export: events A to B - 1, from 0; A.. and ..B are open",
+                    "What is read", 0, TRACE},
+    [OPT_LIVE] = {"live", "HOW",
+                  "cut: blocks live at A come first, as allocations (keep, the default),\n"
+                  "or are left out with every call on them (drop)",
+                  "What is read", 0, TRACE},
+    [OPT_PARTIAL] = {"partial", NULL,
+                     "accept a file without its end, as far as its blocks are whole",
+                     "What is read", 0, TRACE},
+    [OPT_DIGEST] = {"digest", NULL, "info: tell the digest of the events", "What is read", 0,
+                    TRACE},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
                        "refuse or stop what needs more (default: 70 % of what is available)",
                        "Measurement", 0, RUN | REPLAY},
@@ -108,8 +125,8 @@ static const struct ab_option_info table[] = {
                   "'arena:run/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
                   "cannot be judged fails too (see configs/README.md)",
                   "Gates", 0, RUN | REPLAY | CHECK},
-    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (default: COMMAND.abt)", "Output", 'o',
-                    RECORD},
+    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (record: default COMMAND.abt)", "Output",
+                    'o', RECORD | TRACE},
     [OPT_FOLLOW] = {"follow", NULL,
                     "record its child processes too, one trace each: app.PID.abt",
                     "Output", 0, RECORD},
@@ -122,7 +139,7 @@ static const struct ab_option_info table[] = {
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
                   RUN | REPLAY | REPORT | TRACE | LIST},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
-                 RUN | REPLAY | REPORT},
+                 RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
                       "Output", 0, RUN | REPLAY | REPORT},
     [OPT_CSV_TIMELINE] = {"csv-timeline", "FILE",
@@ -134,12 +151,14 @@ static const struct ab_option_info table[] = {
                   "write percentile distributions for plotters: PREFIX.BACKEND.PHASE.OP.hgrm,\n"
                   "or into PREFIX where it is a folder",
                   "Output", 0, RUN | REPLAY | REPORT},
+    [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write the curve of live memory as CSV", "Output",
+                      0, TRACE},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
                    "Output", 0, RUN | REPLAY | REPORT},
     [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
-                   RUN | REPLAY | REPORT},
+                   RUN | REPLAY | REPORT | TRACE},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
-                   RUN | REPLAY | RECORD},
+                   RUN | REPLAY | RECORD | TRACE},
     [OPT_VERBOSE] = {"verbose", NULL,
                      "list: more about each; tables: latency by size and over time, worst ops",
                      "Output", 'v', RUN | REPLAY | REPORT | LIST},
@@ -274,12 +293,35 @@ enum ab_status ab_options_set_touch(struct ab_options *o, const char *value, str
     return read_touch(&table[OPT_TOUCH], value, o, err);
 }
 
+/* A..B, A.. or ..B: at least one event. */
+static enum ab_status read_events(const struct ab_option_info *info, const char *value,
+                                  struct ab_options *o, struct ab_err *err)
+{
+    struct ab_number first = {0}, end = {.whole = UINT64_MAX};
+    const char *dots = strstr(value, ".."), *bad = NULL;
+    if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
+        return bad_value(info, value, "a range of events is like 0..1000, 5k.. or ..2M", err);
+    if (dots > value)
+        bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
+    if (bad == NULL && dots[2] != 0)
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
+    if (bad == NULL && first.whole >= end.whole)
+        bad = "the second number must be greater than the first: B itself is not in A..B";
+    if (bad != NULL)
+        return bad_value(info, value, bad, err);
+    o->has_events = true;
+    o->first_event = first.whole;
+    o->end_event = end.whole;
+    return AB_OK;
+}
+
 static enum ab_status apply(enum option_id id, const char *value, struct ab_options *o,
                             struct ab_err *err)
 {
     static const char *const when[] = {"auto", "always", "never"};
     static const char *const thp[] = {"default", "never"};
     static const char *const orders[] = {"free", "strict"};
+    static const char *const lives[] = {"keep", "drop"};
     const struct ab_option_info *info = &table[id];
     enum ab_status status = AB_OK;
     uint64_t n = 0;
@@ -348,6 +390,22 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return status;
     case OPT_GATE:
         return add_or_fail(&o->gates, &o->n_gates, value, err);
+    case OPT_EVENTS:
+        return read_events(info, value, o, err);
+    case OPT_LIVE:
+        if ((status = read_word(info, value, lives, 2, &word, err)) == AB_OK)
+            o->is_dropping_live = word == 1;
+        o->has_live = true;
+        return status;
+    case OPT_PARTIAL:
+        o->is_partial = true;
+        return AB_OK;
+    case OPT_DIGEST:
+        o->wants_digest = true;
+        return AB_OK;
+    case OPT_LIVE_CSV:
+        o->live_csv = value;
+        return AB_OK;
     case OPT_OUTPUT:
         o->output = value;
         return AB_OK;
@@ -459,7 +517,8 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE};
+    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+                           .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {
@@ -485,59 +544,4 @@ void ab_options_fini(struct ab_options *o)
     free(o->sets);
     free(o->gates);
     free(o->args);
-}
-
-static void print_option(FILE *to, const struct ab_option_info *o)
-{
-    char left[64];
-    int n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
-                           : snprintf(left, sizeof left, "      --%s", o->name);
-    if (o->arg != NULL)
-        snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-    fprintf(to, "%-26s ", left);
-    for (const char *s = o->help; *s != 0; s++) {
-        fputc(*s, to);
-        if (*s == '\n')
-            fprintf(to, "%-27s", "");
-    }
-    fputc('\n', to);
-}
-
-void ab_options_print_help(FILE *to, enum ab_command_id command)
-{
-    const struct ab_command *c = &ab_commands[command];
-    const char *group = NULL;
-    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
-            c->examples);
-    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
-        if ((table[i].commands >> command & 1) == 0)
-            continue;
-        if (group == NULL || strcmp(group, table[i].group) != 0)
-            fprintf(to, "\n%s:\n", group = table[i].group);
-        print_option(to, &table[i]);
-    }
-}
-
-void ab_options_print_overview(FILE *to)
-{
-    fputs("usage: allocbench COMMAND …\n\n"
-          "Which memory allocator, and which allocation strategy, is right for this program?\n\n"
-          "Examples:\n"
-          "  allocbench run configs/quickstart.yaml\n"
-          "  allocbench record -o app.abt -- ./app --its-options\n"
-          "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
-          "Commands:\n", to);
-    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s %-34s %s\n", ab_commands[i].name, ab_commands[i].synopsis,
-                ab_commands[i].summary);
-    fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
-          "this build is.\n\n"
-          "Exit codes:\n"
-          "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
-          "     not judged                   timed out or was wrong; or the system refused\n"
-          "  2  bad command line or     130, 143  interrupted\n"
-          "     workload\n"
-          "record passes on the exit status of the command; its own failures are 125 to 127.\n",
-          to);
 }

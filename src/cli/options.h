@@ -54,6 +54,11 @@ struct ab_options {
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
     uint32_t n_lanes;                /* --threads of replay; 0 = as recorded */
+    bool has_events, has_live;       /* trace: the part from first_event to before end_event */
+    uint64_t first_event, end_event;
+    bool is_dropping_live;           /* trace cut --live drop */
+    bool is_partial, wants_digest;   /* trace */
+    const char *live_csv;            /* trace export; NULL = not asked for */
     bool has_window;
     uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
@@ -64,7 +69,7 @@ struct ab_options {
 
 struct ab_command {
     const char *name, *synopsis, *summary;
-    const char *examples; /* lines, indented */
+    const char *examples; /* lines, indented; an empty line may lead to more that --help tells */
     enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
 };
 extern const struct ab_command ab_commands[AB_COMMAND_COUNT];

@@ -5,10 +5,16 @@
 
 #include <stdlib.h>
 
+void ab_account_init(struct ab_account *a)
+{
+    *a = (struct ab_account){.live_blocks_max = AB_SLOT_MAX, .live_bytes_max = INT64_MAX};
+}
+
 void ab_account_fini(struct ab_account *a)
 {
     ab_live_map_fini(&a->live);
     free(a->free_slots);
+    free(a->ended);
     *a = (struct ab_account){0};
 }
 
@@ -27,10 +33,14 @@ static bool push_slot(struct ab_account *a, uint32_t slot)
 }
 
 /* A block that was given out has a size that a process can hold; sums stay exact with it. */
-static bool is_too_much(const struct ab_account *a, uint64_t old_size, uint64_t new_size)
+static const char *check_sum(const struct ab_account *a, uint64_t old_size, uint64_t new_size)
 {
-    return new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
-           a->info.total_bytes > INT64_MAX - new_size;
+    if (new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
+        a->info.total_bytes > INT64_MAX - new_size)
+        return "sizes that sum up to more than 2^63 - 1";
+    if (a->live_bytes - old_size + new_size > a->live_bytes_max)
+        return "more bytes live at once than allowed";
+    return NULL;
 }
 
 static void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_size)
@@ -52,15 +62,18 @@ static const char *take_alloc(struct ab_account *a, const struct ab_trace_record
         return "an allocation that released a block";
     if (r->failed)
         return NULL;
-    if (is_too_much(a, 0, r->size))
-        return "sizes that sum up to more than 2^63 - 1";
+    const char *wrong = check_sum(a, 0, r->size);
+    if (wrong != NULL)
+        return wrong;
+    if (a->live.n >= a->live_blocks_max)
+        return a->live_blocks_max == AB_SLOT_MAX
+                   ? "more blocks live at once than a tape can hold (2^28)"
+                   : "more blocks live at once than allowed";
     uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
                                         : (uint32_t)a->info.slots++;
-    if (a->info.slots > AB_SLOT_MAX)
-        return "more blocks live at once than a tape can hold (2^28)";
     if (!ab_live_map_add(&a->live, a->next_number, r->size, slot))
         return "out of memory for the live blocks";
-    *number = a->next_number++;
+    *number = out->block = a->next_number++;
     out->slot = slot;
     a->info.total_bytes += r->size;
     note_live(a, 0, r->size);
@@ -85,6 +98,7 @@ static const char *take_known(struct ab_account *a, const struct ab_trace_record
     if (live == NULL)
         return r->kind == AB_EVENT_FREE ? "a free of a block that is not live"
                                         : "a resize of a block that is not live";
+    out->block = r->block;
     if (r->kind == AB_EVENT_FREE) {
         if (r->failed || r->released)
             return "a free with flags";
@@ -97,25 +111,51 @@ static const char *take_known(struct ab_account *a, const struct ab_trace_record
     if (r->failed)
         return NULL;
     uint64_t old_size = live->size;
-    if (is_too_much(a, old_size, r->size))
-        return "sizes that sum up to more than 2^63 - 1";
+    const char *wrong = check_sum(a, old_size, r->size);
+    if (wrong != NULL)
+        return wrong;
     live->size = r->size;
     a->info.total_bytes += r->size;
     note_live(a, old_size, r->size);
     return NULL;
 }
 
-const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
-                            struct ab_event *out, uint64_t *number)
+static const char *take_thread_end(struct ab_account *a, const struct ab_trace_record *r)
 {
-    if (r->kind >= AB_EVENT_KIND_COUNT)
-        return "an event of unknown kind";
-    if (r->thread > a->info.threads || r->thread >= AB_TRACE_THREADS_MAX)
+    if (r->thread == a->info.threads)
+        return "the end of a thread that never called";
+    if (r->failed || r->released)
+        return "the end of a thread with flags";
+    if (a->ended == NULL && (a->ended = calloc(AB_TRACE_THREADS_MAX / 8, 1)) == NULL)
+        return "out of memory for the ended threads";
+    a->ended[r->thread / 8] |= (uint8_t)(1u << r->thread % 8);
+    a->info.thread_ends++;
+    return NULL;
+}
+
+static const char *check_thread(const struct ab_account *a, uint32_t thread)
+{
+    if (thread > a->info.threads || thread >= AB_TRACE_THREADS_MAX)
         return "a thread number beyond the next new one";
+    if (a->ended != NULL && (a->ended[thread / 8] >> thread % 8 & 1) != 0)
+        return "an event of a thread that has ended";
+    return NULL;
+}
+
+static const char *check_time(struct ab_account *a, uint64_t time_us)
+{
+    bool is_first = a->info.events + a->info.thread_ends == 0;
+    if (is_first ? time_us != 0 : time_us < a->info.time_us || time_us > INT64_MAX)
+        return "a time before that of the event before";
+    a->info.time_us = time_us;
+    return NULL;
+}
+
+static const char *take_call(struct ab_account *a, const struct ab_trace_record *r,
+                             struct ab_event *out, uint64_t *number)
+{
     if (r->kind == AB_EVENT_ALLOC_ALIGNED && (r->align == 0 || (r->align & (r->align - 1)) != 0))
         return "an alignment that is no power of two";
-    *out = (struct ab_event){.kind = r->kind, .failed = r->failed, .released = r->released,
-                             .thread = r->thread, .size = r->size, .align = r->align};
     const char *wrong = r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE
                             ? take_known(a, r, out)
                             : take_alloc(a, r, out, number);
@@ -127,4 +167,20 @@ const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *
     a->info.ops[r->kind]++;
     a->info.failed += r->failed;
     return NULL;
+}
+
+const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
+                            struct ab_event *out, uint64_t *number)
+{
+    if (r->kind > AB_EVENT_THREAD_END)
+        return "an event of unknown kind";
+    const char *wrong = check_thread(a, r->thread);
+    if (wrong == NULL && a->info.has_time)
+        wrong = check_time(a, r->time_us);
+    if (wrong != NULL)
+        return wrong;
+    *out = (struct ab_event){.kind = r->kind, .failed = r->failed, .released = r->released,
+                             .thread = r->thread, .size = r->size, .align = r->align,
+                             .block = AB_NO_BLOCK, .time_us = r->time_us};
+    return r->kind == AB_EVENT_THREAD_END ? take_thread_end(a, r) : take_call(a, r, out, number);
 }

@@ -17,11 +17,14 @@ struct ab_account {
     uint64_t live_bytes;
     uint32_t *free_slots; /* stack: last freed is first reused */
     size_t n_free_slots, cap_free_slots;
+    uint8_t *ended; /* by thread: one bit; NULL as long as none has ended */
+    uint64_t live_blocks_max, live_bytes_max;
 };
 
+void ab_account_init(struct ab_account *a);
 void ab_account_fini(struct ab_account *a);
 
-/* Takes one call: checks it against what is live, numbers the new block, gives it a slot.
+/* Takes one event: checks it against what is live, numbers the new block, gives it a slot.
  * NULL, or what is wrong as the end of a sentence. */
 const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
                             struct ab_event *out, uint64_t *number);

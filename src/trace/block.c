@@ -2,161 +2,81 @@
 #include "trace/block.h"
 
 #include "core/bits.h"
-#include "core/bytes.h"
-#include "trace/format.h"
 
-enum { HEAD_BYTES = 12 }; /* u32 length of sizes, of references, of alignments */
+#include <stdlib.h>
+#include <string.h>
 
-static bool has_size(const struct ab_trace_record *r)
+void ab_block_codec_fini(struct ab_block_codec *c)
 {
-    return r->kind != AB_EVENT_FREE;
+    free(c->runs);
+    free(c->numbers);
+    free(c->order);
+    free(c->groups);
+    free(c->group_of);
+    *c = (struct ab_block_codec){0};
 }
 
-static bool has_reference(const struct ab_trace_record *r)
+bool ab_block_codec_fit(struct ab_block_codec *c, size_t n)
 {
-    return r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE;
-}
-
-static uint8_t *encode_sizes(const struct ab_trace_record *r, size_t n, uint8_t *p)
-{
-    uint64_t previous = 0;
-    for (size_t i = 0; i < n; i++)
-        if (has_size(&r[i])) {
-            p = ab_put_varint(p, ab_zigzag(r[i].size - previous));
-            previous = r[i].size;
-        }
-    return p;
-}
-
-static uint8_t *encode_references(const struct ab_trace_record *r, size_t n, uint8_t *p)
-{
-    uint64_t previous = 0;
-    for (size_t i = 0; i < n; i++)
-        if (has_reference(&r[i])) {
-            p = ab_put_varint(p, ab_zigzag(r[i].block - previous));
-            previous = r[i].block;
-        }
-    return p;
-}
-
-static uint8_t *encode_threads(const struct ab_trace_record *r, size_t n, uint8_t *p)
-{
-    for (size_t i = 0; i < n;) {
-        size_t run = i + 1;
-        while (run < n && r[run].thread == r[i].thread)
-            run++;
-        p = ab_put_varint(p, r[i].thread);
-        p = ab_put_varint(p, run - i);
-        i = run;
-    }
-    return p;
-}
-
-size_t ab_block_encode(const struct ab_trace_record *r, size_t n, uint8_t *raw)
-{
-    uint8_t *p = raw + HEAD_BYTES, *begin;
-    for (size_t i = 0; i < n; i++)
-        *p++ = (uint8_t)(r[i].kind | (r[i].failed ? AB_TRACE_FAILED : 0) |
-                         (r[i].released ? AB_TRACE_RELEASED : 0));
-    begin = p;
-    p = encode_sizes(r, n, p);
-    ab_put_u32(raw, (uint32_t)(p - begin));
-    begin = p;
-    p = encode_references(r, n, p);
-    ab_put_u32(raw + 4, (uint32_t)(p - begin));
-    begin = p;
-    for (size_t i = 0; i < n; i++)
-        if (r[i].kind == AB_EVENT_ALLOC_ALIGNED)
-            *p++ = (uint8_t)ab_log2(r[i].align);
-    ab_put_u32(raw + 8, (uint32_t)(p - begin));
-    p = encode_threads(r, n, p);
-    return (size_t)(p - raw);
-}
-
-/* The next column of `bytes` bytes, taken off `rest`; one that is too long fails `rest`. */
-static struct ab_cursor take_column(struct ab_cursor *rest, size_t bytes)
-{
-    struct ab_cursor column = {rest->at, rest->at, false};
-    if (bytes > (size_t)(rest->end - rest->at)) {
-        rest->has_failed = true;
-        rest->at = rest->end;
-        return column;
-    }
-    rest->at += bytes;
-    column.end = rest->at;
-    return column;
-}
-
-static bool decode_kinds(const struct ab_cursor *kinds, struct ab_trace_record *r, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint8_t byte = kinds->at[i];
-        r[i] = (struct ab_trace_record){.kind = byte & AB_TRACE_KIND_MASK,
-                                        .failed = (byte & AB_TRACE_FAILED) != 0,
-                                        .released = (byte & AB_TRACE_RELEASED) != 0};
-        if (r[i].kind >= AB_EVENT_KIND_COUNT || byte >= AB_TRACE_RELEASED * 2)
-            return false;
-    }
+    if (n <= c->cap)
+        return true;
+    c->cap = 0; /* what they hold is of one block only */
+    free(c->runs);
+    free(c->numbers);
+    free(c->order);
+    free(c->groups);
+    c->runs = malloc(n * sizeof c->runs[0]);
+    c->numbers = malloc(n * sizeof c->numbers[0]);
+    c->order = malloc(n * sizeof c->order[0]);
+    c->groups = malloc(n * sizeof c->groups[0]);
+    if (c->runs == NULL || c->numbers == NULL || c->order == NULL || c->groups == NULL)
+        return false;
+    c->cap = n;
     return true;
 }
 
-static void decode_values(struct ab_cursor *sizes, struct ab_cursor *references,
-                          struct ab_cursor *aligns, struct ab_trace_record *r, size_t n)
+bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread)
 {
-    uint64_t size = 0, block = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (has_size(&r[i]))
-            r[i].size = size += ab_unzigzag(ab_read_varint(sizes));
-        if (has_reference(&r[i]))
-            r[i].block = block += ab_unzigzag(ab_read_varint(references));
-        if (r[i].kind == AB_EVENT_ALLOC_ALIGNED) {
-            if (aligns->at == aligns->end || *aligns->at > 63)
-                aligns->has_failed = true;
-            else
-                r[i].align = UINT64_C(1) << *aligns->at++;
-        }
-    }
-}
-
-static bool decode_threads(struct ab_cursor *threads, struct ab_trace_record *r, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        uint64_t thread = ab_read_varint(threads), run = ab_read_varint(threads);
-        if (threads->has_failed || thread >= AB_TRACE_THREADS_MAX || run == 0 || run > n - i)
-            return false;
-        for (; run > 0; run--)
-            r[i++].thread = (uint32_t)thread;
-    }
+    if (AB_LIKELY(thread < c->cap_group_of))
+        return true;
+    size_t cap = c->cap_group_of * 2 > thread ? c->cap_group_of * 2 : (size_t)thread + 64;
+    uint32_t *grown = realloc(c->group_of, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    memset(grown + c->cap_group_of, 0, (cap - c->cap_group_of) * sizeof grown[0]);
+    c->group_of = grown;
+    c->cap_group_of = cap;
     return true;
 }
 
-static bool is_used_up(const struct ab_cursor *c)
+/* Counts the events of each thread in `end`. */
+static void count_groups(struct ab_block_codec *c)
 {
-    return !c->has_failed && c->at == c->end;
+    c->n_groups = 0;
+    for (size_t k = 0; k < c->n_runs; k++) {
+        uint32_t *group = &c->group_of[c->runs[k].thread];
+        if (*group == 0) {
+            c->groups[c->n_groups++] = (struct ab_block_group){.thread = c->runs[k].thread};
+            *group = (uint32_t)c->n_groups;
+        }
+        c->groups[*group - 1].end += c->runs[k].n;
+    }
 }
 
-const char *ab_block_decode(const uint8_t *raw, size_t bytes, struct ab_trace_record *records,
-                            size_t n)
+void ab_block_order(struct ab_block_codec *c)
 {
-    if (bytes < HEAD_BYTES)
-        return "a block shorter than its own head";
-    struct ab_cursor rest = {raw + HEAD_BYTES, raw + bytes, false};
-    struct ab_cursor kinds = take_column(&rest, n);
-    struct ab_cursor sizes = take_column(&rest, ab_get_u32(raw));
-    struct ab_cursor references = take_column(&rest, ab_get_u32(raw + 4));
-    struct ab_cursor aligns = take_column(&rest, ab_get_u32(raw + 8));
-    if (rest.has_failed)
-        return "columns longer than their block";
-    if (!decode_kinds(&kinds, records, n))
-        return "an event of unknown kind";
-    decode_values(&sizes, &references, &aligns, records, n);
-    if (!is_used_up(&sizes))
-        return "a column of sizes that does not match its events";
-    if (!is_used_up(&references))
-        return "a column of references that does not match its events";
-    if (!is_used_up(&aligns))
-        return "a column of alignments that does not match its events";
-    if (!decode_threads(&rest, records, n) || !is_used_up(&rest))
-        return "a column of threads that does not match its events";
-    return NULL;
+    uint32_t place = 0, event = 0;
+    count_groups(c);
+    for (size_t g = 0; g < c->n_groups; g++) {
+        uint32_t n_events = c->groups[g].end;
+        c->groups[g].end = place; /* moves on to the end while events are put in */
+        place += n_events;
+    }
+    for (size_t k = 0; k < c->n_runs; k++) {
+        uint32_t *at = &c->groups[c->group_of[c->runs[k].thread] - 1].end;
+        for (uint32_t left = c->runs[k].n; left > 0; left--)
+            c->order[(*at)++] = event++;
+    }
+    for (size_t g = 0; g < c->n_groups; g++)
+        c->group_of[c->groups[g].thread] = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constants of the trace file; the meaning of each is in traces/FORMAT.md. Version 0: provisional.
+ * Constants of the trace file; the meaning of each is in traces/FORMAT.md.
  */
 #ifndef AB_TRACE_FORMAT_H
 #define AB_TRACE_FORMAT_H
@@ -11,13 +11,14 @@
 #define AB_TRACE_MAGIC "\x89" "ABT\r\n\x1a\n"
 enum {
     AB_TRACE_MAGIC_BYTES = 8,
-    AB_TRACE_VERSION = 0,
+    AB_TRACE_VERSION = 1,
 
     /* file header: magic, u32 version, u32 header bytes, u64 flags, u32 program bytes, u32 0,
      * program, u64 checksum of all before */
     AB_TRACE_HEADER_FIXED = 32,
     AB_TRACE_PROGRAM_MAX = 255,
     AB_TRACE_HEADER_MAX = AB_TRACE_HEADER_FIXED + AB_TRACE_PROGRAM_MAX + 8,
+    AB_TRACE_HAS_TIME = 1, /* flag */
 
     /* block header: u32 magic, u32 kind, u32 sequence, u32 events, u32 raw bytes, u32 stored bytes,
      * u64 number of the first event, u64 checksum of the 32 bytes before and of the stored bytes */
@@ -27,16 +28,17 @@ enum {
     AB_TRACE_BLOCK_EVENTS = 1,
     AB_TRACE_BLOCK_END = 2,
     AB_TRACE_BLOCK_EVENTS_MAX = 65536,
-    /* per event at most: kind 1, size 10, reference 10, alignment 1, thread run 20 */
-    AB_TRACE_RAW_MAX = 12 + AB_TRACE_BLOCK_EVENTS_MAX * 42,
-
-    /* kind byte of an event: enum ab_event_kind in the low 3 bits */
-    AB_TRACE_KIND_MASK = 7,
-    AB_TRACE_FAILED = 8,
-    AB_TRACE_RELEASED = 16,
+    /* An event needs 37.5 bytes at most: kind 1/2, size 10, reference 10, alignment 1, run of a
+     * thread 3 + 3, time 10; the number of runs 3 more. */
+    AB_TRACE_RAW_MAX = AB_TRACE_BLOCK_EVENTS_MAX * 40,
+    AB_TRACE_STORED_MAX = AB_TRACE_RAW_MAX + 65536,
+    AB_TRACE_WINDOW_LOG = 21,
 
     AB_TRACE_THREADS_MAX = 1 << 20,
-    AB_TRACE_SUMMARY_BYTES = 8 * 14,
+    AB_TRACE_SUMMARY_BYTES = 8 * 15,
 };
+
+/* Kinds of blocks with this bit are skipped by readers that do not know them. */
+#define AB_TRACE_BLOCK_OPTIONAL UINT32_C(0x80000000)
 
 #endif

@@ -25,6 +25,8 @@ void ab_live_map_fini(struct ab_live_map *m);
 bool ab_live_map_add(struct ab_live_map *m, uint64_t number, uint64_t size, uint32_t slot);
 /* NULL when the block is not live; the pointer holds until the next add or remove. */
 struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint64_t number);
+/* Tells the processor that `number` will be added or looked for soon. */
+void ab_live_map_prefetch(const struct ab_live_map *m, uint64_t number);
 void ab_live_map_remove(struct ab_live_map *m, struct ab_live *found);
 
 #endif

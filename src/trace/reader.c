@@ -11,11 +11,14 @@
 #include "trace/account.h"
 #include "trace/block.h"
 #include "trace/checksum.h"
+#include "trace/digest.h"
 #include "trace/format.h"
+#include "trace/pack.h"
 #include "trace/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sha2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,19 +26,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zstd.h>
+
+enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
 
 struct ab_trace_reader {
     int fd;
     char path[1024]; /* as shown */
+    struct ab_trace_options options;
     uint64_t offset, block_offset;
     uint32_t sequence;
+    uint64_t n_events; /* handed out or passed over, ends of threads too */
     struct ab_account account;
+    struct ab_block_codec codec;
+    struct ab_unpacker *unpacker;
     struct ab_trace_record *records;
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
-    size_t stored_cap;
-    ZSTD_DCtx *zstd;
+    size_t cap_records, cap_stored, cap_raw; /* in bytes */
+    SHA2_CTX sha;
     bool is_over;
 };
 
@@ -73,11 +81,24 @@ static enum ab_status take(struct ab_trace_reader *r, void *to, size_t n, size_t
     return AB_OK;
 }
 
-static enum ab_status truncated(const struct ab_trace_reader *r, struct ab_err *err)
+static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
+{
+    struct ab_trace_info *info = &r->account.info;
+    if (!r->options.is_partial)
+        return bad(r, r->offset, err,
+                   "the file ends here without its end mark; %llu events before it are whole",
+                   (unsigned long long)info->events);
+    info->is_partial = true;
+    info->file_bytes = r->block_offset;
+    r->is_over = true;
+    return AB_OK;
+}
+
+static enum ab_status cut_header(const struct ab_trace_reader *r, struct ab_err *err)
 {
     return bad(r, r->offset, err,
-               "the file ends here without its end mark; %llu events before it are whole",
-               (unsigned long long)r->account.info.events);
+               "the file ends here without its end mark; 0 events before it are whole: the "
+               "header is cut");
 }
 
 static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
@@ -92,26 +113,30 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
         return bad(r, 0, err, "no trace of allocbench (a trace begins with 89 41 42 54)");
     if (got < AB_TRACE_HEADER_FIXED)
-        return truncated(r, err);
+        return cut_header(r, err);
     uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
     uint32_t n = ab_get_u32(head + 24);
+    if (version == 0)
+        return bad(r, 8, err, "trace version 0 (provisional); record it again");
     if (version != AB_TRACE_VERSION)
         return bad(r, 8, err, "trace version %u; this allocbench reads version %d", version,
                    AB_TRACE_VERSION);
     if (n > AB_TRACE_PROGRAM_MAX || total != AB_TRACE_HEADER_FIXED + n + 8)
         return bad(r, 12, err, "a header of %u bytes with a name of %u", total, n);
-    if (ab_get_u64(head + 16) != 0 || ab_get_u32(head + 28) != 0)
+    uint64_t flags = ab_get_u64(head + 16);
+    if ((flags & ~(uint64_t)AB_TRACE_HAS_TIME) != 0 || ab_get_u32(head + 28) != 0)
         return bad(r, 16, err, "flags that version %d does not know", AB_TRACE_VERSION);
     status = take(r, head + AB_TRACE_HEADER_FIXED, n + 8, &got, err);
     if (status != AB_OK)
         return status;
     if (got < n + 8)
-        return truncated(r, err);
+        return cut_header(r, err);
     if (ab_get_u64(head + total - 8) != XXH64(head, total - 8, 0))
         return bad(r, 0, err, "the header does not match its checksum");
     if (memchr(head + AB_TRACE_HEADER_FIXED, 0, n) != NULL)
         return bad(r, AB_TRACE_HEADER_FIXED, err, "a NUL in the name of the program");
     memcpy(r->account.info.program, head + AB_TRACE_HEADER_FIXED, n);
+    r->codec.has_time = r->account.info.has_time = (flags & AB_TRACE_HAS_TIME) != 0;
     return AB_OK;
 }
 
@@ -127,25 +152,36 @@ static enum ab_status check_file(int fd, const char *shown, struct ab_err *err)
     return AB_OK;
 }
 
-enum ab_status ab_trace_open(const char *path, struct ab_trace_reader **out, struct ab_err *err)
+static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
+{
+    const struct ab_trace_options *o = &r->options;
+    ab_account_init(&r->account);
+    if (o->live_blocks_max > 0 && o->live_blocks_max < r->account.live_blocks_max)
+        r->account.live_blocks_max = o->live_blocks_max;
+    if (o->live_bytes_max > 0 && o->live_bytes_max < r->account.live_bytes_max)
+        r->account.live_bytes_max = o->live_bytes_max;
+    SHA256Init(&r->sha);
+    r->unpacker = ab_unpacker_new();
+    if (r->unpacker == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    return AB_OK;
+}
+
+enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_options *options,
+                                  struct ab_trace_reader **out, struct ab_err *err)
 {
     struct ab_trace_reader *r = calloc(1, sizeof *r);
     if (r == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
+    r->options = *options;
     ab_text_printable(r->path, sizeof r->path, path);
     r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     enum ab_status status = r->fd < 0 ? ab_fail_errno(err, AB_INPUT, "cannot open trace '%s'",
                                                       r->path)
                                       : check_file(r->fd, r->path, err);
-    r->stored_cap = ZSTD_compressBound(AB_TRACE_RAW_MAX);
-    r->records = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof r->records[0]);
-    r->stored = malloc(r->stored_cap);
-    r->raw = malloc(AB_TRACE_RAW_MAX);
-    r->zstd = ZSTD_createDCtx();
-    if (status == AB_OK &&
-        (r->records == NULL || r->stored == NULL || r->raw == NULL || r->zstd == NULL))
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    if (status == AB_OK)
+        status = prepare(r, err);
     if (status == AB_OK)
         status = read_header(r, err);
     if (status == AB_OK)
@@ -155,6 +191,11 @@ enum ab_status ab_trace_open(const char *path, struct ab_trace_reader **out, str
     return status;
 }
 
+enum ab_status ab_trace_open(const char *path, struct ab_trace_reader **out, struct ab_err *err)
+{
+    return ab_trace_open_with(path, &(struct ab_trace_options){.is_partial = false}, out, err);
+}
+
 void ab_trace_close(struct ab_trace_reader *r)
 {
     if (r == NULL)
@@ -162,7 +203,8 @@ void ab_trace_close(struct ab_trace_reader *r)
     if (r->fd >= 0)
         close(r->fd);
     ab_account_fini(&r->account);
-    ZSTD_freeDCtx(r->zstd);
+    ab_block_codec_fini(&r->codec);
+    ab_unpacker_free(r->unpacker);
     free(r->records);
     free(r->stored);
     free(r->raw);
@@ -173,6 +215,57 @@ struct block_head {
     uint32_t kind, n_events, raw_bytes, stored_bytes;
 };
 
+/* Room for n bytes, which the caps bound; what was in it is lost. NULL = out of memory. */
+static void *make_room(void *buffer, size_t *cap, size_t n)
+{
+    if (n <= *cap)
+        return buffer;
+    free(buffer);
+    buffer = malloc(n);
+    *cap = buffer != NULL ? n : 0;
+    return buffer;
+}
+
+static enum ab_status fit_block(struct ab_trace_reader *r, const struct block_head *h,
+                                struct ab_err *err)
+{
+    size_t n_records = h->n_events * sizeof r->records[0];
+    r->stored = make_room(r->stored, &r->cap_stored, h->stored_bytes);
+    r->raw = make_room(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
+    r->records = make_room(r->records, &r->cap_records, n_records);
+    if (r->cap_stored < h->stored_bytes || r->raw == NULL || r->cap_records < n_records ||
+        !ab_block_codec_fit(&r->codec, h->n_events))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    return AB_OK;
+}
+
+static bool is_optional(uint32_t kind)
+{
+    return (kind & AB_TRACE_BLOCK_OPTIONAL) != 0;
+}
+
+static enum ab_status check_lengths(const struct ab_trace_reader *r, const struct block_head *h,
+                                    struct ab_err *err)
+{
+    uint64_t at = r->block_offset;
+    bool is_end = h->kind == AB_TRACE_BLOCK_END;
+    if (h->kind != AB_TRACE_BLOCK_EVENTS ? h->n_events != 0
+                                         : h->n_events == 0 ||
+                                               h->n_events > AB_TRACE_BLOCK_EVENTS_MAX)
+        return bad(r, at + 12, err, h->kind != AB_TRACE_BLOCK_EVENTS
+                                        ? "%u events in a block of another kind"
+                                        : "%u events in a block; 1 to %d are allowed",
+                   h->n_events, AB_TRACE_BLOCK_EVENTS_MAX);
+    if (h->raw_bytes > AB_TRACE_RAW_MAX ||
+        (is_end && (h->raw_bytes != AB_TRACE_SUMMARY_BYTES || h->stored_bytes != h->raw_bytes)))
+        return bad(r, at + 16, err, "a block of %u bytes; at most %d are allowed", h->raw_bytes,
+                   is_end ? AB_TRACE_SUMMARY_BYTES : AB_TRACE_RAW_MAX);
+    if (h->stored_bytes > AB_TRACE_STORED_MAX)
+        return bad(r, at + 20, err, "a block stored in %u bytes; at most %d are allowed",
+                   h->stored_bytes, AB_TRACE_STORED_MAX);
+    return AB_OK;
+}
+
 static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t *head,
                                  struct block_head *out, struct ab_err *err)
 {
@@ -182,26 +275,17 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
     uint64_t first = ab_get_u64(head + 24), at = r->block_offset;
     if (ab_get_u32(head) != AB_TRACE_BLOCK_MAGIC)
         return bad(r, at, err, "no block begins here");
-    if (h.kind != AB_TRACE_BLOCK_EVENTS && h.kind != AB_TRACE_BLOCK_END)
+    if (h.kind != AB_TRACE_BLOCK_EVENTS && h.kind != AB_TRACE_BLOCK_END && !is_optional(h.kind))
         return bad(r, at + 4, err, "a block of unknown kind %u", h.kind);
     if (sequence != r->sequence)
         return bad(r, at + 8, err, "block %u where block %u belongs", sequence, r->sequence);
-    if (first != r->account.info.events)
+    if (first != r->n_events)
         return bad(r, at + 24, err, "a block that begins with event %llu after %llu events",
-                   (unsigned long long)first, (unsigned long long)r->account.info.events);
-    bool is_end = h.kind == AB_TRACE_BLOCK_END;
-    if (is_end ? h.n_events != 0 : h.n_events == 0 || h.n_events > AB_TRACE_BLOCK_EVENTS_MAX)
-        return bad(r, at + 12, err, "%u events in a block; 1 to %d are allowed", h.n_events,
-                   AB_TRACE_BLOCK_EVENTS_MAX);
-    if (h.raw_bytes > AB_TRACE_RAW_MAX ||
-        (is_end && (h.raw_bytes != AB_TRACE_SUMMARY_BYTES || h.stored_bytes != h.raw_bytes)))
-        return bad(r, at + 16, err, "a block of %u bytes; at most %d are allowed", h.raw_bytes,
-                   AB_TRACE_RAW_MAX);
-    if (h.stored_bytes > r->stored_cap)
-        return bad(r, at + 20, err, "a block stored in %u bytes; at most %zu are allowed",
-                   h.stored_bytes, r->stored_cap);
-    *out = h;
-    return AB_OK;
+                   (unsigned long long)first, (unsigned long long)r->n_events);
+    enum ab_status status = check_lengths(r, &h, err);
+    if (status == AB_OK)
+        *out = h;
+    return status;
 }
 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
@@ -237,11 +321,12 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
 static enum ab_status decode_events(struct ab_trace_reader *r, const struct block_head *h,
                                     struct ab_err *err)
 {
-    size_t raw = ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, r->stored, h->stored_bytes);
-    if (ZSTD_isError(raw) || raw != h->raw_bytes)
-        return bad(r, r->block_offset, err, "a block that cannot be decompressed: %s",
-                   ZSTD_isError(raw) ? ZSTD_getErrorName(raw) : "shorter than it says");
-    const char *wrong = ab_block_decode(r->raw, raw, r->records, h->n_events);
+    const char *wrong = ab_unpacker_take(r->unpacker, r->stored, h->stored_bytes, r->raw,
+                                         h->raw_bytes);
+    if (wrong != NULL)
+        return bad(r, r->block_offset, err, "a block that cannot be decompressed: %s", wrong);
+    r->raw[h->raw_bytes] = 0;
+    wrong = ab_block_decode(&r->codec, r->raw, h->raw_bytes, r->records, h->n_events);
     if (wrong != NULL)
         return bad(r, r->block_offset, err, "%s", wrong);
     r->n = h->n_events;
@@ -261,6 +346,7 @@ static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
     if (got < sizeof head)
         return truncated(r, err);
     if ((status = check_head(r, head, &h, err)) != AB_OK ||
+        (status = fit_block(r, &h, err)) != AB_OK ||
         (status = take(r, r->stored, h.stored_bytes, &got, err)) != AB_OK)
         return status;
     if (got < h.stored_bytes)
@@ -268,7 +354,31 @@ static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
     if (!is_checksum_right(r, head, &h))
         return bad(r, r->block_offset, err, "block %u does not match its checksum", r->sequence);
     r->sequence++;
+    if (is_optional(h.kind)) {
+        r->account.info.optional_blocks++;
+        return AB_OK;
+    }
     return h.kind == AB_TRACE_BLOCK_END ? end_of_trace(r, err) : decode_events(r, &h, err);
+}
+
+/* Takes the next record; *out is filled, whether it is to be handed out or not. */
+static enum ab_status take_record(struct ab_trace_reader *r, struct ab_event *out,
+                                  struct ab_err *err)
+{
+    uint64_t number;
+    if (r->at + PREFETCH < r->n)
+        ab_live_map_prefetch(&r->account.live, r->records[r->at + PREFETCH].block);
+    const char *wrong = ab_account_take(&r->account, &r->records[r->at], out, &number);
+    if (wrong != NULL)
+        return bad(r, r->block_offset, err, "event %llu: %s", (unsigned long long)r->n_events,
+                   wrong);
+    r->at++;
+    r->n_events++;
+    if (r->options.has_digest) {
+        uint8_t record[AB_DIGEST_RECORD_MAX];
+        SHA256Update(&r->sha, record, ab_event_canonical(out, r->codec.has_time, record));
+    }
+    return AB_OK;
 }
 
 enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events, size_t cap,
@@ -282,13 +392,10 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
                 return status;
             continue;
         }
-        uint64_t number;
-        const char *wrong = ab_account_take(&r->account, &r->records[r->at], &events[done], &number);
-        if (wrong != NULL)
-            return bad(r, r->block_offset, err, "event %llu: %s",
-                       (unsigned long long)r->account.info.events, wrong);
-        r->at++;
-        done++;
+        enum ab_status status = take_record(r, &events[done], err);
+        if (status != AB_OK)
+            return status;
+        done += events[done].kind != AB_EVENT_THREAD_END || r->options.has_thread_ends;
     }
     *n = done;
     return AB_OK;
@@ -297,4 +404,14 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r)
 {
     return &r->account.info;
+}
+
+uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r)
+{
+    return r->block_offset;
+}
+
+void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65])
+{
+    SHA256End(&r->sha, hex);
 }

@@ -20,7 +20,8 @@ void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)
         i->live_end_blocks,
         i->live_end_bytes,
         i->total_bytes,
-        i->slots,
+        i->thread_ends,
+        i->time_us,
     };
     _Static_assert(sizeof fields == AB_TRACE_SUMMARY_BYTES, "one u64 a field");
     for (unsigned n = 0; n < sizeof fields / sizeof fields[0]; n++)

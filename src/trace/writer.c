@@ -6,23 +6,23 @@
 #include "trace/block.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
+#include "trace/pack.h"
 #include "trace/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-#include <zstd.h>
-
-enum { ZSTD_LEVEL = 3 };
 
 struct ab_trace_writer {
     FILE *to;
     struct ab_account account;
+    struct ab_block_codec codec;
+    struct ab_packer *packer;
     struct ab_trace_record *records;
-    size_t n;
+    size_t n, cap;
     uint8_t *raw, *stored;
-    size_t stored_cap;
     uint32_t sequence;
+    uint64_t n_events; /* in blocks that are written */
     uint64_t file_bytes;
 };
 
@@ -45,6 +45,7 @@ static enum ab_status put_header(struct ab_trace_writer *w, const char *program,
     memcpy(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES);
     ab_put_u32(head + 8, AB_TRACE_VERSION);
     ab_put_u32(head + 12, (uint32_t)total);
+    ab_put_u64(head + 16, w->codec.has_time ? AB_TRACE_HAS_TIME : 0);
     ab_put_u32(head + 24, (uint32_t)n);
     memcpy(head + AB_TRACE_HEADER_FIXED, program, n);
     ab_put_u64(head + total - 8, XXH64(head, total - 8, 0));
@@ -52,25 +53,38 @@ static enum ab_status put_header(struct ab_trace_writer *w, const char *program,
     return put(w, head, total, err);
 }
 
-enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_trace_writer **out,
-                                    struct ab_err *err)
+enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
+                                         struct ab_trace_writer **out, struct ab_err *err)
 {
     struct ab_trace_writer *w = calloc(1, sizeof *w);
     if (w == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     w->to = to;
-    w->stored_cap = ZSTD_compressBound(AB_TRACE_RAW_MAX);
-    w->records = malloc(AB_TRACE_BLOCK_EVENTS_MAX * sizeof w->records[0]);
+    w->cap = options->block_events != 0 && options->block_events < AB_TRACE_BLOCK_EVENTS_MAX
+                 ? options->block_events
+                 : AB_TRACE_BLOCK_EVENTS_MAX;
+    ab_account_init(&w->account);
+    w->records = malloc(w->cap * sizeof w->records[0]);
     w->raw = malloc(AB_TRACE_RAW_MAX);
-    w->stored = malloc(w->stored_cap);
-    enum ab_status status = w->records == NULL || w->raw == NULL || w->stored == NULL
-                                ? ab_fail(err, AB_SYSTEM, "out of memory")
-                                : put_header(w, program, err);
+    w->stored = malloc(AB_TRACE_STORED_MAX);
+    w->packer = ab_packer_new();
+    bool is_ready = ab_block_codec_fit(&w->codec, w->cap) && w->records != NULL && w->raw != NULL &&
+                    w->stored != NULL && w->packer != NULL;
+    w->codec.has_time = w->account.info.has_time = options->has_time;
+    enum ab_status status = is_ready ? put_header(w, options->program, err)
+                                     : ab_fail(err, AB_SYSTEM, "out of memory");
     if (status == AB_OK)
         *out = w;
     else
         ab_trace_writer_abandon(w);
     return status;
+}
+
+enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_trace_writer **out,
+                                    struct ab_err *err)
+{
+    struct ab_trace_writer_options options = {.program = program};
+    return ab_trace_writer_open_with(to, &options, out, err);
 }
 
 static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t raw_bytes,
@@ -83,7 +97,7 @@ static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t
     ab_put_u32(head + 12, (uint32_t)w->n);
     ab_put_u32(head + 16, (uint32_t)raw_bytes);
     ab_put_u32(head + 20, (uint32_t)stored_bytes);
-    ab_put_u64(head + 24, w->account.info.events - w->n);
+    ab_put_u64(head + 24, w->n_events);
     ab_put_u64(head + AB_TRACE_BLOCK_CHECKED,
                ab_trace_block_checksum(head, w->stored, stored_bytes));
     enum ab_status status = put(w, head, sizeof head, err);
@@ -92,13 +106,15 @@ static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t
 
 static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err)
 {
+    size_t ends[AB_BLOCK_COLUMNS], stored;
     if (w->n == 0)
         return AB_OK;
-    size_t raw = ab_block_encode(w->records, w->n, w->raw);
-    size_t stored = ZSTD_compress(w->stored, w->stored_cap, w->raw, raw, ZSTD_LEVEL);
-    if (ZSTD_isError(stored))
-        return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(stored));
-    enum ab_status status = put_block(w, AB_TRACE_BLOCK_EVENTS, raw, stored, err);
+    ab_block_encode(&w->codec, w->records, w->n, w->raw, ends);
+    enum ab_status status = ab_packer_take(w->packer, w->raw, ends, AB_BLOCK_COLUMNS, w->stored,
+                                           &stored, err);
+    if (status == AB_OK)
+        status = put_block(w, AB_TRACE_BLOCK_EVENTS, ends[AB_BLOCK_COLUMNS - 1], stored, err);
+    w->n_events += w->n;
     w->n = 0;
     return status;
 }
@@ -107,12 +123,18 @@ enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_r
                               uint64_t *number, struct ab_err *err)
 {
     struct ab_event event;
-    const char *wrong = ab_account_take(&w->account, record, &event, number);
+    uint64_t new_number = 0;
+    const char *wrong = ab_account_take(&w->account, record, &event, &new_number);
     if (wrong != NULL)
         return ab_fail(err, AB_INPUT, "event %llu: %s",
-                       (unsigned long long)w->account.info.events, wrong);
-    w->records[w->n++] = *record;
-    return w->n < AB_TRACE_BLOCK_EVENTS_MAX ? AB_OK : flush_events(w, err);
+                       (unsigned long long)(w->n_events + w->n), wrong);
+    if (!ab_block_codec_know(&w->codec, record->thread))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
+    w->records[w->n] = *record;
+    if (ab_record_gives_block(record))
+        *number = w->records[w->n].block = new_number;
+    w->n++;
+    return w->n < w->cap ? AB_OK : flush_events(w, err);
 }
 
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,
@@ -136,6 +158,8 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
     if (w == NULL)
         return;
     ab_account_fini(&w->account);
+    ab_block_codec_fini(&w->codec);
+    ab_packer_free(w->packer);
     free(w->records);
     free(w->raw);
     free(w->stored);

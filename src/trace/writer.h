@@ -19,13 +19,22 @@ struct ab_trace_writer;
 enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_trace_writer **out,
                                     struct ab_err *err);
 
+struct ab_trace_writer_options {
+    const char *program;
+    bool has_time;         /* records carry time_us */
+    uint32_t block_events; /* in a block; 0 = AB_TRACE_BLOCK_EVENTS_MAX */
+};
+enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
+                                         struct ab_trace_writer **out, struct ab_err *err);
+
 struct ab_trace_record { /* one call, in recorded order */
-    uint8_t kind;    /* enum ab_event_kind */
+    uint8_t kind;    /* enum ab_event_kind; AB_EVENT_THREAD_END: `thread` and time only */
     bool failed;     /* as in struct ab_event */
     bool released;
     uint32_t thread;
     uint64_t size, align;
     uint64_t block;  /* FREE and RESIZE: number of the block's allocation */
+    uint64_t time_us; /* since the first event; never less than the one before */
 };
 
 /* *number is the new block's number where the call made one (alloc kinds, and a resize keeps the

@@ -30,8 +30,8 @@ mimalloc() {
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0}",
         "arena:reserve=64MiB"]'
-    expect_json '[.backends[].settings] == [null, "{GLIBC_TUNABLES=glibc.malloc.tcache_count=0}",
-        "reserve=64MiB"]'
+    expect_json '[.backends[].settings] == [[], ["GLIBC_TUNABLES=glibc.malloc.tcache_count=0"],
+        ["reserve=64MiB"]]'
     expect_json '[.backends[].status] | all(. == "ok")'
 }
 

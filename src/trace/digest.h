@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The digest of a trace: SHA-256 over its events as fixed records, so that two files, or two
+ * readers, can be said to hold the same calls, however they are stored.
+ */
+#ifndef AB_TRACE_DIGEST_H
+#define AB_TRACE_DIGEST_H
+
+#include "trace/reader.h"
+
+enum { AB_DIGEST_RECORD_MAX = 32 };
+
+/* The canonical record of an event (traces/FORMAT.md, "Digest"); returns its 24 or 32 bytes. */
+size_t ab_event_canonical(const struct ab_event *e, bool has_time,
+                          uint8_t out[AB_DIGEST_RECORD_MAX]);
+
+/* Reads the whole file: its digest in hexadecimal and, where info is not NULL, its totals. Where
+ * the events are read anyway, ab_trace_reader_digest has it for the same pass. */
+enum ab_status ab_trace_digest(const char *path, bool is_partial, char hex[65],
+                               struct ab_trace_info *info, struct ab_err *err);
+
+#endif

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+#
+# `allocbench trace`: what it prints is held against golden files (tests/golden/trace, of a
+# recording of prog_calls), against jq and awk, and against itself.
+
+load helpers
+
+GOLDEN=$ROOT/tests/golden/trace
+TINY=$ROOT/tests/golden/traces/good/perl-tiny.abt
+
+calls() {
+    allocbench record -q -o "$OUT/calls.abt" -- "$GUESTS/prog_calls" 3>&-
+}
+
+empty() { # a trace without an event: a part that holds only calls on blocks from before it
+    calls
+    allocbench trace cut -q "$OUT/calls.abt" --events 1..2 --live drop -o "$OUT/empty.abt" 3>&-
+}
+
+expect_golden() { # NAME
+    diff "$GOLDEN/$1" "$OUT/stdout" || fail "not as in tests/golden/trace/$1"
+}
+
+@test "info: the golden text, but for the size of the file" {
+    calls
+    bench trace info --ascii "$OUT/calls.abt"
+    expect_code 0
+    sed -i 's/ in .* (.* bytes each)//' "$OUT/stdout"
+    expect_golden calls.info
+}
+
+@test "info: pictures have no ASCII where the terminal knows more, and only ASCII where it does not" {
+    LC_ALL=C.UTF-8 bench trace info "$TINY"
+    grep -q '█' "$OUT/stdout" || fail "no blocks"
+    LC_ALL=C bench trace info "$TINY"
+    ! grep -q '[^ -~]' "$OUT/stdout" || fail "not ASCII"
+}
+
+@test "info: the JSON adds up" {
+    bench trace info --json - "$TINY"
+    expect_code 0
+    expect_one_document
+    expect_json '.events == ([.ops[]] | add) and .partial == false and .program == "perl"'
+    expect_json '([.sizes[].allocs] | add) == .ops.alloc + .ops.alloc_zeroed + .ops.alloc_aligned - .failed'
+    expect_json '([.sizes[] | .alloc_bytes] | add) <= .total_bytes'
+    expect_json '.freed_blocks == ([.lifetimes[].blocks_by_events] | add)'
+    expect_json '.freed_blocks == ([.lifetimes[].blocks_by_bytes] | add)'
+    expect_json '([.live_curve[].bytes] | max) == .live_peak_bytes'
+    expect_json '([.live_curve[].blocks] | max) == .live_peak_blocks'
+    expect_json '.live_curve[-1].event == .events - 1 and (.live_curve | length) >= 480'
+    expect_json '([.by_thread[].events] | add) == .events and (.by_thread | length) == .threads'
+    expect_json '.bytes_per_event == .file_bytes / .events and .remote_frees == 0'
+}
+
+@test "info: several files are an array, in their order" {
+    calls
+    bench trace info --json - "$TINY" "$OUT/calls.abt"
+    expect_code 0
+    expect_json '[.[].program] == ["perl", "prog_calls"]'
+    bench trace info "$TINY" "$OUT/calls.abt"
+    [ "$(grep -c '^program' "$OUT/stdout")" -eq 2 ]
+    grep -q '^.*perl-tiny.abt:$' "$OUT/stdout"
+}
+
+@test "dump: the golden lines" {
+    calls
+    bench trace dump "$OUT/calls.abt"
+    expect_code 0
+    expect_golden calls.dump
+}
+
+@test "dump: ranges are parts of the whole, and laid end to end they are the whole" {
+    bench trace dump "$TINY"
+    cp "$OUT/stdout" "$OUT/whole"
+    [ "$(wc -l <"$OUT/whole")" -eq "$(allocbench trace info --json - "$TINY" | jq .events)" ]
+    : >"$OUT/joined"
+    for range in ..1 1..1000 1000..1024 1024..2k 2k..; do
+        bench trace dump "$TINY" --events $range
+        expect_code 0
+        cat "$OUT/stdout" >>"$OUT/joined"
+    done
+    cmp "$OUT/whole" "$OUT/joined"
+    bench trace dump "$TINY" --events 100..103
+    sed -n 101,103p "$OUT/whole" | cmp - "$OUT/stdout"
+}
+
+@test "dump: awk finds the live peak that info tells" {
+    bench trace dump "$TINY"
+    peak=$(awk '$7 == "failed" { next }
+        $3 == "free" || $7 == "released" { live -= size[$6]; next }
+        { live += $4 - ($3 == "resize" ? size[$6] : 0); size[$6] = $4 }
+        live > peak { peak = live }
+        END { print peak }' "$OUT/stdout")
+    [ "$peak" -eq "$(allocbench trace info --json - "$TINY" | jq .live_peak_bytes)" ]
+}
+
+@test "export: the same events as CSV, and the curve" {
+    bench trace dump "$TINY"
+    cp "$OUT/stdout" "$OUT/dump"
+    bench trace export "$TINY" --csv "$OUT/events.csv" --live-csv "$OUT/live.csv"
+    expect_code 0
+    [ ! -s "$OUT/stdout" ]
+    head -1 "$OUT/events.csv" | grep -q '^event,thread,kind,size,align,block,outcome.$'
+    sed '1d; s/\r$//; s/,,/,-,/g; s/,,/,-,/g; s/,/ /g' "$OUT/events.csv" | cmp - "$OUT/dump"
+    [ "$(grep -c $'\r$' "$OUT/events.csv")" -eq "$(wc -l <"$OUT/events.csv")" ]
+    [ "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print m }' "$OUT/live.csv")" -eq \
+        "$(allocbench trace info --json - "$TINY" | jq .live_peak_bytes)" ]
+    bench trace export "$TINY" --csv - --events 5..7
+    [ "$(wc -l <"$OUT/stdout")" -eq 3 ]
+    calls
+    bench trace export "$OUT/calls.abt" --csv -
+    expect_golden calls.csv
+}
+
+@test "cut: a part is valid, replays, and has the calls of its range" {
+    for live in keep drop; do
+        bench trace cut "$TINY" --events 1000..2000 --live $live -o "$OUT/part.abt"
+        expect_code 0
+        expect_error "$([ $live = keep ] && echo 'allocations from before' || echo 'left out')"
+        bench trace check "$OUT/part.abt"
+        expect_code 0
+        bench replay "$OUT/part.abt" -b glibc --reps 1 --json -
+        expect_code 0
+    done
+    allocbench trace cut -q "$TINY" --events 1000..2000 -o "$OUT/part.abt" 3>&-
+    kept=$(($(allocbench trace info --json - "$OUT/part.abt" | jq .events) - 1000))
+    bench trace dump "$TINY" --events 1000..2000
+    cut -d' ' -f2-5,7 "$OUT/stdout" >"$OUT/range"
+    bench trace dump "$OUT/part.abt" --events $kept..
+    cut -d' ' -f2-5,7 "$OUT/stdout" | cmp - "$OUT/range"
+    bench trace dump "$OUT/part.abt" --events ..$kept
+    ! grep -vq ' alloc' "$OUT/stdout" || fail "not an allocation in front"
+}
+
+@test "cut: the output appears whole or not at all" {
+    printf old >"$OUT/part.abt"
+    head -c 1500 "$TINY" >"$OUT/broken.abt"
+    bench trace cut "$OUT/broken.abt" --events 0.. -o "$OUT/part.abt"
+    expect_code 3
+    [ "$(cat "$OUT/part.abt")" = old ]
+    bench trace cut "$TINY" --events 999999.. -o "$OUT/part.abt"
+    expect_code 2
+    expect_error 'no event 999999: the trace has [0-9]+'
+    [ "$(cat "$OUT/part.abt")" = old ]
+    cp "$TINY" "$OUT/same.abt"
+    bench trace cut "$OUT/same.abt" --events 0..10 -o "$OUT/same.abt" # onto itself
+    expect_code 0
+    [ "$(allocbench trace info --json - "$OUT/same.abt" | jq .events)" -eq 10 ]
+    [ "$(ls -A "$OUT" | grep -c tmp)" -eq 0 ] || fail "left: $(ls -A "$OUT")"
+    bench trace cut "$TINY" --events 0..10 -o "$OUT/none/part.abt"
+    expect_code 2
+}
+
+@test "check: all files are read, the bad ones named, the exit code is theirs" {
+    head -c 1500 "$TINY" >"$OUT/broken.abt"
+    bench trace check "$TINY" "$OUT/broken.abt" "$ROOT"/traces/*.abt
+    expect_code 3
+    [ "$(grep -c ': ok, [0-9]* events$' "$OUT/stdout")" -eq 3 ]
+    [ "$(wc -l <"$OUT/stderr")" -eq 1 ]
+    expect_error "$OUT/broken.abt: byte [0-9]+: "
+    bench trace check "$TINY"
+    expect_code 0
+}
+
+@test "every bad trace is refused by each word, with the place, and leaves nothing" {
+    local trace word n=0
+    for trace in "$ROOT"/tests/golden/traces/bad/*.abt; do
+        for word in info check dump "cut --events 0.. -o part.abt" "export --csv part.csv"; do
+            bench trace $word "$trace"
+            expect_code 3
+            [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$trace: not one line"
+            grep -q "$trace: byte" "$OUT/stderr" || fail "$trace: no place"
+            expect_error "$(cat "${trace%.abt}.expect")"
+        done
+        n=$((n + 1))
+    done
+    [ $n -ge 14 ]
+    expect_nothing_left
+}
+
+@test "--partial: the whole blocks of a file without its end, and nothing else" {
+    local whole=$ROOT/traces/sqlite-index.abt
+    head -c $(($(stat -c %s "$whole") - 200)) "$whole" >"$OUT/partial.abt"
+    for word in info check dump "cut --events 0.. -o $OUT/x.abt" "export --csv $OUT/x.csv"; do
+        bench trace $word "$OUT/partial.abt"
+        expect_code 3
+        expect_error 'without its end mark; 65536 events'
+        bench trace $word --partial "$OUT/partial.abt"
+        expect_code 0
+    done
+    bench trace check --partial "$OUT/partial.abt"
+    grep -q ': ok, 65536 events (partial: its end is missing)$' "$OUT/stdout" || fail "not told"
+    bench trace info --partial --json - "$OUT/partial.abt"
+    expect_json '.partial and .events == 65536'
+    allocbench trace dump "$whole" 3>&- | head -65536 >"$OUT/expected" || true
+    bench trace dump --partial "$OUT/partial.abt"
+    cmp "$OUT/expected" "$OUT/stdout"
+    bench trace dump "$OUT/x.abt" # the cut made a whole trace of it
+    cmp "$OUT/expected" "$OUT/stdout"
+    bench trace check --partial "$whole"
+    expect_code 0
+    head -c 20 "$whole" >"$OUT/header.abt"
+    { head -c 900 "$whole"; printf 'wrong bytes'; tail -c +912 "$whole"; } >"$OUT/flipped.abt"
+    bench trace check --partial "$OUT/header.abt" "$OUT/flipped.abt"
+    expect_code 3
+    [ "$(wc -l <"$OUT/stderr")" -eq 2 ]
+}
+
+@test "info --digest names the events, not the file" {
+    local of_whole of_copy of_part
+    digest() { allocbench trace info --digest --json - "$@" 3>&- | jq -r .digest; }
+    allocbench trace cut -q "$TINY" --events 0.. -o "$OUT/copy.abt" 3>&-
+    allocbench trace cut -q "$TINY" --events 500.. -o "$OUT/part.abt" 3>&-
+    of_whole=$(digest "$TINY")
+    of_copy=$(digest "$OUT/copy.abt")
+    of_part=$(digest "$OUT/part.abt")
+    [ ${#of_whole} -eq 64 ]
+    [ "$of_whole" = "$of_copy" ]
+    [ "$of_whole" != "$of_part" ]
+    allocbench trace info --digest "$TINY" 3>&- | grep -q "^digest     $of_whole$"
+    allocbench trace info --json - "$TINY" 3>&- | jq -e 'has("digest") | not'
+}
+
+@test "threads: whose blocks they free is told, and parts keep it" {
+    allocbench record -q -o "$OUT/ball.abt" -- "$GUESTS/prog_pingpong" 3 5000 2>"$OUT/stderr" 3>&- ||
+        skip "this recorder takes no threads"
+    bench trace check "$OUT/ball.abt"
+    expect_code 0
+    bench trace info --json - "$OUT/ball.abt"
+    expect_json '.threads == 3 and .remote_free_ratio > 0.5 and .remote_resizes > 0'
+    expect_json '.remote_frees == ([.by_thread[].remote_frees] | add)'
+    expect_json '([.by_thread[] | .events] | add) == .events'
+    bench trace info "$OUT/ball.abt"
+    grep -q '^freed by another thread' "$OUT/stdout"
+    bench trace cut "$OUT/ball.abt" --events 5000..15000 -o "$OUT/part.abt"
+    expect_code 0
+    bench trace check "$OUT/part.abt"
+    expect_code 0
+    bench trace info --json - "$OUT/part.abt"
+    expect_json '.threads <= 3 and .remote_free_ratio > 0.5'
+}
+
+@test "a trace without an event is whole" {
+    empty
+    bench trace check "$OUT/empty.abt"
+    expect_code 0
+    grep -q ': ok, 0 events' "$OUT/stdout"
+    bench trace info --json - "$OUT/empty.abt"
+    expect_code 0
+    expect_json '.events == 0 and .bytes_per_event == null and .sizes == [] and .live_curve == []'
+    bench trace info "$OUT/empty.abt"
+    expect_code 0
+    bench trace dump "$OUT/empty.abt"
+    expect_code 0
+    [ ! -s "$OUT/stdout" ]
+    bench trace export "$OUT/empty.abt" --csv - --live-csv "$OUT/live.csv"
+    expect_code 0
+    [ "$(wc -l <"$OUT/stdout")" -eq 1 ]
+    bench trace cut "$OUT/empty.abt" --events 0.. -o "$OUT/again.abt"
+    expect_code 0
+    cmp "$OUT/empty.abt" "$OUT/again.abt"
+}
+
+@test "standard input is a trace, once" {
+    for word in info check dump; do
+        allocbench trace $word "$TINY" 3>&- | sed "s|$TINY|-|" >"$OUT/plain"
+        allocbench trace $word - <"$TINY" >"$OUT/piped" 3>&-
+        cmp "$OUT/plain" "$OUT/piped"
+        cat "$TINY" | allocbench trace $word - >"$OUT/piped" 3>&-
+        cmp "$OUT/plain" "$OUT/piped"
+    done
+    cat "$TINY" | allocbench trace cut -q - --events 5.. -o - 3>&- | allocbench trace check - 3>&-
+    bench trace check - -
+    expect_code 2
+    expect_error 'only once'
+}
+
+@test "a reader that goes away ends a dump" {
+    { code=0; allocbench trace dump "$ROOT/traces/sqlite-index.abt" 3>&- || code=$?
+        echo $code >"$OUT/code"; } | head -1 >/dev/null
+    [ "$(cat "$OUT/code")" -eq 141 ]
+    allocbench trace dump "$ROOT/traces/sqlite-index.abt" >/dev/full 2>"$OUT/stderr" 3>&- || code=$?
+    [ "$code" -eq 4 ] || fail "exit code $code"
+}
+
+@test "no progress where standard error is no terminal" {
+    bench trace check "$ROOT"/traces/*.abt
+    [ ! -s "$OUT/stderr" ]
+}
+
+@test "mistakes are answered with what is right" {
+    bench trace
+    expect_code 2
+    for case in 'ifno:did you mean info' 'chekc:did you mean check' 'exprot:did you mean export' \
+        'x:there are info, check, dump, cut and export'; do
+        bench trace "${case%%:*}" "$TINY"
+        expect_code 2
+        expect_error "${case#*:}"
+    done
+    bench trace info
+    expect_error 'what\?'
+    bench trace dump "$TINY" "$TINY"
+    expect_error 'takes one trace'
+    bench trace dump "$TINY" --json -
+    expect_error 'dump takes no --json'
+    bench trace cut "$TINY" --events 1..2
+    expect_error 'needs -o'
+    bench trace cut "$TINY" -o "$OUT/x"
+    expect_error 'needs --events'
+    bench trace cut "$TINY" -o "$OUT/x" --events 1.. --live kepe
+    expect_error 'did you mean keep'
+    bench trace export "$TINY"
+    expect_error 'needs --csv'
+    bench trace export "$TINY" --csv - --live-csv -
+    expect_error 'same file'
+    for range in 5 .. a..b 7..7 9..3 1...3 -1..3 1..2x; do
+        bench trace dump "$TINY" --events $range
+        expect_code 2
+        expect_error '^allocbench: --events '
+    done
+    [ ! -e "$OUT/x" ]
+    bench trace --evetns 1..2
+    expect_error 'did you mean --events'
+}
+
+@test "--help tells what each word does" {
+    bench trace --help
+    expect_code 0
+    for word in info check dump cut export; do
+        grep -q "^  $word " "$OUT/stdout" || fail "no $word"
+    done
+    awk 'length > 100 { exit 1 }' "$OUT/stdout"
+}
+
+@test "the names of hostile files move no cursor" {
+    cp "$TINY" "$OUT/$(printf 'a\033[2Jb.abt')"
+    bench trace check "$OUT"/a*.abt
+    expect_code 0
+    ! grep -q $'\033' "$OUT/stdout" || fail 'an escape'
+    printf x >"$OUT"/a*.abt
+    bench trace check "$OUT"/a*.abt
+    expect_code 3
+    ! grep -q $'\033' "$OUT/stderr" || fail 'an escape'
+}
