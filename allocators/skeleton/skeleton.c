@@ -125,7 +125,8 @@ static ab_ref skeleton_alloc(struct ab_heap *heap, size_t size)
 /* ---- 5. Optional hooks. Leave out what your allocator cannot do: the report then says so.
  *         Do not emulate: a resize that always copies is better left out than measured. ---- */
 
-/* Leave it out, and the report says "never frees"; see AB_TRAIT_NO_FREE. ref 0 does nothing. */
+/* Leave it out, and work that frees is partial. An allocator that gives nothing back on purpose,
+ * as an arena does, has a free that does nothing, and AB_TRAIT_NO_FREE. ref 0 does nothing. */
 static void skeleton_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     if (ref == 0)

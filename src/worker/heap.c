@@ -72,7 +72,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     check_table(w, b);
     if (request->source == AB_SOURCE_PLUGIN)
         ab_worker_set_params(w, b);
-    w->block->report.traits = b->traits;
+    w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};
     struct ab_heap *heap = NULL;
