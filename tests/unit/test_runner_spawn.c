@@ -72,7 +72,7 @@ static void variables_of_a_back_end_are_added_and_the_last_of_a_name_counts(void
     struct ab_err err = {0};
     const char *const env[] = {"A=1 2", "PATH=/usr/bin:/bin:/x", "GLIBC_TUNABLES=a.b.c=1", NULL};
     struct ab_spawn spawn = {.env = env};
-    write_script("env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort");
+    write_script("tr '\\0' '\\n' </proc/$$/environ | sort"); /* a shell would hide a second PATH */
     assert_int_equal(run_script(&spawn, &err), AB_OK);
     assert_string_equal(printed, "A=1 2\nGLIBC_TUNABLES=a.b.c=1\nLC_ALL=C\n"
                                  "PATH=/usr/bin:/bin:/x\n");
