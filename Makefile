@@ -39,7 +39,8 @@ LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 
 # What a measuring process contains; everything else lives in the parent only.
-WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/rng.c src/measure/footprint.c \
+WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
+              src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
 MAIN_SRC   := src/cli/main.c

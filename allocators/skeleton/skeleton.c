@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * A back end to copy. It works, passes the contract suite and shows every part that a back end
- * can have; each part says what it is for and when to leave it out. Build it from the root of the
- * repository and measure it:
+ * can have; each part says what it is for and when to leave it out. Copy this file to mine.c, then
+ * build and measure it, from the root of the repository (-I. is where it finds the header):
  *
- *     cc -std=gnu17 -O2 -Wall -fPIC -shared -I. -o libskeleton.so allocators/skeleton/skeleton.c
- *     allocbench run WORKLOAD.yaml -b glibc,./libskeleton.so
+ *     cc -std=gnu17 -O2 -Wall -fPIC -shared -I. -o libmine.so mine.c
+ *     allocbench run configs/quickstart.yaml -b glibc,./libmine.so
  *
  * The allocator: blocks of powers of two, carved from one large mapping, recycled through one free
  * list a size. The contract hands `free` the size, so blocks need no headers.
@@ -35,8 +35,8 @@ struct ab_heap {
 
 /* ---- 2. Parameters, if you have any: `skeleton:fill=on`. ----
  *
- * For built-in back ends the command line checks type and range, so `open` gets values that are
- * in order. A shared object always gets the defaults. */
+ * Set as `-b ./libmine.so:fill=on`. Type and range are checked by this table before `open`, which
+ * gets values that are in order: what was set, else the default, in the order of the table. */
 
 enum { PARAM_FILL, N_PARAMS };
 
@@ -125,7 +125,8 @@ static ab_ref skeleton_alloc(struct ab_heap *heap, size_t size)
 /* ---- 5. Optional hooks. Leave out what your allocator cannot do: the report then says so.
  *         Do not emulate: a resize that always copies is better left out than measured. ---- */
 
-/* Leave it out, and the report says "never frees"; see AB_TRAIT_NO_FREE. ref 0 does nothing. */
+/* Leave it out, and work that frees is partial. An allocator that gives nothing back on purpose,
+ * as an arena does, has a free that does nothing, and AB_TRAIT_NO_FREE. ref 0 does nothing. */
 static void skeleton_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     if (ref == 0)

@@ -154,6 +154,16 @@ const char *ab_package_version(const char *package, const char *status_file, cha
     return buf;
 }
 
+/* Its own, unless the file is another preset's first choice and only a substitute here. */
+static const char *package_of(const struct ab_preset *preset, const char *path)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(presets); i++)
+        if (presets[i].files[0] != NULL && presets[i].files[0][0] != '/' &&
+            strstr(path, presets[i].files[0]) != NULL)
+            return presets[i].package;
+    return preset->package;
+}
+
 const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
                               size_t cap)
 {
@@ -166,5 +176,5 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     buf[0] = 0;
     if (strstr(path, "/local/") != NULL) /* no package put it there */
         return buf;
-    return ab_package_version(preset->package, NULL, buf, cap);
+    return ab_package_version(package_of(preset, path), NULL, buf, cap);
 }

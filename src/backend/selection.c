@@ -194,6 +194,10 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
                                  struct ab_err *err)
 {
     struct ab_spelling spelling;
+    char shown[256];
+    if (*text == ':' || *text == '{')
+        return ab_fail(err, AB_USAGE, "no back end in front of \"%s\"",
+                       ab_text_printable(shown, sizeof shown, text));
     enum ab_status status = ab_settings_split(text, &spelling, err);
     bool is_file = status == AB_OK && is_path(spelling.name);
     if (status == AB_OK)

@@ -1,47 +1,51 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
+ * neither tells one it is said.
+ */
 #include "backend/builtin.h"
 #include "backend/presets.h"
-#include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/list_json.h"
 #include "core/bits.h"
 #include "core/text.h"
-#include "core/units.h"
+#include "report/sink.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void print_preset(const struct ab_preset *preset, const struct ab_selection *s,
-                         bool is_verbose)
+enum { NAME_WIDTH = 16 };
+
+/* A further line about the back end above. */
+static void print_label(const char *label)
 {
-    if (s->state == AB_SELECTION_OK)
-        printf("  %-13s %-24s %s\n", preset->name, s->version[0] != 0 ? s->version : "installed",
-               s->path[0] != 0 ? s->path : preset->summary);
-    else
-        printf("  %-13s %-24s %s%s\n", preset->name, "absent",
-               preset->package != NULL && preset->package[0] != 0 ? "package " : "",
-               preset->package != NULL && preset->package[0] != 0 ? preset->package : s->reason);
-    if (is_verbose && preset->package[0] != 0)
-        printf("  %-13s package %s; every kind of op, several lanes; settings in braces\n", "",
-               preset->package);
-    if (is_verbose && s->build_id[0] != 0)
-        printf("  %-13s build id %s\n", "", s->build_id);
-    if (is_verbose)
-        printf("  %-13s %s\n", "", preset->summary);
+    printf("  %-*s %-8s ", NAME_WIDTH, "", label);
 }
 
-static void print_params(const struct ab_backend *b)
+static void print_library(const struct ab_preset *p, const struct ab_selection *s, bool is_verbose)
 {
-    for (size_t i = 0; i < b->n_params; i++) {
-        const struct ab_param *p = &b->params[i];
-        char def[32];
-        if (p->type == AB_PARAM_CHOICE)
-            snprintf(def, sizeof def, "%s", p->choices[p->def]);
-        else if (p->type == AB_PARAM_BYTES)
-            ab_units_bytes(def, sizeof def, (double)p->def);
-        else
-            ab_units_count(def, sizeof def, (double)p->def);
-        printf("  %-13s :%s=%s  %s\n", "", p->name, def, p->help);
+    char path[4096 + 64];
+    ab_text_printable(path, sizeof path, s->path);
+    printf("  %-*s ", NAME_WIDTH, p->name);
+    if (s->state == AB_SELECTION_ABSENT)
+        printf("%-19s package %s\n", "absent", p->package);
+    else if (s->state != AB_SELECTION_OK)
+        printf("%-19s %s %s\n", "wrong library", path, s->reason);
+    else
+        printf("%-19s %s\n", s->version[0] != 0 ? s->version : "version unknown",
+               path[0] != 0 ? path : "in every process");
+    if (!is_verbose)
+        return;
+    print_label("is");
+    printf("%s\n", p->summary);
+    print_label("package");
+    printf("%s\n", p->package);
+    if (s->build_id[0] != 0) {
+        print_label("build id");
+        printf("%s\n", s->build_id);
     }
+    print_label("settings");
+    printf("'%s{VARIABLE=VALUE;…}'\n", p->name);
 }
 
 static void print_traits(const struct ab_backend *b)
@@ -56,60 +60,99 @@ static void print_traits(const struct ab_backend *b)
         {AB_TRAIT_MOVES, "blocks may move"},
         {AB_TRAIT_NO_FREE, "gives nothing back before a reset"},
     };
-    static const char *const names[] = {"alloc_zeroed", "alloc_aligned", "free", "resize",
-                                        "usable_size",  "reset",         "purge"};
-    const bool hooks[] = {b->alloc_zeroed != NULL, b->alloc_aligned != NULL, b->free != NULL,
-                          b->resize != NULL,       b->usable_size != NULL,   b->reset != NULL,
-                          b->purge != NULL};
-    const char *between = "traits: ";
-    printf("  %-13s ", "");
+    const char *between = "";
+    print_label("traits");
+    if (b->thread_enter != NULL || (b->traits & AB_TRAIT_THREAD_SAFE) == 0) {
+        printf("%s", b->thread_enter != NULL ? "a heap for each lane" : "one lane");
+        between = ", ";
+    }
     for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
         if ((b->traits & traits[i].trait) != 0) {
             printf("%s%s", between, traits[i].text);
             between = ", ";
         }
-    if (b->thread_enter != NULL)
-        printf("%sa heap for each lane", between);
-    printf("%s", strcmp(between, "traits: ") == 0 ? "one lane; cannot:" : "; cannot:");
-    bool is_whole = true;
-    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-        if (!hooks[i]) {
-            printf(" %s", names[i]);
-            is_whole = false;
-        }
-    puts(is_whole ? " -" : "");
+    putchar('\n');
 }
 
-static void print_builtins(bool is_verbose)
+static void print_missing(const struct ab_backend *b)
 {
+    const struct ab_hook *hook;
+    bool is_whole = true;
+    for (size_t i = 0; (hook = ab_list_hook(i)) != NULL; i++) {
+        if (ab_list_has_hook(b, hook))
+            continue;
+        if (is_whole)
+            print_label("without");
+        printf("%s%s", is_whole ? "" : ", ", hook->name);
+        is_whole = false;
+    }
+    if (!is_whole)
+        putchar('\n');
+}
+
+static void print_params(const struct ab_backend *b)
+{
+    char def[32], allowed[128];
+    for (size_t i = 0; i < b->n_params; i++) {
+        const struct ab_param *p = &b->params[i];
+        print_label(i == 0 ? "settings" : "");
+        printf(":%s=%s (%s) %s\n", p->name, ab_list_value(def, sizeof def, p, p->def),
+               ab_list_allowed(allowed, sizeof allowed, p), p->help);
+    }
+}
+
+static void print_all(const struct ab_listing *l, bool is_verbose)
+{
+    puts("libraries (malloc boundary)");
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        print_library(ab_preset_at(i), &l->presets[i].items[0], is_verbose);
     puts("\nbuilt in (heap boundary)");
     for (size_t i = 0; i < ab_builtin_count(); i++) {
         const struct ab_backend *b = ab_builtin_at(i);
-        printf("  %-13s %s\n", b->name, b->summary);
+        printf("  %-*s %s\n", NAME_WIDTH, b->name, b->summary);
         if (is_verbose) {
             print_traits(b);
+            print_missing(b);
             print_params(b);
         }
     }
+    puts("\nand any library by its path: one that defines malloc and its kin, or "
+         AB_BACKEND_SYMBOL ",\nor functions with a prefix: ./libmi.so:prefix=mi_");
+}
+
+static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
+{
+    struct ab_output out;
+    enum ab_status status = ab_output_open(path, &out, err);
+    if (status != AB_OK)
+        return status;
+    if (ab_list_json(out.to, l))
+        return ab_output_commit(&out, err);
+    ab_output_abandon(&out);
+    return ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
 enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
+    static const char *const known[] = {"backends"};
+    struct ab_listing listing = {.presets = {{0}}};
+    enum ab_status status = AB_OK;
+    char shown[128];
     (void)exit_code;
-    if (o->n_args != 1 || strcmp(o->args[0], "backends") != 0)
+    if (o->n_args != 1)
         return ab_fail(err, AB_USAGE, "list what? allocbench list backends");
-    puts("libraries (malloc boundary)");
-    for (size_t i = 0; i < ab_preset_count(); i++) {
-        struct ab_selection_list list;
-        const struct ab_preset *preset = ab_preset_at(i);
-        const char *const names[] = {preset->name};
-        enum ab_status status = ab_selection_parse(names, 1, NULL, &list, err);
-        if (status != AB_OK)
-            return status;
-        print_preset(preset, &list.items[0], o->is_verbose);
-        ab_selection_list_fini(&list);
-    }
-    print_builtins(o->is_verbose);
-    puts("\nand any library by path: one that defines malloc and its kin, or " AB_BACKEND_SYMBOL ",\nor with a prefix: ./libmi.so:prefix=mi_");
-    return AB_OK;
+    if (strcmp(o->args[0], known[0]) != 0)
+        return ab_fail(err, AB_USAGE, "list: \"%s\" is nothing that can be listed; %s",
+                       ab_text_printable(shown, sizeof shown, o->args[0]),
+                       ab_text_nearest(o->args[0], known, 1) != NULL
+                           ? "did you mean \"backends\"?" : "allowed: backends");
+    for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
+        status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &listing.presets[i], err);
+    if (status == AB_OK && o->json != NULL)
+        status = write_json(o->json, &listing, err);
+    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+        print_all(&listing, o->is_verbose);
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        ab_selection_list_fini(&listing.presets[i]);
+    return status;
 }

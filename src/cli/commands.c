@@ -54,6 +54,7 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                           ab_cmd_check},
     [AB_COMMAND_LIST] = {"list", "backends [-v]",
                          "list what can be measured here",
-                         "  allocbench list backends\n",
+                         "  allocbench list backends\n"
+                         "  allocbench list backends -v\n",
                          ab_cmd_list},
 };

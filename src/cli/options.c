@@ -60,8 +60,9 @@ enum option_id {
 static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
                      "back ends, by name or path, comma-separated or repeated, with\n"
-                     "settings: slab:keep=8, 'jemalloc{MALLOC_CONF=dirty_decay_ms:0}',\n"
-                     "./libmi.so:prefix=mi_\n"
+                     "settings, each spelling a row of its own: slab:keep=8:spare=0,\n"
+                     "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n"
+                     "several variables as {A=1;B=2}; see allocators/README.md\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
                      "What runs", 'b', RUN | REPLAY | CHECK},
     [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
@@ -137,7 +138,7 @@ static const struct ab_option_info table[] = {
     [OPT_NO_STORE] = {"no-store", NULL, "keep no result beside what --json and --csv write", "Output",
                       0, RUN | REPLAY},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-                  RUN | REPLAY | REPORT | TRACE},
+                  RUN | REPLAY | REPORT | TRACE | LIST},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
                  RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",

@@ -1,11 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading alone, without stdio and libm: the worker reads the parameters of plug-ins with it.
+ */
 #include "core/units.h"
 
 #include "core/bits.h"
 
-#include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 struct unit {
@@ -107,6 +108,12 @@ static bool digits_to_whole(const char *digits, size_t n, uint64_t factor, uint6
     return !__builtin_mul_overflow(whole, factor, out);
 }
 
+/* To the nearest whole number; 0 ≤ v < 2^63. */
+static double rounded(double v)
+{
+    return (double)(uint64_t)(v + 0.5);
+}
+
 const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, struct ab_number *out)
 {
     char digits[64];
@@ -147,51 +154,12 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
     uint64_t whole = 0;
     bool is_exact = k->whole && exponent == 0 && used <= 19 &&
                     digits_to_whole(digits, used, (uint64_t)unit->factor, &whole);
-    if (!isfinite(value) || (is_exact ? whole >= UINT64_C(1) << 63 : value >= 0x1p63))
+    if (!__builtin_isfinite(value) || (is_exact ? whole >= UINT64_C(1) << 63 : value >= 0x1p63))
         return "number out of range";
-    if (k->whole && fabs(value - nearbyint(value)) > 1e-9 * value)
+    if (k->whole && __builtin_fabs(value - rounded(value)) > 1e-9 * value)
         return kind == AB_UNIT_COUNT ? "must be a whole number"
                                      : "must be whole in its smallest unit";
     out->value = value;
-    out->whole = is_exact ? whole : (uint64_t)nearbyint(value);
+    out->whole = is_exact ? whole : (uint64_t)rounded(value);
     return NULL;
-}
-
-static char *print_scaled(char *buf, size_t cap, double v, const char *const *names, size_t n_names,
-                          double step)
-{
-    size_t i = 0;
-    while (i + 1 < n_names && fabs(v) >= step * 0.9995) {
-        v /= step;
-        i++;
-    }
-    int decimals = i == 0 && v == nearbyint(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
-    char number[400];
-    snprintf(number, sizeof number, "%.*f", decimals, v);
-    size_t digits = strspn(number, "-0123456789");
-    if (number[digits] != 0 && isfinite(v)) { /* whatever the locale's radix is, in bytes too */
-        size_t radix = strcspn(number + digits, "0123456789");
-        number[digits] = '.';
-        memmove(number + digits + 1, number + digits + radix, strlen(number + digits + radix) + 1);
-    }
-    snprintf(buf, cap, "%s%s%s", number, names[i][0] != 0 ? " " : "", names[i]);
-    return buf;
-}
-
-const char *ab_units_bytes(char *buf, size_t cap, double bytes)
-{
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    return print_scaled(buf, cap, bytes, names, AB_ARRAY_LEN(names), 1024);
-}
-
-const char *ab_units_time(char *buf, size_t cap, double ns)
-{
-    static const char *const names[] = {"ns", "us", "ms", "s"};
-    return print_scaled(buf, cap, ns, names, AB_ARRAY_LEN(names), 1000);
-}
-
-const char *ab_units_count(char *buf, size_t cap, double n)
-{
-    static const char *const names[] = {"", "k", "M", "G", "T"};
-    return print_scaled(buf, cap, n, names, AB_ARRAY_LEN(names), 1000);
 }

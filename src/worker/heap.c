@@ -40,16 +40,6 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                        " is required and NULL", NULL);
 }
 
-/* The parent never loads a plug-in, so it cannot know its parameters. */
-static void set_defaults(struct ab_worker *w, const struct ab_backend *b)
-{
-    char buf[24];
-    if (b->n_params > AB_PARAMS_MAX)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ",
-                       ab_worker_number(buf, b->n_params), " params, 16 are allowed", NULL);
-    ab_worker_set_params(w, b);
-}
-
 static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
 {
     char buf[24];
@@ -81,8 +71,8 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "no built-in back end ", request->builtin, NULL);
     check_table(w, b);
     if (request->source == AB_SOURCE_PLUGIN)
-        set_defaults(w, b);
-    w->block->report.traits = b->traits;
+        ab_worker_set_params(w, b);
+    w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};
     struct ab_heap *heap = NULL;

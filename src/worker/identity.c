@@ -80,6 +80,16 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "served by ", id->path, " instead", NULL);
 }
 
+bool ab_worker_is_of_file(const struct ab_worker *w, const void *address)
+{
+    const struct ab_run_request *want = &w->block->request;
+    Dl_info info;
+    struct stat st;
+    return dladdr(address, &info) != 0 && info.dli_fname != NULL &&
+           stat(info.dli_fname, &st) == 0 && st.st_dev == want->want_dev &&
+           st.st_ino == want->want_ino;
+}
+
 /* The preload was asked for, yet some functions come from elsewhere: say which. */
 static void check_one_object(struct ab_worker *w, void *const *functions)
 {
@@ -93,28 +103,72 @@ static void check_one_object(struct ab_worker *w, void *const *functions)
                            NULL);
 }
 
+static const char *last_slash(const char *path)
+{
+    const char *found = NULL;
+    for (; *path != 0; path++)
+        if (*path == '/')
+            found = path;
+    return found;
+}
+
+/* tbb's malloc is a proxy: the allocator is libtbbmalloc.so.2, which the loader finds as it likes.
+ * It has to be the one that lies beside the proxy, or a build of one's own would silently be
+ * measured with the system's. */
+static void check_proxy(struct ab_worker *w, const void *proxy)
+{
+    static const char file[] = "libtbbmalloc.so.2";
+    const char *path = w->block->request.path, *slash = last_slash(path);
+    void *scalable = dlsym(RTLD_DEFAULT, "scalable_malloc");
+    char beside[sizeof w->block->request.path + sizeof file];
+    Dl_info mine, other;
+    struct stat want, have;
+    if (dlsym(RTLD_DEFAULT, "__TBB_malloc_proxy") == NULL || scalable == NULL || slash == NULL ||
+        dladdr(proxy, &mine) == 0 || dladdr(scalable, &other) == 0 ||
+        mine.dli_fbase == other.dli_fbase)
+        return;
+    size_t n = (size_t)(slash - path) + 1;
+    for (size_t i = 0; i < n; i++)
+        beside[i] = path[i];
+    memcpy(beside + n, file, sizeof file);
+    if (stat(beside, &want) != 0 || stat(other.dli_fname, &have) != 0 ||
+        want.st_dev != have.st_dev || want.st_ino != have.st_ino)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is a proxy and hands over to ", other.dli_fname,
+                       ", not to ", beside, NULL);
+}
+
+/* mimalloc's 209 is 2.0.9. buf: 24 bytes for either form. */
+static const char *dotted(char buf[48], int version)
+{
+    const char *digits = ab_worker_number(buf + 24, (uint64_t)version);
+    if (strlen(digits) != 3)
+        return digits;
+    for (int i = 0; i < 3; i++) {
+        buf[2 * i] = digits[i];
+        buf[2 * i + 1] = i < 2 ? '.' : 0;
+    }
+    return buf;
+}
+
 /* What the library says of its own version; the parent knows file names, this knows the code. */
-static void ask_version(struct ab_worker *w)
+void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
 {
     char *out = w->block->report.version;
     size_t cap = sizeof w->block->report.version;
     const char *text = NULL;
     size_t n = sizeof text;
-    int (*mallctl)(const char *, void *, size_t *, void *, size_t) =
-        (int (*)(const char *, void *, size_t *, void *, size_t))dlsym(RTLD_DEFAULT, "mallctl");
+    int (*control)(const char *, void *, size_t *, void *, size_t) =
+        (int (*)(const char *, void *, size_t *, void *, size_t))mallctl;
     const char *(*tc_version)(int *, int *, const char **) =
-        (const char *(*)(int *, int *, const char **))dlsym(RTLD_DEFAULT, "tc_version");
-    int (*mi_version)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "mi_version");
-    const char *(*libc)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    char buf[24];
-    if (w->block->request.source == AB_SOURCE_LIBC)
-        text = libc != NULL ? libc() : NULL;
-    else if (mallctl != NULL && mallctl("version", &text, &n, NULL, 0) != 0)
+        (const char *(*)(int *, int *, const char **))dlsym(library, "tc_version");
+    int (*mi_version)(void) = (int (*)(void))dlsym(library, "mi_version");
+    char buf[48];
+    if (control != NULL && control("version", &text, &n, NULL, 0) != 0)
         text = NULL;
-    else if (tc_version != NULL)
+    else if (control == NULL && tc_version != NULL)
         text = tc_version(NULL, NULL, NULL);
-    else if (mi_version != NULL)
-        text = ab_worker_number(buf, (uint64_t)mi_version());
+    else if (control == NULL && mi_version != NULL)
+        text = dotted(buf, mi_version());
     if (text == NULL)
         return;
     for (size_t i = 0; i + 1 < cap && text[i] != 0; i++)
@@ -142,5 +196,8 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face)
     face->realloc = (void *(*)(void *, size_t))functions[3];
     face->memalign = (void *(*)(size_t, size_t))functions[4];
     face->usable_size = (size_t(*)(void *))functions[7];
-    ask_version(w);
+    if (!is_libc) { /* of the C library the parent knows it: both run the same */
+        check_proxy(w, functions[0]);
+        ab_worker_ask_version(w, RTLD_DEFAULT, dlsym(RTLD_DEFAULT, "mallctl"));
+    }
 }

@@ -10,6 +10,8 @@
 
 static void *library;
 
+/* NULL: it has none. A function of that name in something that it depends on is none of its own,
+ * and blocks must not go from one allocator to the other. */
 static void *find(struct ab_worker *w, const char *name)
 {
     const char *prefix = w->block->request.prefix;
@@ -19,7 +21,8 @@ static void *find(struct ab_worker *w, const char *name)
         return NULL;
     memcpy(symbol, prefix, n);
     memcpy(symbol + n, name, bytes);
-    return dlsym(library, symbol);
+    void *found = dlsym(library, symbol);
+    return found != NULL && ab_worker_is_of_file(w, found) ? found : NULL;
 }
 
 /* posix_memalign alone has another shape; errno is what memalign would leave. */
@@ -50,7 +53,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     *(void **)&face->malloc = find(w, "malloc");
     *(void **)&face->free = find(w, "free");
     if (face->malloc == NULL || face->free == NULL)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not define ", w->block->request.prefix,
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not itself define ", w->block->request.prefix,
                        "malloc and ", w->block->request.prefix, "free", NULL);
     *(void **)&face->calloc = find(w, "calloc");
     *(void **)&face->realloc = find(w, "realloc");
@@ -58,8 +61,8 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     if (face->usable_size == NULL)
         *(void **)&face->usable_size = find(w, "usable_size");
     find_aligned(w, face);
-    ab_worker_identify_object(w, *(void **)&face->free, true);
     ab_worker_identify_object(w, *(void **)&face->malloc, true);
+    ab_worker_ask_version(w, library, find(w, "mallctl"));
     return 1u << AB_OP_ALLOC | 1u << AB_OP_FREE |
            (face->calloc != NULL ? 1u : 0u) << AB_OP_ALLOC_ZEROED |
            (face->memalign != NULL ? 1u : 0u) << AB_OP_ALLOC_ALIGNED |

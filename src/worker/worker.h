@@ -63,12 +63,16 @@ const char *ab_worker_number(char *buf, uint64_t n);
 /* identity.c: who serves malloc; fails the run when it is not the library asked for. */
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face);
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
+/* Is what lies there of request.want_dev and want_ino? */
+bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
+/* report.version, as the library itself says it; `mallctl` may be NULL. */
+void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
 /* prefix.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face);
 
-/* plugin_params.c: request.params by the table of the plug-in. */
+/* plugin_params.c: request.values from request.params, by the table of the plug-in. */
 void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
 
 /* heap.c: finds, checks and opens the back end of a heap boundary. */

@@ -16,13 +16,13 @@ expect_refused() { # LIST REGEX
     [ ! -s "$OUT/stdout" ] || fail "something on standard output"
 }
 
-mimalloc() {
+# Where a library of this name is; the test is skipped where it is not installed.
+library() { # NAME
     local found
-    found=$(allocbench list backends | awk '$1 == "mimalloc" {print $3}')
-    case $found in
-    /*) echo "$found" ;;
-    *) skip "no mimalloc here" ;;
-    esac
+    found=$(allocbench list backends --json - | jq -r --arg name "$1" \
+        '.backends[] | select(.name == $name and .status == "ok") | .path')
+    [ -n "$found" ] || skip "no $1 here"
+    echo "$found"
 }
 
 @test "settings of the workload's back ends are rows of their own" {
@@ -51,11 +51,12 @@ mimalloc() {
 }
 
 @test "functions with a prefix are measured, and are those of that file" {
-    library=$(mimalloc)
+    library=$(library mimalloc)
     run_with "$library:prefix=mi_,$library:prefix=xx_"
     expect_code 4
     expect_json '.backends[0] | .name == "mimalloc:prefix=mi_" and .status == "ok"
-        and .boundary == "malloc" and (.path | test("libmimalloc"))'
+        and .boundary == "malloc" and (.path | test("libmimalloc"))
+        and (.version | test("^[0-9]+[.][0-9]")) and .settings == ["prefix=mi_"]'
     expect_json '.backends[1] | .status == "wrong_library" and (.reason | test("xx_malloc"))'
 }
 
@@ -80,10 +81,73 @@ mimalloc() {
     expect_json '.backends[0] | .name == "mine" and .status == "ok" and (.path | test("libmine"))'
 }
 
-@test "a plug-in's parameters are checked by its own table" {
-    run_with "$GUESTS/libplug_good.so:no_such=1"
+@test "every library that is installed here serves all of the quickstart, and proves who it is" {
+    local names
+    names=$(allocbench list backends --json - | jq -r '[.backends[]
+        | select(.kind == "library" and .status == "ok") | .name] | join(",")')
+    bench run "$ROOT/configs/quickstart.yaml" --reps 1 -b "$names" --set live=2000 --set churn=2000 \
+        --set grow=500 --json -
+    expect_code 0
+    expect_json '.backends | map(.name) | join(",") == "'"$names"'"'
+    expect_json '.backends | all(.status == "ok" and .version != null and .build_id != null
+        and (.path | startswith("/")))'
+    expect_json '.backends | map(.build_id) | unique | length == '"$(tr ',' '\n' <<<"$names" | wc -l)"
+}
+
+@test "a proxy must hand over to the allocator beside it" {
+    local proxy
+    proxy=$(library tbb)
+    cp -L "$proxy" "$OUT/libtbbmalloc_proxy.so.2"
+    run_with "tbb,$OUT/libtbbmalloc_proxy.so.2"
     expect_code 4
-    expect_json '.backends[0] | .status == "wrong_library" and (.reason | test("no_such"))'
+    expect_json '.backends[0].status == "ok"'
+    expect_json '.backends[1] | .status == "wrong_library"
+        and (.reason | test("hands over to /.*libtbbmalloc.so.2, not to .*/out/libtbbmalloc.so.2"))'
+}
+
+@test "a function with the prefix, but of another file, counts as missing" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$GUESTS/liblibcprefix.so:prefix=__libc_" --json -
+    expect_code 0
+    expect_json '.config.phases | index("grow") != null' # it resizes
+    expect_json '.backends[0] | .status == "partial" and (.reason | test("resize"))'
+}
+
+@test "a plug-in's parameters arrive, and are checked by its own table" {
+    local guest=$GUESTS/libplug_params.so
+    run_with "$guest:size=64KiB:n=12:mode=fast:check=on"
+    expect_code 0
+    expect_json '.backends[0].settings == ["size=64KiB", "n=12", "mode=fast", "check=on"]'
+    run_with "$guest,$guest:size=2MiB,$guest:n=1.5,$guest:mode=fst,$guest:check=x,$guest:sze=1,$guest:n="
+    expect_code 4
+    expect_json '.backends[0].reason | test("open refused")' # by the guest: nothing was set
+    expect_json '[.backends[1:][].status] | all(. == "wrong_library")'
+    expect_json '.backends[1].reason | test("size=2MiB: must be from 16 to 1048576")'
+    expect_json '.backends[2].reason | test("n=1.5: must be a whole number")'
+    expect_json '.backends[3].reason | test("mode=fst: allowed: slow, fast; did you mean .fast.")'
+    expect_json '.backends[4].reason | test("check=x: must be on or off")'
+    expect_json '.backends[5].reason | test("it has: size, n, mode, check; did you mean .size.")'
+    expect_json '.backends[6].reason | test("n=: empty")'
+}
+
+@test "a plug-in whose table of parameters is wrong is refused, whatever is set" {
+    run_with "$GUESTS/libplug_badparam.so"
+    expect_code 4
+    expect_json '.backends[0].reason | test("params.1. has a default beyond min and max")'
+}
+
+@test "a back end that cannot do an op is shown, and in no ratio, summary or gate" {
+    local guest=$GUESTS/libplug_noresize.so
+    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$guest" --no-store \
+        --gate 'plug_noresize:grow/all/ns_per_op < 1s' --json "$OUT/result.json"
+    expect_code 1
+    expect_json '.backends[1] | .status == "partial" and .reason == "cannot resize"' \
+        "$OUT/result.json"
+    expect_json '[.results[] | select(.backend == "plug_noresize" and .op == "all")] | length > 0' \
+        "$OUT/result.json"
+    expect_json '.gates[0].verdict == "not_judged"' "$OUT/result.json"
+    grep -q 'plug_noresize (partial)' "$OUT/stdout" || fail "not shown"
+    ! grep -E 'plug_noresize.*[0-9]x' "$OUT/stdout" || fail "it has a ratio"
+    grep -q '^glibc: .* per op' "$OUT/stdout" || fail "the summary is not that of glibc alone"
 }
 
 @test "what cannot be meant is refused before anything runs" {
@@ -97,15 +161,63 @@ mimalloc() {
     expect_refused 'slab:kep=1' 'did you mean "keep"'
     expect_refused 'jemaloc' 'did you mean "jemalloc"'
     expect_refused "$GUESTS/libtoy.so:prefix=9" 'beginning of a C name'
+    expect_refused "$GUESTS/libtoy.so:prefx=a_" 'takes no parameters but prefix='
+    expect_refused 'glibc{LD_LIBRARY_PATH=/x}' 'what is loaded'
+    expect_refused 'glibc{LD_AUDIT=/x}' 'LD_AUDIT cannot be set'
+    expect_refused 'glibc{A=1;B=2},glibc{B=2;A=1}' 'the same back end with the same settings'
+    expect_refused 'arena,arena:commit=0' 'leave one out'
+    expect_refused '{A=1}' 'no back end in front'
+    bench run "$WORKLOADS/settings.yaml" -b mime --backend-path /nowhere
+    expect_code 2
+    expect_error 'neither libmime.so nor mime.so is in /nowhere'
+    bench check "$WORKLOADS/settings.yaml" -b jemaloc
+    expect_code 2
+    expect_error 'did you mean "jemalloc"'
+}
+
+@test "rows whose settings differ at the end can be told apart" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 --no-store \
+        -b 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0},glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=1}'
+    expect_code 0
+    grep -Eq '^  glibc.*count=0} ' "$OUT/stdout" || fail "no row that ends with count=0}"
+    grep -Eq '^  glibc.*count=1} ' "$OUT/stdout" || fail "no row that ends with count=1}"
 }
 
 @test "list backends -v tells traits, parameters and packages" {
     bench list backends -v
     expect_code 0
-    grep -q 'package libjemalloc2' "$OUT/stdout"
+    grep -Eq 'package +libjemalloc2' "$OUT/stdout"
     grep -q 'gives nothing back before a reset' "$OUT/stdout"
     grep -q ':keep=' "$OUT/stdout"
     grep -q 'several lanes, frees by other lanes' "$OUT/stdout"
+    grep -Eq ':keep=1024 \(0 to [0-9]+\) empty slabs' "$OUT/stdout"
+    grep -Eq ':spare=4MiB \(0 to 64TiB\)' "$OUT/stdout"
+    grep -Eq ':threads=auto \(auto, mutex\)' "$OUT/stdout"
+    grep -Eq ':grow=on \(on, off\)' "$OUT/stdout"
+    bench list backend
+    expect_code 2
+    expect_error 'did you mean "backends"'
+}
+
+@test "list backends --json is one document with the same" {
+    bench list backends --json -
+    expect_code 0
+    expect_one_document
+    expect_json '.schema == "allocbench-backends/1"'
+    expect_json '[.backends[].name] | index("glibc") == 0 and index("slab") != null'
+    expect_json '.backends[] | select(.name == "jemalloc") | .boundary == "malloc"
+        and .package == "libjemalloc2" and (.status == "ok") == (.path != null)'
+    expect_json '.backends[] | select(.name == "arena") | .boundary == "heap"
+        and (.traits | index("never_frees") != null) and (.hooks | index("usable_size") == null)'
+    expect_json '.backends[] | select(.name == "slab").params[] | select(.name == "threads")
+        | .type == "choice" and .default == "auto" and .choices == ["auto", "mutex"]'
+    bench list backends --json "$OUT/list.json"
+    expect_code 0
+    expect_one_document "$OUT/list.json"
+    grep -q '^built in' "$OUT/stdout"
+    bench list backends --json /nowhere/x.json
+    expect_code 2
+    expect_error 'cannot write'
 }
 
 @test "what would need more memory than allowed is not run, and says how much" {
@@ -114,15 +226,28 @@ mimalloc() {
     expect_json '.backends[] | select(.name == "arena") | .status == "oom"
         and (.reason | test("never frees.*not run"))'
     expect_json '.backends[] | select(.name == "glibc") | .status == "ok"'
+    # a plug-in says what it is only once it is loaded: it is not run all the same
+    run_with "$GUESTS/libplug_nofree.so" --mem-limit 1MiB
+    expect_code 4
+    expect_json '.backends[0] | .status == "oom" and .never_frees
+        and (.reason | test("never frees.*not run"))'
+    expect_json '.results == [] and .blocks == []'
+    run_with "$GUESTS/libplug_nofree.so"
+    expect_code 0
+    expect_json '.backends[0] | .status == "partial" and .reason == "cannot free"'
 }
 
-@test "the skeleton, copied and compiled alone, is a back end" {
+@test "the skeleton, copied and built as its page says, is a back end" {
     command -v cc >/dev/null || skip "no compiler"
-    cp "$ROOT/allocators/skeleton/skeleton.c" "$OUT/mine.c"
-    mkdir "$OUT/allocators"
-    cp "$ROOT/allocators/ab_backend.h" "$OUT/allocators/"
-    (cd "$OUT" && cc -O2 -shared -fPIC -DAB_PLUGIN -I. -o mine.so mine.c)
-    run_with "$OUT/mine.so,glibc"
-    expect_code 0
-    expect_json '.backends[0] | .name == "mine" and .status == "ok" and .boundary == "heap"'
+    mkdir "$OUT/configs"
+    cp -r "$ROOT/allocators" "$OUT/"
+    cp "$WORKLOADS/settings.yaml" "$OUT/configs/quickstart.yaml"
+    awk '/^## Write a back end/ {on = 1} /^4[.]/ {on = 0}
+         on && /```/ {code = /```sh/; next} on && code' "$ROOT/allocators/README.md" >"$OUT/commands"
+    [ "$(wc -l <"$OUT/commands")" -eq 3 ] || fail "not three commands: $(cat "$OUT/commands")"
+    (cd "$OUT" && sh -e commands) >"$OUT/stdout" 2>"$OUT/stderr" || fail "the commands fail"
+    grep -q '^  mine ' "$OUT/stdout" || fail "no row of the copy"
+    sed -i 's/{name: glibc}/{name: .\/libmine.so, params: ["fill=on"]}/' "$OUT/configs/quickstart.yaml"
+    (cd "$OUT" && allocbench run configs/quickstart.yaml --reps 1 --json -) >"$OUT/stdout"
+    expect_json '.backends[0] | .name == "mine:fill=on" and .status == "ok" and .boundary == "heap"'
 }

@@ -102,6 +102,10 @@ static void the_better_file_wins_over_the_earlier_directory(void **state)
     put_library(second, "libtcmalloc.so.4");
     assert_true(ab_preset_locate(ab_preset_find("tcmalloc"), dirs, path, sizeof path));
     assert_string_equal(path, in(second, "libtcmalloc.so.4"));
+    assert_true(ab_preset_locate(ab_preset_find("tcmalloc_minimal"), dirs, path, sizeof path));
+    assert_string_equal(path, in(first, "libtcmalloc_minimal.so.4"));
+    unlink(in(first, "libtcmalloc_minimal.so.4"));
+    assert_false(ab_preset_locate(ab_preset_find("tcmalloc_minimal"), dirs, path, sizeof path));
 }
 
 static void what_is_no_library_is_passed_over_but_better_than_nothing(void **state)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -191,8 +192,8 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
 {
     (void)state;
     expect_usage("jemaloc", NULL, "unknown back end \"jemaloc\"; did you mean \"jemalloc\"?");
-    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, tcmalloc_minimal, mimalloc, scudo, "
-                                  "tbb, arena");
+    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, tcmalloc_minimal, mimalloc, "
+                                  "scudo, tbb, arena");
     expect_usage("qqqqqq", NULL, "unknown back end \"qqqqqq\". Known:");
     expect_usage("ar\033[2Jena", NULL, "\\x1b");
     expect_usage("arena,,system", NULL, "an empty name");
@@ -217,6 +218,64 @@ static void two_of_one_name_are_refused(void **state)
     struct ab_selection_list list = parse("arena,arena:commit=4KiB", NULL);
     assert_int_equal(list.n, 2);
     ab_selection_list_fini(&list);
+}
+
+static void twins_are_refused_however_they_are_spelled(void **state)
+{
+    (void)state;
+    char guest[4096], text[3 * 4096 + 100];
+    expect_usage("arena,arena:commit=0", NULL, "arena and arena:commit=0 are the same back end");
+    expect_usage("slab:keep=8:spare=0", "slab:spare=0:keep=8", "leave one out");
+    expect_usage("glibc{A=1;B=2}", "glibc{B=2;A=1}", "leave one out");
+    expect_usage("glibc{A=1}", "glibc{A=1;}", "leave one out");
+    guest_path(guest, "libplug_malloc.so");
+    snprintf(text, sizeof text, "%s{A=1},%s{A=2},%s,glibc,glibc{A=1},arena{A=1},arena", guest,
+             guest, guest);
+    struct ab_selection_list list = parse(text, NULL);
+    assert_int_equal(list.n, 7);
+    assert_string_equal(list.items[1].name, "plug_malloc{A=2}");
+    assert_string_equal(list.items[1].env[0], "A=2");
+    ab_selection_list_fini(&list);
+}
+
+static void settings_are_checked_as_far_as_no_library_is_needed(void **state)
+{
+    (void)state;
+    char guest[4096], text[4200];
+    expect_usage("glibc{A=\033[2J}", NULL, "printable text, found \"{A=\\x1b[2J}\"");
+    expect_usage("glibc{A=\xff}", NULL, "printable text");
+    expect_usage("./x.so:a", NULL, "\"a\" is not of the form PARAM=VALUE");
+    expect_usage("./x.so:a=1:=2", NULL, "\"=2\" is not of the form PARAM=VALUE");
+    expect_usage("./x.so:a=1:b=2:a=3", NULL, "a is given twice");
+    expect_usage("{A=1}", NULL, "no back end in front of \"{A=1}\"");
+    expect_usage(":a=1", NULL, "no back end in front of \":a=1\"");
+    snprintf(text, sizeof text, "%s:prefx=mi_", guest_path(guest, "libplug_malloc.so"));
+    expect_usage(text, NULL, "takes no parameters but prefix=");
+}
+
+static void folders_are_searched_behind_all_known_names(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/allocbench-folder-XXXXXX", folders[64], bare[64], lib[64], guest[4096];
+    const char *const names[] = {"glibc,mine"}, *const unknown[] = {"mime"};
+    struct ab_selection_list list;
+    struct ab_err err;
+    assert_non_null(mkdtemp(dir));
+    snprintf(folders, sizeof folders, "/nowhere::%s", dir);
+    snprintf(bare, sizeof bare, "%s/mine.so", dir);
+    snprintf(lib, sizeof lib, "%s/libglibc.so", dir);
+    guest_path(guest, "libplug_good.so");
+    assert_int_equal(symlink(guest, bare) | symlink(guest, lib), 0);
+    assert_int_equal(ab_selection_parse(names, 1, folders, &list, &err), AB_OK);
+    assert_int_equal(list.items[0].source, AB_SELECTION_LIBC);
+    assert_string_equal(list.items[1].name, "mine");
+    assert_int_equal(list.items[1].source, AB_SELECTION_PLUGIN);
+    ab_selection_list_fini(&list);
+    assert_int_equal(ab_selection_parse(unknown, 1, folders, &list, &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "neither libmime.so nor mime.so is in /nowhere::/tmp/"));
+    unlink(bare);
+    unlink(lib);
+    rmdir(dir);
 }
 
 static void long_lists_and_names_are_refused(void **state)
@@ -244,6 +303,9 @@ int main(void)
         cmocka_unit_test(a_whole_argument_that_is_a_file_may_have_commas),
         cmocka_unit_test(mistakes_are_named_with_what_is_allowed),
         cmocka_unit_test(two_of_one_name_are_refused),
+        cmocka_unit_test(twins_are_refused_however_they_are_spelled),
+        cmocka_unit_test(settings_are_checked_as_far_as_no_library_is_needed),
+        cmocka_unit_test(folders_are_searched_behind_all_known_names),
         cmocka_unit_test(long_lists_and_names_are_refused),
     };
     return cmocka_run_group_tests_name("selection", tests, NULL, NULL);

@@ -66,6 +66,22 @@ static void the_environment_is_built_not_inherited(void **state)
     unsetenv("LD_LIBRARY_PATH");
 }
 
+static void variables_of_a_back_end_are_added_and_the_last_of_a_name_counts(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    const char *const env[] = {"A=1 2", "PATH=/usr/bin:/bin:/x", "GLIBC_TUNABLES=a.b.c=1", NULL};
+    struct ab_spawn spawn = {.env = env};
+    write_script("tr '\\0' '\\n' </proc/$$/environ | sort"); /* a shell would hide a second PATH */
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_string_equal(printed, "A=1 2\nGLIBC_TUNABLES=a.b.c=1\nLC_ALL=C\n"
+                                 "PATH=/usr/bin:/bin:/x\n");
+    spawn.is_plugin = true;
+    assert_int_equal(run_script(&spawn, &err), AB_OK);
+    assert_non_null(strstr(printed, "\nGLIBC_TUNABLES=a.b.c=1:"
+                                    "glibc.rtld.optional_static_tls=32768\n"));
+}
+
 static void a_worker_has_its_descriptors_and_no_others(void **state)
 {
     (void)state;
@@ -138,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_environment_is_built_not_inherited),
+        cmocka_unit_test(variables_of_a_back_end_are_added_and_the_last_of_a_name_counts),
         cmocka_unit_test(a_worker_has_its_descriptors_and_no_others),
         cmocka_unit_test(a_worker_leads_its_group_and_cannot_gain_rights),
         cmocka_unit_test(huge_pages_can_be_switched_off_for_a_worker),

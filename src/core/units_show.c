@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers as people read them: three significant digits, the unit that fits, a point whatever the
+ * locale says.
+ */
+#include "core/units.h"
+
+#include "core/bits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *print_scaled(char *buf, size_t cap, double v, const char *const *names, size_t n_names,
+                          double step)
+{
+    size_t i = 0;
+    while (i + 1 < n_names && fabs(v) >= step * 0.9995) {
+        v /= step;
+        i++;
+    }
+    int decimals = i == 0 && v == nearbyint(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
+    char number[400];
+    snprintf(number, sizeof number, "%.*f", decimals, v);
+    size_t digits = strspn(number, "-0123456789");
+    if (number[digits] != 0 && isfinite(v)) { /* whatever the locale's radix is, in bytes too */
+        size_t radix = strcspn(number + digits, "0123456789");
+        number[digits] = '.';
+        memmove(number + digits + 1, number + digits + radix, strlen(number + digits + radix) + 1);
+    }
+    snprintf(buf, cap, "%s%s%s", number, names[i][0] != 0 ? " " : "", names[i]);
+    return buf;
+}
+
+const char *ab_units_bytes(char *buf, size_t cap, double bytes)
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    return print_scaled(buf, cap, bytes, names, AB_ARRAY_LEN(names), 1024);
+}
+
+const char *ab_units_time(char *buf, size_t cap, double ns)
+{
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    return print_scaled(buf, cap, ns, names, AB_ARRAY_LEN(names), 1000);
+}
+
+const char *ab_units_count(char *buf, size_t cap, double n)
+{
+    static const char *const names[] = {"", "k", "M", "G", "T"};
+    return print_scaled(buf, cap, n, names, AB_ARRAY_LEN(names), 1000);
+}
