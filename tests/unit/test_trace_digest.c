@@ -10,6 +10,7 @@
 #include "support/trace_mix.h"
 
 #include <glob.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,23 @@ static void both_readers_say_the_same(void **state)
     globfree(&found);
 }
 
+/* The error must be the one that the file is there for. */
+static void assert_expected(const char *path, const char *text)
+{
+    char beside[600], wanted[300] = "";
+    regex_t regex;
+    snprintf(beside, sizeof beside, "%.*s.expect", (int)(strlen(path) - strlen(".abt")), path);
+    FILE *f = fopen(beside, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(wanted, sizeof wanted, f));
+    fclose(f);
+    wanted[strcspn(wanted, "\n")] = 0;
+    assert_int_equal(regcomp(&regex, wanted, REG_EXTENDED | REG_NOSUB), 0);
+    if (regexec(&regex, text, 0, NULL, 0) != 0)
+        fail_msg("%s: no \"%s\"", text, wanted);
+    regfree(&regex);
+}
+
 static void both_readers_refuse_the_same(void **state)
 {
     (void)state;
@@ -132,6 +150,7 @@ static void both_readers_refuse_the_same(void **state)
         char command[600], hex[65];
         if (ab_trace_digest(found.gl_pathv[i], false, hex, NULL, &err) != AB_INPUT)
             fail_msg("%s was accepted", found.gl_pathv[i]);
+        assert_expected(found.gl_pathv[i], err.text);
         snprintf(command, sizeof command, "python3 scripts/read-trace.py '%s' >/dev/null 2>&1",
                  found.gl_pathv[i]);
         int status = system(command);
