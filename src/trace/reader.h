@@ -81,7 +81,9 @@ void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65]);
 struct ab_trace_tape_options {
     enum ab_touch touch; /* default AB_TOUCH_PAGE */
     uint32_t touch_bytes;
-    uint32_t n_lanes;    /* threads share that many; 0 = one each, up to AB_LANES_MAX */
+    uint32_t n_lanes;    /* threads share that many; 0 = as many as are alive at once, up to
+                            AB_LANES_MAX */
+    bool is_partial;     /* as of struct ab_trace_options */
     bool has_window;     /* else AB_WINDOW_AUTO */
     uint32_t window;
 };
