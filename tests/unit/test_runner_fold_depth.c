@@ -203,12 +203,12 @@ static void lanes_run_side_by_side_on_the_op_clock(void **state)
     assert_int_equal(ab_tape_end(b, &two, &err), AB_OK);
     assert_int_equal(ab_tape_map_open(&two, &lanes, &err), AB_OK);
     uint32_t end = lanes.phases[0].end, split = two.lane_begin[1];
-    assert_int_equal(ab_fold_op_clock(&lanes, 0, 0), 0);
-    assert_int_equal(ab_fold_op_clock(&lanes, 0, split), 0); /* the other lane begins too */
-    assert_in_range(ab_fold_op_clock(&lanes, 0, split / 2), end / 2 - 2, end / 2 + 2);
-    assert_in_range(ab_fold_op_clock(&lanes, 0, (split + end) / 2), end / 2 - 4, end / 2 + 4);
+    assert_int_equal(ab_tape_map_clock(&lanes, 0, 0), 0);
+    assert_int_equal(ab_tape_map_clock(&lanes, 0, split), 0); /* the other lane begins too */
+    assert_in_range(ab_tape_map_clock(&lanes, 0, split / 2), end / 2 - 2, end / 2 + 2);
+    assert_in_range(ab_tape_map_clock(&lanes, 0, (split + end) / 2), end / 2 - 4, end / 2 + 4);
     for (uint32_t i = 0; i < end; i++)
-        assert_true(ab_fold_op_clock(&lanes, 0, i) < end);
+        assert_true(ab_tape_map_clock(&lanes, 0, i) < end);
     ab_tape_map_close(&lanes);
     ab_tape_fini(&two);
 }
