@@ -46,7 +46,7 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 {
     static struct ab_spool_event half[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
     struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .slot = slot, .n_events = claimed,
-                                 .half_number = {1, 0}};
+                                 .half_number = {1, 0}, .turn_ticks = 1000};
     char suffix[16], page[AB_SPOOL_DATA] = {0};
     snprintf(suffix, sizeof suffix, ".%u", slot);
     int fd = create(suffix);
@@ -64,7 +64,7 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 static void write_image(uint32_t n_slots)
 {
     struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = PID, .n_slots = n_slots,
-                                   .program = "prog"};
+                                   .trial_ticks = 20 * AB_SPOOL_TRIALS, .program = "prog"};
     int fd = create("");
     put(fd, &image, sizeof image, 0);
     close(fd);
@@ -291,6 +291,43 @@ static void places_beyond_the_file_are_not_read(void **state)
     assert_true(report.n_unfinished > 0);
 }
 
+static void what_was_noted_to_be_timed_is_no_call(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_TRIAL, 0}, {AB_SPOOL_TRIAL, 0},
+         {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 90, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, 2);
+    assert_int_equal(report.info.threads, 1);
+    assert_int_equal(report.n_unfinished + report.n_foreign, 0);
+}
+
+/* Every event has its price, also of those that two make one call of, or none. */
+static void the_cost_is_that_of_all_events_and_of_full_halves(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 50, 0x1000, 1},
+         {AB_SPOOL_RESIZE_BEGIN, 60, 0x1000, 2}, {AB_SPOOL_RESIZE_END, 70, 0x2000, 2});
+    SLOT(1, {AB_SPOOL_BIRTH, 0, 101}, {AB_SPOOL_ALLOC, 80, 0x3000, 1}, {AB_SPOOL_FREE, 90, 0x3000});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal((int)report.noting_ticks, 7 * 20);
+    assert_int_equal(report.turn_ticks, 2000);
+    assert_int_equal(report.span_ticks, 40);
+}
+
+/* A thread's birth is noted when its first call is over: that call's place is its own. */
+static void a_birth_takes_no_part_in_the_order(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 10, 0x1000, 1}, {AB_SPOOL_BIRTH, 0, 102},
+         {AB_SPOOL_ALLOC, 30, 0x1000, 1});
+    SLOT(1, {AB_SPOOL_BIRTH, 0, 101}, {AB_SPOOL_FREE, 20, 0x1000}, {AB_SPOOL_FREE, 40, 0x1000});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.info.events, 4);
+    assert_int_equal(report.info.threads, 3);
+    assert_int_equal(report.n_repairs + report.n_foreign + report.n_reused, 0);
+}
+
 static void a_slot_without_a_file_is_empty(void **state)
 {
     (void)state;
@@ -318,6 +355,9 @@ int main(void)
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
         cmocka_unit_test(a_slot_without_a_file_is_empty),
+        cmocka_unit_test(what_was_noted_to_be_timed_is_no_call),
+        cmocka_unit_test(the_cost_is_that_of_all_events_and_of_full_halves),
+        cmocka_unit_test(a_birth_takes_no_part_in_the_order),
     };
     if (mkdtemp(folder) == NULL)
         return 1;
