@@ -265,30 +265,37 @@ static void the_current_value_of_an_iteration_may_be_removed(void **state)
     ab_handle_arena_fini(&a);
 }
 
+/* n zeroed values, checked and then made dirty. */
+static void check_zeroed(struct ab_handle_arena *a, struct ab_handle *handles, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(ab_handle_insert_zeroed(a, &handles[i]), 0);
+        char *p = ab_handle_get_mut(a, handles[i]);
+        for (size_t k = 0; k < a->slot_bytes; k++)
+            assert_int_equal(p[k], 0);
+        memset(p, 0x5a, a->slot_bytes);
+    }
+}
+
 static void zeroed_values_are_zero_whatever_lay_there_before(void **state)
 {
     (void)state;
-    struct ab_handle_arena a = make(100, 64, 0);
-    for (unsigned round = 0; round < 6; round++) {
-        struct ab_handle handles[64];
-        for (unsigned i = 0; i < 64; i++) {
-            assert_int_equal(i % 3 == 0 ? ab_handle_insert(&a, &handles[i])
-                                        : ab_handle_insert_zeroed(&a, &handles[i]), 0);
-            char *p = ab_handle_get_mut(&a, handles[i]);
-            for (size_t k = 0; i % 3 != 0 && k < a.slot_bytes; k++)
-                assert_int_equal(p[k], 0);
-            memset(p, 0x5a, a.slot_bytes);
-        }
-        for (unsigned i = 0; i < 64 && round % 2 == 0; i += 2)
-            ab_handle_remove(&a, handles[i]);
-        if (round == 3)
-            ab_handle_purge(&a);
-        if (round != 0)
-            ab_handle_flush(&a);
-        else
-            for (unsigned i = 1; i < 64; i += 2)
-                ab_handle_remove(&a, handles[i]);
+    enum { N = 100 };
+    struct ab_handle_arena a = make(100, N, 0);
+    struct ab_handle handles[N];
+    check_zeroed(&a, handles, N / 2);
+    for (unsigned i = 0; i < 9; i++)
+        ab_handle_remove(&a, handles[i * 5]);
+    check_zeroed(&a, handles, N / 2 + 9); /* out of the list of free slots, then fresh ones */
+    for (unsigned round = 0; round < 3; round++) {
+        ab_handle_flush(&a);
+        check_zeroed(&a, handles, N);
     }
+    ab_handle_flush(&a);
+    for (unsigned i = 0; i < 45; i++)
+        insert(&a);
+    ab_handle_purge(&a); /* the page of the last one in use stays, with others on it */
+    check_zeroed(&a, handles, N - 45);
     ab_handle_arena_fini(&a);
 }
 
