@@ -376,7 +376,6 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
         return status;
     note_kind(b, AB_OP_ACCESS);
-    note_used(b, entry);
     current_phase(b)->n_touches += how == AB_ACCESS_WRITE;
     current_phase(b)->touched_pages += how == AB_ACCESS_WRITE;
     return AB_OK;

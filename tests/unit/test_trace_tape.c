@@ -83,7 +83,7 @@ static void an_access_is_an_op_of_a_live_block_that_has_a_byte(void **state)
     ab_tape_fini(&t);
 }
 
-/* A lane must not read a block that another one is still to allocate. */
+/* A lane must not read a block that another one is still to allocate, nor free what is read. */
 static void an_access_by_another_lane_is_guarded_and_no_remote_free(void **state)
 {
     (void)state;
@@ -92,9 +92,13 @@ static void an_access_by_another_lane_is_guarded_and_no_remote_free(void **state
     struct ab_tape t;
     assert_int_equal(ab_tape_alloc(b, 0, &r, &err), AB_OK);
     assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 1, &r, &err), AB_OK);
     assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_OK);
+    assert_int_equal(ab_tape_lane(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
     assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
-    assert_int_equal(t.n_edges, 1);
+    assert_int_equal(t.n_edges, 2);
+    assert_int_equal(AB_OP_SIZE(t.ops[2]), 2); /* behind the access, lane 1's second op */
     assert_int_equal(t.n_remote, 0);
     ab_tape_fini(&t);
 }
