@@ -47,6 +47,7 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
         out->image.pid != pid)
         return false;
     out->image.program[sizeof out->image.program - 1] = 0;
+    out->image.comm[sizeof out->image.comm - 1] = 0;
     if (out->image.n_slots > AB_SPOOL_SLOTS_MAX)
         out->image.n_slots = AB_SPOOL_SLOTS_MAX;
     for (uint32_t slot = 0; slot < out->image.n_slots; slot++) {
@@ -162,6 +163,7 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     }
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
+    s->turn_ticks = tail.turn_ticks;
     s->n_events = bound_events(&tail);
     s->n_unwritten = tail.n_events - s->n_events;
     return ab_stream_next(s, folder, image, err);

@@ -130,4 +130,16 @@ uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b);
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);
 void ab_tape_fini(struct ab_tape *tape);
 
+/* ---- a tape in bursts ----
+ * What is too long to be held is cut: what was pushed since the last cut is a burst, a tape of its
+ * own that begins and ends at a barrier of all lanes. Slots, live blocks and facts go on. */
+
+/* Before anything is pushed: bursts must agree on the number of lanes, used or not. */
+void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes);
+/* *out is borrowed until the next ab_tape_phase, which must come before anything else is pushed.
+ * Its facts, n_slots and live_end count from the very beginning, all else is the burst's own. The
+ * digest takes longer than all the rest: without has_digest there is none (""). */
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
+                           const struct ab_tape **out, struct ab_err *err);
+
 #endif
