@@ -70,7 +70,8 @@ static void arenas_that_cannot_be_are_refused(void **state)
 static void values_are_aligned_and_do_not_overlap(void **state)
 {
     (void)state;
-    static const size_t table[][2] = {{0, 0}, {1, 0}, {17, 16}, {100, 64}, {4096, 4096}, {5, 65536}};
+    static const size_t table[][2] = {{0, 0},    {1, 0},       {17, 16},
+                                      {100, 64}, {4096, 4096}, {5, 65536}};
     for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
         struct ab_handle_arena a;
         struct ab_handle_options o = {table[i][0], table[i][1], 9, 0};

@@ -341,7 +341,7 @@ static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
     return *(char **)ref;
 }
 
-enum { N_BLOCKS = 10, N_ACCESSES = 100 }; /* of these, a quarter write, to the first blocks */
+enum { N_BLOCKS = 10, N_ACCESSES = 100 }; /* of these, a quarter write, to the first block */
 
 static void push_accesses(struct fixture *f)
 {
@@ -351,9 +351,11 @@ static void push_accesses(struct fixture *f)
     ab_tape_phase(b, "p", true, &err);
     for (uint32_t i = 0; i < N_BLOCKS; i++)
         assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
-    for (uint32_t i = 0; i < N_ACCESSES; i++)
-        assert_int_equal(ab_tape_access(b, i % 4 == 0 ? 0 : i % N_BLOCKS,
-                                        i % 4 == 0 ? AB_ACCESS_WRITE : AB_ACCESS_READ, &err), AB_OK);
+    for (uint32_t i = 0; i < N_ACCESSES; i++) {
+        bool writes = i % 4 == 0;
+        assert_int_equal(ab_tape_access(b, writes ? 0 : i % N_BLOCKS,
+                                        writes ? AB_ACCESS_WRITE : AB_ACCESS_READ, &err), AB_OK);
+    }
     for (uint32_t i = 1; i < N_BLOCKS; i++)
         assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
     change_tape(f, b);
