@@ -21,7 +21,7 @@
  *     `thread_enter` gives each thread its own.
  *
  * Frozen: a change of meaning or order needs a new ABI number; new hooks go at the end and are
- * recognised by `size`.
+ * recognised by `size`: those behind AB_BACKEND_SIZE_MIN need not be there.
  */
 #ifndef AB_BACKEND_H
 #define AB_BACKEND_H
@@ -94,7 +94,7 @@ struct ab_backend {
     uint32_t abi, size; /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before all else */
     const char *name;    /* [A-Za-z0-9._-]{1,64} */
     const char *summary; /* one line */
-    uint64_t traits;     /* enum ab_trait */
+    uint64_t traits;     /* enum ab_trait, with the defaults of all params; see traits_for */
     const struct ab_param *params;
     size_t n_params;
 
@@ -123,9 +123,23 @@ struct ab_backend {
     void (*purge)(struct ab_heap *heap); /* return unused memory to the system now */
     void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* NULL for a stale handle */
     int (*stats)(struct ab_heap *heap, struct ab_heap_stats *out);
-    /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself. */
+    /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself, for
+     * all threads or for none. */
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
+
+    /* -- behind AB_BACKEND_SIZE_MIN -- */
+
+    /* The traits with these settings, where they change them; NULL: always `traits`. */
+    uint64_t (*traits_for)(const uint64_t *values);
 };
+
+#define AB_BACKEND_SIZE_MIN offsetof(struct ab_backend, traits_for)
+
+static inline uint64_t ab_backend_traits(const struct ab_backend *b, const uint64_t *values)
+{
+    return b->size > AB_BACKEND_SIZE_MIN && b->traits_for != NULL ? b->traits_for(values)
+                                                                  : b->traits;
+}
 
 #endif

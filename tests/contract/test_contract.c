@@ -554,6 +554,7 @@ int main(void)
     add_subject(ab_builtin_find("arena"), "commit=4KiB:reserve=1GiB");
     add_subject(ab_builtin_find("arena"), "huge=on");
     add_subject(ab_builtin_find("arena"), "threads=mutex");
+    add_subject(ab_builtin_find("arena"), "threads=local:keep=64KiB:populate=on");
     add_subject(ab_builtin_find("pool"), "grow=off:threads=mutex");
     add_subject(ab_builtin_find("slab"), "keep=0:spare=0:threads=mutex");
     add_subject(ab_builtin_find("skeleton"), "fill=on");
