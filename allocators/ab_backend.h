@@ -94,7 +94,7 @@ struct ab_backend {
     uint32_t abi, size; /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before all else */
     const char *name;    /* [A-Za-z0-9._-]{1,64} */
     const char *summary; /* one line */
-    uint64_t traits;     /* enum ab_trait, with the defaults of all params; see traits_for */
+    uint64_t traits;     /* enum ab_trait */
     const struct ab_param *params;
     size_t n_params;
 
@@ -123,23 +123,23 @@ struct ab_backend {
     void (*purge)(struct ab_heap *heap); /* return unused memory to the system now */
     void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* NULL for a stale handle */
     int (*stats)(struct ab_heap *heap, struct ab_heap_stats *out);
-    /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself, for
-     * all threads or for none. */
+    /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself. */
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
 
     /* -- behind AB_BACKEND_SIZE_MIN -- */
 
-    /* The traits with these settings, where they change them; NULL: always `traits`. */
-    uint64_t (*traits_for)(const uint64_t *values);
+    /* The table that serves these settings, where they change traits or which hooks there are: of
+     * the same name and params, never NULL. NULL hook: this table, whatever the settings. */
+    const struct ab_backend *(*variant)(const uint64_t *values);
 };
 
-#define AB_BACKEND_SIZE_MIN offsetof(struct ab_backend, traits_for)
+#define AB_BACKEND_SIZE_MIN offsetof(struct ab_backend, variant)
 
-static inline uint64_t ab_backend_traits(const struct ab_backend *b, const uint64_t *values)
+static inline const struct ab_backend *ab_backend_variant(const struct ab_backend *b,
+                                                          const uint64_t *values)
 {
-    return b->size > AB_BACKEND_SIZE_MIN && b->traits_for != NULL ? b->traits_for(values)
-                                                                  : b->traits;
+    return b->size > AB_BACKEND_SIZE_MIN && b->variant != NULL ? b->variant(values) : b;
 }
 
 #endif

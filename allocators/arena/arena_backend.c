@@ -65,12 +65,6 @@ static const struct ab_param params[PARAM_COUNT] = {
                        .choices = thread_choices},
 };
 
-static uint64_t traits_for(const uint64_t *values)
-{
-    uint64_t traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE;
-    return values[PARAM_THREADS] == THREADS_NONE ? traits : traits | AB_TRAIT_THREAD_SAFE;
-}
-
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
 static uint64_t reserve_for(const struct ab_facts *f, uint64_t n_arenas)
 {
@@ -150,16 +144,13 @@ static int enter_first(struct ab_heap *heap, struct ab_heap *own)
 /* The successor of a thread that ended goes on in its arena. */
 static int arena_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
 {
-    if (heap->n_lanes > 0 && lane >= heap->n_lanes)
+    if (lane >= heap->n_lanes)
         return EINVAL;
-    struct ab_heap *own = heap->n_lanes > 0 ? heap + 1 + lane : heap;
-    if (own->arena.base == NULL) {
-        int error = enter_first(heap, own);
-        if (error != 0)
-            return error;
-    }
-    *out = own;
-    return 0;
+    struct ab_heap *own = heap + 1 + lane;
+    int error = own->arena.base == NULL ? enter_first(heap, own) : 0;
+    if (error == 0)
+        *out = own;
+    return error;
 }
 
 static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
@@ -257,28 +248,42 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
+static const struct ab_backend *arena_variant(const uint64_t *values);
+
+#define TABLE(more_traits, thread_enter_) \
+    { \
+        .abi = AB_BACKEND_ABI, \
+        .size = sizeof(struct ab_backend), \
+        .name = "arena", \
+        .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op", \
+        .traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE | (more_traits), \
+        .params = params, \
+        .n_params = PARAM_COUNT, \
+        .open = arena_open, \
+        .close = arena_close, \
+        .alloc = arena_alloc, \
+        .alloc_aligned = arena_alloc_aligned, \
+        .alloc_zeroed = arena_alloc_zeroed, \
+        .free = arena_free, \
+        .resize = arena_resize, \
+        .reset = arena_reset, \
+        .mark = arena_mark, \
+        .release = arena_release, \
+        .purge = arena_purge, \
+        .stats = arena_stats, \
+        .thread_enter = (thread_enter_), \
+        .variant = arena_variant, \
+    }
+
 extern const struct ab_backend ab_arena_backend;
 
-const struct ab_backend ab_arena_backend = {
-    .abi = AB_BACKEND_ABI,
-    .size = sizeof(struct ab_backend),
-    .name = "arena",
-    .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op",
-    .traits = AB_TRAIT_NO_FREE | AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
-    .params = params,
-    .n_params = PARAM_COUNT,
-    .open = arena_open,
-    .close = arena_close,
-    .alloc = arena_alloc,
-    .alloc_aligned = arena_alloc_aligned,
-    .alloc_zeroed = arena_alloc_zeroed,
-    .free = arena_free,
-    .resize = arena_resize,
-    .reset = arena_reset,
-    .mark = arena_mark,
-    .release = arena_release,
-    .purge = arena_purge,
-    .stats = arena_stats,
-    .thread_enter = arena_thread_enter,
-    .traits_for = traits_for,
-};
+const struct ab_backend ab_arena_backend = TABLE(AB_TRAIT_THREAD_SAFE, NULL);
+static const struct ab_backend for_one_lane = TABLE(0, NULL);
+static const struct ab_backend for_each_lane = TABLE(AB_TRAIT_THREAD_SAFE, arena_thread_enter);
+
+static const struct ab_backend *arena_variant(const uint64_t *values)
+{
+    return values[PARAM_THREADS] == THREADS_LOCAL  ? &for_each_lane
+           : values[PARAM_THREADS] == THREADS_NONE ? &for_one_lane
+                                                   : &ab_arena_backend;
+}

@@ -94,8 +94,8 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
     s->source = AB_SELECTION_BUILTIN;
     s->builtin = b;
     enum ab_status status = ab_params_parse(b, params, s->values, err);
-    s->never_frees = status == AB_OK &&
-                     (ab_backend_traits(b, s->values) & AB_TRAIT_NO_FREE) != 0;
+    if (status == AB_OK)
+        s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
     return status;
 }
 

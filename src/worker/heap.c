@@ -40,15 +40,15 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                        " is required and NULL", NULL);
 }
 
-static void check_lanes(struct ab_worker *w, const struct ab_backend *b, uint64_t traits)
+static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
 {
     char buf[24];
     if (w->image->n_lanes == 1)
         return;
-    if ((traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
+    if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
         ab_worker_fail(w, AB_FAILURE_OPEN, "serves one lane, the work has ",
                        ab_worker_number(buf, w->image->n_lanes), NULL);
-    if ((traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
+    if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
         ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free a block in another lane than its own, and "
                                            "the work does so ",
                        ab_worker_number(buf, w->image->n_remote), " times", NULL);
@@ -72,12 +72,12 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     check_table(w, b);
     if (request->source == AB_SOURCE_PLUGIN)
         ab_worker_set_params(w, b);
-    uint64_t traits = ab_backend_traits(b, request->values);
-    w->block->report.traits = traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+    b = ab_backend_variant(b, request->values);
+    w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};
     struct ab_heap *heap = NULL;
-    check_lanes(w, b, traits);
+    check_lanes(w, b);
     ab_memory_before_open(w);
     int error = b->open(&args, &heap);
     if (error != 0)
@@ -118,6 +118,6 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
                            strerrordesc_np(error), NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
-    lane->may_reset = face->reset != NULL && (lane->w->image->n_lanes == 1 ||
-                                              lane->own_face.heap == face->heap);
+    lane->may_reset = face->reset != NULL &&
+                      (lane->w->image->n_lanes == 1 || face->thread_enter == NULL);
 }
