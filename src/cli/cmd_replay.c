@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/measure.h"
 #include "cli/one_file.h"
+#include "cli/progress.h"
 #include "cli/resume.h"
 #include "trace/feed.h"
 
@@ -75,6 +76,17 @@ static enum ab_status name_input(const struct replay *r, enum ab_status status, 
     return ab_fail(err, status, "standard input%s", plain.text + n);
 }
 
+struct reading { /* what is told on a terminal meanwhile */
+    struct ab_progress_line line;
+    const char *path;
+};
+
+static void show_reading(void *user, uint64_t done, uint64_t total)
+{
+    struct reading *reading = user;
+    ab_progress_show_events(&reading->line, reading->path, done, total);
+}
+
 /* In bursts, or as a whole. */
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
@@ -82,10 +94,17 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     uint32_t burst = o->has_burst ? o->burst_events : AB_BURST_EVENTS;
     uint64_t from = o->has_burst ? 0 : AB_STREAM_EVENTS;
     enum ab_status status = AB_OK;
+    struct reading reading = {.path = r->path};
+    ab_progress_begin(&reading.line, o->is_quiet);
+    r->options.progress = show_reading;
+    r->options.user = &reading;
     if (burst != 0)
         status = ab_trace_feed_open(file, &r->options, burst, from, &r->feed, &r->info, err);
     if (status == AB_OK && r->feed == NULL)
         status = ab_trace_to_tape(file, &r->options, &r->tape, &r->info, err);
+    ab_progress_end(&reading.line);
+    if (r->feed != NULL)
+        r->feed->options.progress = NULL; /* from here on runs are measured */
     return name_input(r, status, err);
 }
 

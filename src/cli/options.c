@@ -34,6 +34,7 @@ enum option_id {
     OPT_DIGEST,
     OPT_OUTPUT,
     OPT_FOLLOW,
+    OPT_NO_CONVERT,
     OPT_RESULTS,
     OPT_NO_STORE,
     OPT_JSON,
@@ -137,6 +138,10 @@ static const struct ab_option_info table[] = {
     [OPT_FOLLOW] = {"follow", NULL,
                     "record its child processes too, one trace each: app.PID.abt",
                     "Output", 0, RECORD},
+    [OPT_NO_CONVERT] = {"no-convert", NULL,
+                        "keep what was recorded as it is, in the new folder that -o names (default:\n"
+                        "COMMAND.spool); allocbench trace recover makes the trace, later",
+                        "Output", 0, RECORD},
     [OPT_RESULTS] = {"results", "DIR",
                      "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
                      "results/)",
@@ -425,6 +430,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_FOLLOW:
         o->is_following = true;
+        return AB_OK;
+    case OPT_NO_CONVERT:
+        o->is_unconverted = true;
         return AB_OK;
     case OPT_JSON:
         o->json = value;

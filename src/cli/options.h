@@ -67,6 +67,7 @@ struct ab_options {
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
+    bool is_unconverted;             /* record --no-convert */
     enum ab_color color;
 };
 

@@ -32,6 +32,9 @@ struct ab_convert_report {
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
     uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
+    uint64_t span_ticks;    /* from the first event to the last */
+    double noting_ticks;    /* estimate: what all events cost the program, without full halves */
+    uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
 };
 
 /* Converts one image of `folder` to `to`. *report is filled also on failure, as far as known.
