@@ -21,7 +21,7 @@
  *     `thread_enter` gives each thread its own.
  *
  * Frozen: a change of meaning or order needs a new ABI number; new hooks go at the end and are
- * recognised by `size`.
+ * recognised by `size`: those behind AB_BACKEND_SIZE_MIN need not be there.
  */
 #ifndef AB_BACKEND_H
 #define AB_BACKEND_H
@@ -127,6 +127,20 @@ struct ab_backend {
     /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself. */
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
+
+    /* -- behind AB_BACKEND_SIZE_MIN -- */
+
+    /* The table that serves these settings, where they change traits or which hooks there are: of
+     * the same name and params, never NULL. NULL hook: this table, whatever the settings. */
+    const struct ab_backend *(*variant)(const uint64_t *values);
 };
+
+#define AB_BACKEND_SIZE_MIN offsetof(struct ab_backend, variant)
+
+static inline const struct ab_backend *ab_backend_variant(const struct ab_backend *b,
+                                                          const uint64_t *values)
+{
+    return b->size > AB_BACKEND_SIZE_MIN && b->variant != NULL ? b->variant(values) : b;
+}
 
 #endif

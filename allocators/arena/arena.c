@@ -11,13 +11,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
+#endif
+
 static const size_t first_step_bytes = (size_t)64 << 10;
 static const size_t huge_page_bytes = (size_t)2 << 20;
 static const size_t largest_step_bytes = (size_t)64 << 20;
+static const uint32_t magic_open = 0xA7E4AB0Bu;
 
 static size_t round_up(size_t n, size_t align)
 {
     return (n + align - 1) & ~(align - 1);
+}
+
+/* An arena that was never opened, or is closed, would hand out what is not its own. */
+static void check(const struct ab_arena *a)
+{
+    if (AB_ARENA_CHECKS && a->magic != magic_open)
+        __builtin_trap();
 }
 
 /* Maps too much and trims both ends: the system aligns to pages only. NULL and errno on failure. */
@@ -34,32 +46,68 @@ static char *reserve_aligned(size_t bytes, size_t align, size_t page)
     return p + head;
 }
 
-int ab_arena_init(struct ab_arena *arena, size_t reserve_bytes, size_t step_bytes)
+int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t align = step_bytes >= huge_page_bytes ? huge_page_bytes : page;
-    if (reserve_bytes == 0 || reserve_bytes > PTRDIFF_MAX - align)
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), step = o->step_bytes;
+    if (o->huge && step < huge_page_bytes)
+        step = huge_page_bytes;
+    size_t align = step >= huge_page_bytes ? huge_page_bytes : page;
+    if (o->reserve_bytes == 0 || o->reserve_bytes > PTRDIFF_MAX - align)
         return ENOMEM;
-    size_t bytes = round_up(reserve_bytes, page);
+    size_t bytes = round_up(o->reserve_bytes, page);
     char *base = reserve_aligned(bytes, align, page);
     if (base == NULL)
         return errno;
+    if (o->huge && madvise(base, bytes, MADV_HUGEPAGE) != 0) {
+        int error = errno;
+        munmap(base, bytes);
+        return error;
+    }
     *arena = (struct ab_arena){
         .next = base,
         .limit = base,
         .base = base,
         .end = base + bytes,
         .dirty = base,
-        .step_bytes = step_bytes > bytes ? bytes : round_up(step_bytes, page),
+        .step_bytes = step > bytes ? bytes : round_up(step, page),
+        .keep_bytes = o->keep_bytes == 0 ? SIZE_MAX : o->keep_bytes,
         .page_bytes = page,
-        .n_os_calls = 1,
+        .n_os_calls = 1u + o->huge,
+        .magic = magic_open,
+        .populates = o->populate,
     };
+    AB_POOL_CREATE(arena);
     return 0;
+}
+
+void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
+{
+    size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
+    if (head >= bytes)
+        head = bytes = 0;
+    char *base = head > 0 ? (char *)buffer + head : buffer;
+    bytes = (bytes - head) & ~(AB_ARENA_ALIGN - 1);
+    char *end = bytes > 0 ? base + bytes : base;
+    *arena = (struct ab_arena){
+        .next = base,
+        .limit = end,
+        .base = base,
+        .end = end,
+        .dirty = end, /* what the caller left there is not zero */
+        .keep_bytes = SIZE_MAX,
+        .magic = magic_open,
+    };
+    AB_POOL_CREATE(arena);
+    AB_MARK_UNUSED(base, bytes);
 }
 
 void ab_arena_fini(struct ab_arena *arena)
 {
-    munmap(arena->base, (size_t)(arena->end - arena->base));
+    check(arena);
+    AB_POOL_DESTROY(arena);
+    AB_MARK_DEFINED(arena->base, ab_arena_committed(arena));
+    if (arena->page_bytes != 0)
+        munmap(arena->base, (size_t)(arena->end - arena->base));
     *arena = (struct ab_arena){0};
 }
 
@@ -74,6 +122,18 @@ static size_t next_step(const struct ab_arena *a)
     return step < largest_step_bytes ? step : largest_step_bytes;
 }
 
+/* An older kernel does not know the call: then each page by hand. */
+static bool populate(char *from, size_t bytes, size_t page)
+{
+    if (madvise(from, bytes, MADV_POPULATE_WRITE) == 0)
+        return true;
+    if (errno != EINVAL)
+        return false;
+    for (size_t i = 0; i < bytes; i += page)
+        *(volatile char *)(from + i) = 0;
+    return true;
+}
+
 /* Makes [limit, limit + need) usable; need ≤ end − limit. */
 static bool commit(struct ab_arena *a, size_t need)
 {
@@ -81,87 +141,137 @@ static bool commit(struct ab_arena *a, size_t need)
     size_t bytes = need > step ? round_up(need, a->page_bytes) : step;
     if (bytes > room)
         bytes = room;
-    a->n_os_calls++;
+    a->n_os_calls += 1u + a->populates;
     if (mprotect(a->limit, bytes, PROT_READ | PROT_WRITE) != 0)
         return false;
+    if (a->populates && !populate(a->limit, bytes, a->page_bytes)) {
+        mprotect(a->limit, bytes, PROT_NONE);
+        return false;
+    }
+    AB_MARK_UNUSED(a->limit, bytes);
     a->limit += bytes;
     return true;
 }
 
-/* Makes [from, from + size) usable, or says that it cannot. */
+/* Makes [from, from + size) and its gap usable, or says that it cannot. */
 static bool cover(struct ab_arena *a, const char *from, size_t size)
 {
-    size_t last = ab_arena_last_byte(size);
-    if (last >= (size_t)(a->end - from))
+    size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - from);
+    if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
-    const char *end = from + (last | (AB_ARENA_ALIGN - 1)) + 1;
+    const char *end = from + ab_arena_block_bytes(size);
     return end <= a->limit || commit(a, (size_t)(end - a->limit));
 }
 
-static size_t block_bytes(size_t size)
+__attribute__((noinline)) void *ab_arena_take_slow(struct ab_arena *a, size_t align, size_t size)
 {
-    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1;
-}
-
-__attribute__((noinline)) void *ab_arena_alloc_slow(struct ab_arena *a, size_t align, size_t size)
-{
+    check(a);
     size_t pad = -(uintptr_t)a->next & (align - 1);
     if (pad > (size_t)(a->end - a->next) || !cover(a, a->next + pad, size))
         return NULL;
     char *block = a->next + pad;
-    a->next = block + block_bytes(size);
+    a->next = block + ab_arena_block_bytes(size);
     return block;
 }
 
 void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
 {
-    if (align <= AB_ARENA_ALIGN)
-        return align != 0 && (align & (align - 1)) == 0 ? ab_arena_alloc(a, size) : NULL;
-    if ((align & (align - 1)) != 0)
+    if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
-    return ab_arena_alloc_slow(a, align, size);
+    if (align <= AB_ARENA_ALIGN)
+        return ab_arena_alloc(a, size);
+    return ab_arena_born(a, ab_arena_take_slow(a, align, size), size);
 }
 
 void *ab_arena_alloc_zeroed(struct ab_arena *a, size_t size)
 {
     char *block = ab_arena_alloc(a, size);
-    if (block != NULL && block < a->dirty) {
-        size_t stale = (size_t)(a->dirty - block);
+    if (block != NULL && (AB_ARENA_CHECKS || block < a->dirty)) {
+        size_t stale = AB_ARENA_CHECKS ? size : (size_t)(a->dirty - block);
         memset(block, 0, size < stale ? size : stale);
     }
+    if (block != NULL)
+        AB_MARK_DEFINED(block, size);
     return block;
+}
+
+void *ab_arena_alloc_array(struct ab_arena *a, size_t align, size_t n, size_t each_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, each_bytes, &bytes))
+        return NULL;
+    return ab_arena_alloc_aligned(a, align, bytes);
+}
+
+/* [from, next) is dead. */
+static void bury(char *from, char *next)
+{
+    if (AB_ARENA_CHECKS) {
+        AB_MARK_DEFINED(from, (size_t)(next - from));
+        memset(from, 0xDD, (size_t)(next - from));
+    }
+    AB_MARK_UNUSED(from, (size_t)(next - from));
+    (void)from;
+    (void)next;
 }
 
 static void move_down(struct ab_arena *a, char *to)
 {
     if (a->next > a->dirty)
         a->dirty = a->next;
+    bury(to, a->next);
     a->next = to;
+}
+
+/* The bytes from old_size on become part of the block, or cease to be; the granule that both
+ * share is set anew. */
+static void resize_in_place(struct ab_arena *a, char *block, size_t old_size, size_t new_size)
+{
+    char *to = block + ab_arena_block_bytes(new_size);
+    size_t kept = new_size & ~(size_t)7;
+    if (to < a->next) {
+        move_down(a, to);
+    } else {
+        a->next = to;
+        if (AB_ARENA_CHECKS) {
+            AB_MARK_DEFINED(block, new_size);
+            memset(block + old_size, 0xCD, new_size > old_size ? new_size - old_size : 0);
+        }
+    }
+    AB_MARK_UNUSED(block + kept, (size_t)(to - block) - kept);
+    AB_MARK_DEFINED(block, new_size);
+    (void)kept;
 }
 
 void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
 {
     char *p = block;
-    size_t old_bytes = block_bytes(old_size);
-    bool is_top = p + old_bytes == a->next;
-    if (new_size <= old_bytes) {
-        if (is_top)
-            move_down(a, p + block_bytes(new_size));
-        return p;
-    }
+    size_t old_bytes = ab_arena_block_bytes(old_size);
+    /* A block of another arena may end where this one begins. */
+    bool is_top = p >= a->base && p + old_bytes == a->next;
     if (is_top) {
         if (!cover(a, p, new_size))
             return NULL;
-        a->next = p + block_bytes(new_size);
+        resize_in_place(a, p, old_size, new_size);
+        return p;
+    }
+    if (new_size <= old_bytes - AB_ARENA_GAP) {
+        AB_MARK_DEFINED(p, new_size);
         return p;
     }
     void *copy = ab_arena_alloc(a, new_size);
-    return copy == NULL ? NULL : memcpy(copy, p, old_size);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, p, old_size);
+    if (AB_ARENA_CHECKS)
+        memset(p, 0xDD, old_size);
+    AB_MARK_FREE(a, p, old_size);
+    return copy;
 }
 
 void ab_arena_reset(struct ab_arena *a)
 {
-    move_down(a, a->base);
+    ab_arena_restore(a, 0);
 }
 
 size_t ab_arena_save(const struct ab_arena *a)
@@ -171,16 +281,50 @@ size_t ab_arena_save(const struct ab_arena *a)
 
 void ab_arena_restore(struct ab_arena *a, size_t mark)
 {
-    if (mark < ab_arena_used(a))
-        move_down(a, a->base + mark);
+    check(a);
+    if (mark >= ab_arena_used(a))
+        return;
+    AB_POOL_TRIM(a, a->base, mark);
+    move_down(a, a->base + mark);
+    if ((size_t)(a->limit - a->next) > a->keep_bytes)
+        ab_arena_trim(a, a->keep_bytes);
 }
 
 void ab_arena_purge(struct ab_arena *a)
 {
+    if (a->page_bytes == 0)
+        return;
     char *from = a->base + round_up(ab_arena_used(a), a->page_bytes);
     if (from >= a->limit)
         return;
     a->n_os_calls++;
     if (madvise(from, (size_t)(a->limit - from), MADV_DONTNEED) == 0 && a->dirty > from)
         a->dirty = from;
+}
+
+void ab_arena_trim(struct ab_arena *a, size_t keep_bytes)
+{
+    check(a);
+    size_t used = ab_arena_used(a);
+    if (a->page_bytes == 0 || keep_bytes >= ab_arena_committed(a) - used)
+        return;
+    char *from = a->base + round_up(used + keep_bytes, a->page_bytes);
+    if (from >= a->limit)
+        return;
+    size_t bytes = (size_t)(a->limit - from);
+    a->n_os_calls += 2;
+    if (madvise(from, bytes, MADV_DONTNEED) != 0)
+        return;
+    if (a->dirty > from)
+        a->dirty = from;
+    if (mprotect(from, bytes, PROT_NONE) == 0) {
+        AB_MARK_DEFINED(from, bytes);
+        a->limit = from;
+    }
+}
+
+void ab_arena_release(struct ab_arena *a)
+{
+    ab_arena_reset(a);
+    ab_arena_trim(a, 0);
 }

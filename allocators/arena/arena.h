@@ -2,49 +2,84 @@
  *
  * A virtual-memory arena: a large range of addresses is reserved without access, pages are
  * committed as the bump pointer crosses them, everything dies at once by moving the pointer back.
- * Usable on its own: copy arena.h and arena.c. One thread at a time.
+ * Or the same over a buffer of the caller's. Usable on its own: copy arena.h, arena.c and
+ * ab_debug.h. One thread at a time; each thread may have its own (`static _Thread_local`).
  *
  * It does not free single blocks and does not run destructors. The fast path is inline: one
  * comparison, one addition.
+ *
+ * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
+ * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use.
+ * -DAB_WITH_CHECKS fills new blocks with 0xCD and dead ones with 0xDD, leaves a gap behind each
+ * block for those two to watch, and traps on an arena that was never opened or is closed.
  */
 #ifndef AB_ALLOCATORS_ARENA_H
 #define AB_ALLOCATORS_ARENA_H
 
+#include "allocators/ab_debug.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define AB_ARENA_ALIGN ((size_t)16) /* of every block; what malloc gives */
 
+#ifdef AB_WITH_CHECKS
+#define AB_ARENA_CHECKS true
+#define AB_ARENA_GAP AB_MARK_GAP
+#else
+#define AB_ARENA_CHECKS false
+#define AB_ARENA_GAP ((size_t)0)
+#endif
+
 struct ab_arena {
     char *next;  /* first free byte, a multiple of AB_ARENA_ALIGN */
-    char *limit; /* end of what is committed: whole pages */
+    char *limit; /* end of what is committed: whole pages, or of the caller's buffer */
     char *base, *end;  /* the reservation */
     char *dirty;       /* highest `next` there was when it last went down: zero from here on */
     size_t step_bytes; /* commit at least this much; 0 = growing steps */
-    size_t page_bytes;
+    size_t keep_bytes; /* stay committed behind `next` when it goes down */
+    size_t page_bytes; /* 0: a caller's buffer */
     uint64_t n_os_calls;
+    uint32_t magic;
+    bool populates;
 };
 
-/* Reserves reserve_bytes (rounded up to pages). Commits nothing. step_bytes 0 commits 64 KiB first
- * and then as much again as there is, at most 64 MiB at a time; else steps of that size, S0's
- * form being one page; steps of 2 MiB and more begin at a multiple of it, for huge pages.
- * 0, or an errno; *arena is untouched on failure. */
-int ab_arena_init(struct ab_arena *arena, size_t reserve_bytes, size_t step_bytes);
-/* Gives everything back to the system. */
+struct ab_arena_options {
+    size_t reserve_bytes; /* addresses, rounded up to pages */
+    /* 0 commits 64 KiB first and then as much again as there is, at most 64 MiB at a time; else
+     * steps of this size. One page is the textbook's form; 2 MiB and more begin at a multiple of
+     * it, for huge pages. */
+    size_t step_bytes;
+    /* Threshold: a reset or restore leaves at most this much committed behind the pointer and
+     * returns the rest to the system. 0 = all stays, no system call. */
+    size_t keep_bytes;
+    bool huge;     /* ask for huge pages; steps of at least 2 MiB */
+    bool populate; /* fault pages in as they are committed: one call instead of a fault each */
+};
+
+/* Reserves addresses, commits nothing. 0, or an errno; *arena is untouched on failure. */
+int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
+/* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Never grows,
+ * makes no system call. */
+void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes);
+/* Gives memory and addresses back to the system. */
 void ab_arena_fini(struct ab_arena *arena);
 
 /* Commits what is missing; NULL when the reservation or the system's memory is exhausted. */
-void *ab_arena_alloc_slow(struct ab_arena *arena, size_t align, size_t size);
+void *ab_arena_take_slow(struct ab_arena *arena, size_t align, size_t size);
 /* align must be a power of two; size need not be a multiple of it. NULL else. */
 void *ab_arena_alloc_aligned(struct ab_arena *arena, size_t align, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_arena_alloc_zeroed(struct ab_arena *arena, size_t size);
+/* n objects of each_bytes, aligned; NULL when n × each_bytes overflows. */
+void *ab_arena_alloc_array(struct ab_arena *arena, size_t align, size_t n, size_t each_bytes);
 /* The top block grows and shrinks in place; any other block that grows is copied. NULL leaves the
  * block as it was. */
 void *ab_arena_resize(struct ab_arena *arena, void *block, size_t old_size, size_t new_size);
 
-/* All blocks die; pages stay committed. O(1). */
+/* All blocks die; pages stay committed. O(1), unless there is a threshold. */
 void ab_arena_reset(struct ab_arena *arena);
 /* A save point; restoring it kills all younger blocks. Save points nest. One that is ahead of the
  * arena (its blocks are dead already) is ignored. */
@@ -52,6 +87,26 @@ size_t ab_arena_save(const struct ab_arena *arena);
 void ab_arena_restore(struct ab_arena *arena, size_t mark);
 /* Returns the pages behind the last block to the system; they stay committed. */
 void ab_arena_purge(struct ab_arena *arena);
+/* Leaves at most keep_bytes committed behind the last block. */
+void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
+/* All blocks die and all memory goes back to the system; the addresses stay, to be used again. */
+void ab_arena_release(struct ab_arena *arena);
+
+/* A block, or n in a row, of a type: NULL when exhausted or when n is too large. */
+#define AB_ARENA_NEW(arena, type) \
+    ((type *)ab_arena_alloc_aligned((arena), _Alignof(type), sizeof(type)))
+#define AB_ARENA_ARRAY(arena, type, n) \
+    ((type *)ab_arena_alloc_array((arena), _Alignof(type), (n), sizeof(type)))
+
+/* The statement or block behind it is a scope: what it allocates dies at its end, also when it is
+ * left by break, return or goto. Scopes nest.
+ *     AB_ARENA_SCOPE(&arena) { char *text = ab_arena_alloc(&arena, 100); … } */
+#define AB_ARENA_SCOPE(arena) AB_ARENA_SCOPE_NAMED(arena, __LINE__)
+#define AB_ARENA_SCOPE_NAMED(arena, line) AB_ARENA_SCOPE_LOOP(arena, ab_scope_##line)
+#define AB_ARENA_SCOPE_LOOP(arena, scope) \
+    for (struct ab_arena_scope scope __attribute__((cleanup(ab_arena_scope_end))) = \
+             ab_arena_scope_begin(arena); \
+         scope.is_open; scope.is_open = false)
 
 static inline size_t ab_arena_used(const struct ab_arena *a)
 {
@@ -75,15 +130,50 @@ static inline size_t ab_arena_last_byte(size_t size)
     return size - (size != 0);
 }
 
+/* What a block of that size takes; only for sizes that were compared with the room. */
+static inline size_t ab_arena_block_bytes(size_t size)
+{
+    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
+}
+
+/* A new block as the tools and the eye shall see it; nothing when neither is compiled in. */
+static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
+{
+    (void)a;
+    if (block != NULL && (AB_MARKS || AB_ARENA_CHECKS)) {
+        AB_MARK_DEFINED(block, size);
+        if (AB_ARENA_CHECKS)
+            memset(block, 0xCD, size);
+        AB_MARK_ALLOC(a, block, size);
+    }
+    return block;
+}
+
 /* Size 0 gives a block of its own. NULL when exhausted. */
 static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
-    size_t last = ab_arena_last_byte(size);
+    size_t last = ab_arena_last_byte(size), room = (size_t)(a->limit - a->next);
     char *block = a->next;
-    if (__builtin_expect(last >= (size_t)(a->limit - block), 0))
-        return ab_arena_alloc_slow(a, AB_ARENA_ALIGN, size);
-    a->next = block + (last | (AB_ARENA_ALIGN - 1)) + 1;
-    return block;
+    if (__builtin_expect(last >= room || (AB_ARENA_GAP != 0 && room - last <= AB_ARENA_GAP), 0))
+        return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
+    a->next = block + ab_arena_block_bytes(size);
+    return ab_arena_born(a, block, size);
+}
+
+struct ab_arena_scope {
+    struct ab_arena *arena;
+    size_t mark;
+    bool is_open;
+};
+
+static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
+{
+    return (struct ab_arena_scope){arena, ab_arena_save(arena), true};
+}
+
+static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
+{
+    ab_arena_restore(scope->arena, scope->mark);
 }
 
 #endif

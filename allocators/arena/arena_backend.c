@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
  * The arena as a back end. The reservation is sized from the facts: all that will ever be asked
- * for, since nothing is given back before a reset; addresses cost nothing.
+ * for, since nothing is given back before a reset; addresses cost nothing. With threads=local each
+ * lane has an arena of its own, made when its thread first enters and kept until the heap closes,
+ * because its blocks outlive the thread.
  */
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
 #include "allocators/lane_lock.h"
+#include "allocators/os_map.h"
 
-#include <errno.h>
-#include <sys/mman.h>
-
+/* The root, or the arena of one lane. Lanes share no cache line. */
 struct ab_heap {
-    struct ab_arena arena;
+    _Alignas(64) struct ab_arena arena;
     struct ab_lane_lock lock;
+    struct ab_arena_options options;
+    struct ab_heap *first_lane, *next_lane; /* of the root, of a lane: those that were entered */
+    uint32_t n_lanes; /* of the root with threads=local, else 0; lane i is at this + 1 + i */
+    size_t mapped_bytes;
 };
 
-enum { PARAM_RESERVE, PARAM_COMMIT, PARAM_HUGE, PARAM_THREADS, PARAM_COUNT };
+enum {
+    PARAM_RESERVE,
+    PARAM_COMMIT,
+    PARAM_KEEP,
+    PARAM_HUGE,
+    PARAM_POPULATE,
+    PARAM_THREADS,
+    PARAM_COUNT
+};
+enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL };
 
 #define LARGEST_RESERVE ((uint64_t)1 << 46) /* half of what a process can address on x86-64 */
-#define HUGE_PAGE_BYTES ((uint64_t)2 << 20)
 #define SLACK_BYTES ((uint64_t)1 << 20)
+
+static const char *const thread_choices[] = {"auto", "mutex", "none", "local", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_RESERVE] = {.name = "reserve",
@@ -30,63 +45,112 @@ static const struct ab_param params[PARAM_COUNT] = {
                       .help = "commit in steps of this size; 0 = growing steps from 64 KiB",
                       .type = AB_PARAM_BYTES,
                       .max = (uint64_t)1 << 40},
+    [PARAM_KEEP] = {.name = "keep",
+                    .help = "a reset leaves at most this much committed; 0 = all of it",
+                    .type = AB_PARAM_BYTES,
+                    .max = (uint64_t)1 << 40},
     [PARAM_HUGE] = {.name = "huge",
                     .help = "ask for huge pages, committed 2 MiB at a time or in larger steps",
                     .type = AB_PARAM_BOOL,
                     .max = 1},
-    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
+    [PARAM_POPULATE] = {.name = "populate",
+                        .help = "fault pages in when they are committed, not when first touched",
+                        .type = AB_PARAM_BOOL,
+                        .max = 1},
+    [PARAM_THREADS] = {.name = "threads",
+                       .help = "auto = a mutex when there are several lanes, mutex = always, "
+                               "local = an arena for each lane, none = one lane only",
+                       .type = AB_PARAM_CHOICE,
+                       .max = THREADS_LOCAL,
+                       .choices = thread_choices},
 };
 
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
-static uint64_t reserve_for(const struct ab_facts *f)
+static uint64_t reserve_for(const struct ab_facts *f, uint64_t n_arenas)
 {
-    uint64_t each = AB_ARENA_ALIGN, bytes;
+    uint64_t each = AB_ARENA_ALIGN, bytes, largest = LARGEST_RESERVE / n_arenas;
     if (f->largest_align > AB_ARENA_ALIGN)
         each += f->largest_align;
     if (__builtin_mul_overflow(f->total_blocks, each, &bytes) ||
         __builtin_add_overflow(bytes, f->total_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, SLACK_BYTES, &bytes) || bytes > LARGEST_RESERVE)
-        return LARGEST_RESERVE;
+        __builtin_add_overflow(bytes, SLACK_BYTES, &bytes) || bytes > largest)
+        return largest;
     return bytes;
 }
 
-static int init_arena(struct ab_arena *arena, uint64_t reserve, const uint64_t *values)
+static struct ab_arena_options options_for(const struct ab_open_args *args, uint64_t n_arenas)
 {
-    uint64_t step = values[PARAM_COMMIT];
-    if (values[PARAM_HUGE] && step < HUGE_PAGE_BYTES)
-        step = HUGE_PAGE_BYTES;
-    int error = ab_arena_init(arena, reserve, step);
-    if (error == 0 && values[PARAM_HUGE] &&
-        madvise(arena->base, (size_t)(arena->end - arena->base), MADV_HUGEPAGE) != 0) {
-        error = errno;
-        ab_arena_fini(arena);
-    }
-    return error;
+    const uint64_t *values = args->values;
+    uint64_t reserve = values[PARAM_RESERVE];
+    return (struct ab_arena_options){
+        .reserve_bytes = reserve != 0 ? reserve : reserve_for(args->facts, n_arenas),
+        .step_bytes = values[PARAM_COMMIT],
+        .keep_bytes = values[PARAM_KEEP],
+        .huge = values[PARAM_HUGE] != 0,
+        .populate = values[PARAM_POPULATE] != 0,
+    };
 }
 
 static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
 {
-    uint64_t reserve = args->values[PARAM_RESERVE];
-    if (reserve == 0)
-        reserve = reserve_for(args->facts);
-    struct ab_heap *heap = mmap(NULL, sizeof *heap, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (heap == MAP_FAILED)
+    uint64_t threads = args->values[PARAM_THREADS];
+    uint32_t lanes = args->facts->lanes, n_own = threads == THREADS_LOCAL ? lanes : 0;
+    if (threads == THREADS_NONE && lanes > 1)
+        return ENOTSUP;
+    size_t page = ab_os_page_bytes();
+    size_t bytes = ab_os_round_up(((size_t)n_own + 1) * sizeof(struct ab_heap), page);
+    struct ab_heap *heap = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    if (heap == NULL)
         return errno;
-    int error = init_arena(&heap->arena, reserve, args->values);
+    heap->options = options_for(args, (uint64_t)n_own + 1);
+    int error = ab_arena_init(&heap->arena, &heap->options);
     if (error != 0) {
-        munmap(heap, sizeof *heap);
+        munmap(heap, bytes);
         return error;
     }
-    ab_lane_lock_init(&heap->lock, args->values[PARAM_THREADS], args->facts->lanes);
+    ab_lane_lock_init(&heap->lock, threads == THREADS_MUTEX ? AB_THREADS_MUTEX : AB_THREADS_AUTO,
+                      lanes);
+    heap->n_lanes = n_own;
+    heap->mapped_bytes = bytes;
     *out = heap;
     return 0;
 }
 
+/* The heap itself, then its lanes'; a lane's has none. */
+static struct ab_heap *after(const struct ab_heap *heap, const struct ab_heap *h)
+{
+    return h == heap ? heap->first_lane : h->next_lane;
+}
+
 static void arena_close(struct ab_heap *heap)
 {
-    ab_arena_fini(&heap->arena);
-    munmap(heap, sizeof *heap);
+    for (struct ab_heap *h = heap; h != NULL; h = after(heap, h))
+        ab_arena_fini(&h->arena);
+    munmap(heap, heap->mapped_bytes);
+}
+
+static int enter_first(struct ab_heap *heap, struct ab_heap *own)
+{
+    int error = ab_arena_init(&own->arena, &heap->options);
+    if (error != 0)
+        return error;
+    ab_lane_lock(&heap->lock);
+    own->next_lane = heap->first_lane;
+    heap->first_lane = own;
+    ab_lane_unlock(&heap->lock);
+    return 0;
+}
+
+/* The successor of a thread that ended goes on in its arena. */
+static int arena_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    if (lane >= heap->n_lanes)
+        return EINVAL;
+    struct ab_heap *own = heap + 1 + lane;
+    int error = own->arena.base == NULL ? enter_first(heap, own) : 0;
+    if (error == 0)
+        *out = own;
+    return error;
 }
 
 static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
@@ -157,49 +221,69 @@ static void arena_release(struct ab_heap *heap, uint64_t mark)
     ab_lane_unlock(&heap->lock);
 }
 
+/* Of the root: its lanes too, which are at rest then. */
 static void arena_purge(struct ab_heap *heap)
 {
     ab_lane_lock(&heap->lock);
-    ab_arena_purge(&heap->arena);
+    for (struct ab_heap *h = heap; h != NULL; h = after(heap, h))
+        ab_arena_purge(&h->arena);
     ab_lane_unlock(&heap->lock);
 }
 
-/* What is live is unknown: the arena is never told anything by a free. */
+/* What is live is unknown: the arena is never told anything by a free. Of the root: the sum with
+ * its lanes, which are at rest then. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
+    struct ab_heap_stats sum = {.live_bytes = AB_UNKNOWN};
     ab_lane_lock(&heap->lock);
-    const struct ab_arena *a = &heap->arena;
-    *out = (struct ab_heap_stats){
-        .reserved_bytes = (uint64_t)(a->end - a->base),
-        .committed_bytes = ab_arena_committed(a),
-        .live_bytes = AB_UNKNOWN,
-        .metadata_bytes = sizeof *heap,
-        .os_calls = a->n_os_calls,
-    };
+    for (const struct ab_heap *h = heap; h != NULL; h = after(heap, h)) {
+        const struct ab_arena *a = &h->arena;
+        sum.reserved_bytes += (uint64_t)(a->end - a->base);
+        sum.committed_bytes += ab_arena_committed(a);
+        sum.os_calls += a->n_os_calls;
+        sum.metadata_bytes += sizeof *h;
+    }
     ab_lane_unlock(&heap->lock);
+    *out = sum;
     return 0;
 }
 
+static const struct ab_backend *arena_variant(const uint64_t *values);
+
+#define TABLE(more_traits, thread_enter_) \
+    { \
+        .abi = AB_BACKEND_ABI, \
+        .size = sizeof(struct ab_backend), \
+        .name = "arena", \
+        .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op", \
+        .traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE | (more_traits), \
+        .params = params, \
+        .n_params = PARAM_COUNT, \
+        .open = arena_open, \
+        .close = arena_close, \
+        .alloc = arena_alloc, \
+        .alloc_aligned = arena_alloc_aligned, \
+        .alloc_zeroed = arena_alloc_zeroed, \
+        .free = arena_free, \
+        .resize = arena_resize, \
+        .reset = arena_reset, \
+        .mark = arena_mark, \
+        .release = arena_release, \
+        .purge = arena_purge, \
+        .stats = arena_stats, \
+        .thread_enter = (thread_enter_), \
+        .variant = arena_variant, \
+    }
+
 extern const struct ab_backend ab_arena_backend;
 
-const struct ab_backend ab_arena_backend = {
-    .abi = AB_BACKEND_ABI,
-    .size = sizeof(struct ab_backend),
-    .name = "arena",
-    .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op",
-    .traits = AB_TRAIT_NO_FREE | AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
-    .params = params,
-    .n_params = PARAM_COUNT,
-    .open = arena_open,
-    .close = arena_close,
-    .alloc = arena_alloc,
-    .alloc_aligned = arena_alloc_aligned,
-    .alloc_zeroed = arena_alloc_zeroed,
-    .free = arena_free,
-    .resize = arena_resize,
-    .reset = arena_reset,
-    .mark = arena_mark,
-    .release = arena_release,
-    .purge = arena_purge,
-    .stats = arena_stats,
-};
+const struct ab_backend ab_arena_backend = TABLE(AB_TRAIT_THREAD_SAFE, NULL);
+static const struct ab_backend for_one_lane = TABLE(0, NULL);
+static const struct ab_backend for_each_lane = TABLE(AB_TRAIT_THREAD_SAFE, arena_thread_enter);
+
+static const struct ab_backend *arena_variant(const uint64_t *values)
+{
+    return values[PARAM_THREADS] == THREADS_LOCAL  ? &for_each_lane
+           : values[PARAM_THREADS] == THREADS_NONE ? &for_one_lane
+                                                   : &ab_arena_backend;
+}

@@ -93,8 +93,10 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
 {
     s->source = AB_SELECTION_BUILTIN;
     s->builtin = b;
-    s->never_frees = (b->traits & AB_TRAIT_NO_FREE) != 0;
-    return ab_params_parse(b, params, s->values, err);
+    enum ab_status status = ab_params_parse(b, params, s->values, err);
+    if (status == AB_OK)
+        s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
+    return status;
 }
 
 static enum ab_status select_preset(const struct ab_preset *p, const char *params,

@@ -27,7 +27,7 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
     if (b->abi != AB_BACKEND_ABI)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": abi ",
                        ab_worker_number(buf, b->abi), ", this allocbench speaks 1", NULL);
-    if (b->size < sizeof *b)
+    if (b->size < AB_BACKEND_SIZE_MIN)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
                        ab_worker_number(buf, b->size), " is smaller than the table of abi 1", NULL);
     const char *missing = b->name == NULL    ? "name"
@@ -72,6 +72,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     check_table(w, b);
     if (request->source == AB_SOURCE_PLUGIN)
         ab_worker_set_params(w, b);
+    b = ab_backend_variant(b, request->values);
     w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
         .size = sizeof args, .facts = &w->image->facts, .values = request->values};

@@ -559,7 +559,10 @@ static void add_subject(const struct ab_backend *b, const char *params)
 {
     if (n_subjects == SUBJECTS_MAX)
         abort();
-    subjects[n_subjects++] = (struct subject){b, params};
+    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    if (ab_params_parse(b, params, values, NULL) != AB_OK)
+        abort();
+    subjects[n_subjects++] = (struct subject){ab_backend_variant(b, values), params};
 }
 
 static bool applies(const struct check *c, const struct ab_backend *b)
@@ -579,6 +582,9 @@ int main(void)
     add_subject(ab_builtin_find("arena"), "commit=4KiB:reserve=1GiB");
     add_subject(ab_builtin_find("arena"), "huge=on");
     add_subject(ab_builtin_find("arena"), "threads=mutex");
+    add_subject(ab_builtin_find("arena"), "threads=local:keep=64KiB:populate=on");
+    add_subject(ab_builtin_find("paged"), "form=pool:threads=mutex");
+    add_subject(ab_builtin_find("paged"), "block=4KiB");
     add_subject(ab_builtin_find("pool"), "grow=off:threads=mutex");
     add_subject(ab_builtin_find("slab"), "keep=0:spare=0:threads=mutex");
     add_subject(ab_builtin_find("handle"), "versions=8:threads=mutex");

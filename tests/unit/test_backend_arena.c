@@ -24,7 +24,8 @@ static struct ab_arena make(size_t reserve, size_t step)
 {
     struct ab_arena a;
     page = (size_t)sysconf(_SC_PAGESIZE);
-    assert_int_equal(ab_arena_init(&a, reserve, step), 0);
+    assert_int_equal(ab_arena_init(&a, &(struct ab_arena_options){reserve, step, 0, false, false}),
+                     0);
     return a;
 }
 
@@ -43,9 +44,11 @@ static void sizes_that_cannot_be_reserved_are_refused(void **state)
 {
     (void)state;
     struct ab_arena a = {.n_os_calls = 77};
-    assert_int_equal(ab_arena_init(&a, 0, 0), ENOMEM);
-    assert_int_equal(ab_arena_init(&a, SIZE_MAX, 0), ENOMEM);
-    assert_int_equal(ab_arena_init(&a, SIZE_MAX / 2, 0), ENOMEM);
+    static const size_t sizes[] = {0, SIZE_MAX, SIZE_MAX / 2};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct ab_arena_options options = {.reserve_bytes = sizes[i]};
+        assert_int_equal(ab_arena_init(&a, &options), ENOMEM);
+    }
     assert_int_equal(a.n_os_calls, 77);
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The arena behind the interface of ab_allocator.h. Best with one arena for each group of things
+ * that die together. Counts what was asked for, which the arena itself does not: its `used`
+ * includes padding.
+ */
+#ifndef AB_ALLOCATORS_ARENA_ALLOCATOR_H
+#define AB_ALLOCATORS_ARENA_ALLOCATOR_H
+
+#include "allocators/ab_allocator.h"
+#include "allocators/arena/arena.h"
+
+struct ab_arena_client {
+    struct ab_arena *arena;
+    size_t requested_bytes; /* sum of all requests since free_all, without padding */
+};
+
+static inline void *ab_arena_client_alloc(size_t size, void *context)
+{
+    struct ab_arena_client *client = context;
+    void *block = size == 0 ? NULL : ab_arena_alloc(client->arena, size);
+    client->requested_bytes += block == NULL ? 0 : size;
+    return block;
+}
+
+/* A block dies with the others only. */
+static inline void ab_arena_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    (void)ptr;
+    (void)context;
+}
+
+static inline void ab_arena_client_free_all(struct ab_arena_client *client)
+{
+    ab_arena_reset(client->arena);
+    client->requested_bytes = 0;
+}
+
+static inline struct ab_allocator ab_arena_allocator(struct ab_arena_client *client)
+{
+    return (struct ab_allocator){ab_arena_client_alloc, ab_arena_client_free, client};
+}
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two forms of the paged allocator as one back end: `form=arena` bumps through blocks of a
+ * pool, `form=pool` asks the pool itself. They have different hooks and traits, so each has a
+ * table. The region is sized from the facts; its pages come when they are written.
+ */
+#include "allocators/ab_backend.h"
+#include "allocators/lane_lock.h"
+#include "allocators/os_map.h"
+#include "allocators/paged/paged_arena.h"
+
+struct ab_heap {
+    struct ab_paged_arena arena; /* unused by form=pool */
+    struct ab_paged_pool pool;
+    struct ab_lane_lock lock;
+};
+
+enum { PARAM_FORM, PARAM_POOL, PARAM_BLOCK, PARAM_THREADS, PARAM_COUNT };
+enum { FORM_ARENA, FORM_POOL };
+
+#define SLACK_BYTES ((uint64_t)64 << 20)
+#define LARGEST_POOL ((uint64_t)AB_PAGED_POOL_MAX - (1 << 16))
+
+static const char *const form_choices[] = {"arena", "pool", NULL};
+static const char *const thread_choices[] = {"auto", "mutex", NULL};
+
+static const struct ab_param params[PARAM_COUNT] = {
+    [PARAM_FORM] = {.name = "form",
+                    .help = "arena = bump through blocks of the pool, free gives back the last "
+                            "block only; pool = the pool itself, first fit",
+                    .type = AB_PARAM_CHOICE,
+                    .max = FORM_POOL,
+                    .choices = form_choices},
+    [PARAM_POOL] = {.name = "pool",
+                    .help = "size of the pool, beyond it requests fail; 0 = what the work needs",
+                    .type = AB_PARAM_BYTES,
+                    .max = LARGEST_POOL},
+    [PARAM_BLOCK] = {.name = "block",
+                     .help = "what an arena takes from the pool at a time; 0 = 64 KiB",
+                     .type = AB_PARAM_BYTES,
+                     .max = (uint64_t)1 << 30},
+    [PARAM_THREADS] = {.name = "threads",
+                       .help = "auto = a mutex when there are several lanes, mutex = always",
+                       .type = AB_PARAM_CHOICE,
+                       .max = AB_THREADS_MUTEX,
+                       .choices = thread_choices},
+};
+
+/* factor × (bytes + what n blocks lose to headers and alignment) + slack, within what a pool can
+ * be. A block that is left for a request that did not fit wastes less than that request: hence 2
+ * for the arena. Holes between live blocks are bounded by nothing as good: 16 for the pool. */
+static uint64_t pool_for(const struct ab_facts *f, bool is_arena, uint64_t block_bytes)
+{
+    uint64_t n = is_arena ? f->total_blocks : f->live_peak_blocks;
+    uint64_t bytes = is_arena ? f->total_bytes : f->live_peak_bytes, lost, all;
+    uint64_t each = 64 + (f->largest_align > AB_PAGED_ALIGN ? 2 * f->largest_align : 0);
+    if (__builtin_mul_overflow(n, each, &lost) || __builtin_add_overflow(bytes, lost, &all) ||
+        __builtin_add_overflow(all, f->largest_bytes, &all) ||
+        __builtin_mul_overflow(all, is_arena ? 2 : 16, &all) ||
+        __builtin_add_overflow(all, SLACK_BYTES + 2 * block_bytes, &all) || all > LARGEST_POOL)
+        return LARGEST_POOL;
+    return all;
+}
+
+static int open_parts(struct ab_heap *heap, const struct ab_open_args *args)
+{
+    const uint64_t *values = args->values;
+    bool is_arena = values[PARAM_FORM] == FORM_ARENA;
+    uint64_t bytes = values[PARAM_POOL];
+    if (bytes == 0)
+        bytes = pool_for(args->facts, is_arena, values[PARAM_BLOCK]);
+    int error = ab_paged_pool_init(&heap->pool, "heap", bytes);
+    if (error != 0 || !is_arena)
+        return error;
+    error = ab_paged_arena_init(&heap->arena, &heap->pool, values[PARAM_BLOCK], 0);
+    if (error != 0)
+        ab_paged_pool_fini(&heap->pool);
+    return error;
+}
+
+static int paged_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    size_t page = ab_os_page_bytes(), bytes = ab_os_round_up(sizeof(struct ab_heap), page);
+    struct ab_heap *heap = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    if (heap == NULL)
+        return errno;
+    int error = open_parts(heap, args);
+    if (error != 0) {
+        munmap(heap, bytes);
+        return error;
+    }
+    ab_lane_lock_init(&heap->lock, args->values[PARAM_THREADS], args->facts->lanes);
+    *out = heap;
+    return 0;
+}
+
+static void paged_close(struct ab_heap *heap)
+{
+    if (heap->arena.top != NULL)
+        ab_paged_arena_fini(&heap->arena);
+    ab_paged_pool_fini(&heap->pool);
+    munmap(heap, ab_os_round_up(sizeof *heap, ab_os_page_bytes()));
+}
+
+static void paged_purge(struct ab_heap *heap)
+{
+    ab_lane_lock(&heap->lock);
+    ab_paged_pool_purge(&heap->pool);
+    ab_lane_unlock(&heap->lock);
+}
+
+/* ---- form=arena ---- */
+
+static __attribute__((noinline)) ab_ref arena_alloc_locked(struct ab_heap *heap, size_t size)
+{
+    pthread_mutex_lock(&heap->lock.mutex);
+    void *block = ab_paged_arena_alloc(&heap->arena, size);
+    pthread_mutex_unlock(&heap->lock.mutex);
+    return (ab_ref)block;
+}
+
+static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
+{
+    if (__builtin_expect(heap->lock.is_shared, 0))
+        return arena_alloc_locked(heap, size);
+    return (ab_ref)ab_paged_arena_alloc(&heap->arena, size);
+}
+
+static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_arena_alloc_aligned(&heap->arena, align, size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_arena_alloc_zeroed(&heap->arena, size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    ab_paged_arena_pop(&heap->arena, (void *)ref, size, 0);
+    ab_lane_unlock(&heap->lock);
+}
+
+static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static void arena_reset(struct ab_heap *heap)
+{
+    ab_lane_lock(&heap->lock);
+    ab_paged_arena_clear(&heap->arena);
+    ab_lane_unlock(&heap->lock);
+}
+
+static uint64_t arena_mark(struct ab_heap *heap)
+{
+    ab_lane_lock(&heap->lock);
+    uint64_t mark = ab_paged_arena_save(&heap->arena);
+    ab_lane_unlock(&heap->lock);
+    return mark;
+}
+
+static void arena_release(struct ab_heap *heap, uint64_t mark)
+{
+    ab_lane_lock(&heap->lock);
+    ab_paged_arena_restore(&heap->arena, (uintptr_t)mark);
+    ab_lane_unlock(&heap->lock);
+}
+
+/* What is live is unknown: most frees are not told to anyone. */
+static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    ab_lane_lock(&heap->lock);
+    *out = (struct ab_heap_stats){
+        .reserved_bytes = ab_paged_pool_size(&heap->pool),
+        .committed_bytes = heap->pool.live_bytes,
+        .live_bytes = AB_UNKNOWN,
+        .metadata_bytes =
+            sizeof *heap + heap->arena.n_blocks * (sizeof(struct ab_paged_block) + AB_PAGED_ALIGN),
+        .os_calls = heap->pool.n_os_calls,
+    };
+    ab_lane_unlock(&heap->lock);
+    return 0;
+}
+
+/* ---- form=pool ---- */
+
+static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_pool_alloc(&heap->pool, size, 0);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)size;
+    ab_lane_lock(&heap->lock);
+    ab_paged_pool_free(&heap->pool, (void *)ref);
+    ab_lane_unlock(&heap->lock);
+}
+
+static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    ab_lane_lock(&heap->lock);
+    void *block = ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
+    ab_lane_unlock(&heap->lock);
+    return (ab_ref)block;
+}
+
+/* No lock: the length of a live block changes by its own resize only. */
+static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
+{
+    (void)heap;
+    return ab_paged_pool_usable((const void *)ref);
+}
+
+static void pool_reset(struct ab_heap *heap)
+{
+    ab_lane_lock(&heap->lock);
+    ab_paged_pool_reset(&heap->pool);
+    ab_lane_unlock(&heap->lock);
+}
+
+/* Live bytes are those of whole blocks: what was asked for is not kept. Committed is how far the
+ * region was ever written; a purge makes holes in it. */
+static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    ab_lane_lock(&heap->lock);
+    const struct ab_paged_pool *pool = &heap->pool;
+    *out = (struct ab_heap_stats){
+        .reserved_bytes = ab_paged_pool_size(pool),
+        .committed_bytes = (uint64_t)(pool->dirty - pool->base),
+        .live_bytes = pool->live_bytes - pool->live_blocks * AB_PAGED_ALIGN,
+        .metadata_bytes = sizeof *heap + pool->live_blocks * AB_PAGED_ALIGN,
+        .os_calls = pool->n_os_calls,
+    };
+    ab_lane_unlock(&heap->lock);
+    return 0;
+}
+
+/* ---- the tables ---- */
+
+static const struct ab_backend *paged_variant(const uint64_t *values);
+
+#define COMMON \
+    .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "paged", \
+    .summary = "arena of linked blocks over a first-fit memory pool, or the pool itself", \
+    .params = params, .n_params = PARAM_COUNT, .open = paged_open, .close = paged_close, \
+    .purge = paged_purge, .variant = paged_variant
+
+extern const struct ab_backend ab_paged_backend;
+
+const struct ab_backend ab_paged_backend = {
+    COMMON,
+    .traits = AB_TRAIT_NO_FREE | AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+    .alloc = arena_alloc,
+    .alloc_aligned = arena_alloc_aligned,
+    .alloc_zeroed = arena_alloc_zeroed,
+    .free = arena_free,
+    .resize = arena_resize,
+    .reset = arena_reset,
+    .mark = arena_mark,
+    .release = arena_release,
+    .stats = arena_stats,
+};
+
+static const struct ab_backend pool_form = {
+    COMMON,
+    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+    .alloc = pool_alloc,
+    .alloc_aligned = pool_alloc_aligned,
+    .alloc_zeroed = pool_alloc_zeroed,
+    .free = pool_free,
+    .resize = pool_resize,
+    .usable_size = pool_usable_size,
+    .reset = pool_reset,
+    .stats = pool_stats,
+};
+
+static const struct ab_backend *paged_variant(const uint64_t *values)
+{
+    return values[PARAM_FORM] == FORM_POOL ? &pool_form : &ab_paged_backend;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boundary tags: each header knows the length of its block and of the one before, so that both
+ * neighbours are found without a search. The list is in the order of frees; what is left of a
+ * split block takes its place in it, so that the large rest stays at the end and holes are tried
+ * first.
+ */
+#include "allocators/paged/paged_pool.h"
+
+#include "allocators/os_map.h"
+
+#include <string.h>
+
+#define HEADER_BYTES sizeof(struct ab_paged_header)
+
+static const uint32_t magic_live = 0x11FEB10Cu, magic_free = 0xF4EEB10Cu;
+
+struct ab_paged_header {
+    uint32_t units, units_before; /* of 16 bytes, headers included; 0 = there is none before */
+    uint32_t magic;
+    uint32_t tag;
+};
+_Static_assert(sizeof(struct ab_paged_header) == AB_PAGED_ALIGN, "payloads are aligned");
+
+struct links {
+    struct ab_paged_header *next, *previous;
+};
+
+/* With tools watching, the links lie a gap into the dead block, so that its first bytes are out of
+ * bounds, and a gap follows each live one. */
+#define LINKS_AT (HEADER_BYTES + AB_MARK_GAP)
+#define SMALLEST_UNITS ((uint32_t)((LINKS_AT + sizeof(struct links)) / AB_PAGED_ALIGN))
+
+static struct links *links_of(struct ab_paged_header *h)
+{
+    return (struct links *)((char *)h + LINKS_AT);
+}
+
+static struct ab_paged_header *at(struct ab_paged_header *h, uint32_t units)
+{
+    return h + units;
+}
+
+static char *payload_of(struct ab_paged_header *h)
+{
+    return (char *)h + HEADER_BYTES;
+}
+
+static struct ab_paged_header *header_of(const void *block)
+{
+    return (struct ab_paged_header *)((uintptr_t)block - HEADER_BYTES);
+}
+
+static size_t payload_bytes(const struct ab_paged_header *h)
+{
+    return h->units * AB_PAGED_ALIGN - HEADER_BYTES - AB_MARK_GAP;
+}
+
+static void set_units(const struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
+{
+    h->units = units;
+    struct ab_paged_header *behind = at(h, units);
+    if ((char *)behind < pool->end)
+        behind->units_before = units;
+}
+
+/* ---- the list ---- */
+
+static void link_between(struct ab_paged_pool *pool, struct ab_paged_header *h, struct links l)
+{
+    *links_of(h) = l;
+    if (l.next != NULL)
+        links_of(l.next)->previous = h;
+    if (l.previous != NULL)
+        links_of(l.previous)->next = h;
+    else
+        pool->free = h;
+}
+
+static void unlink_block(struct ab_paged_pool *pool, struct ab_paged_header *h)
+{
+    struct links l = *links_of(h);
+    if (l.next != NULL)
+        links_of(l.next)->previous = l.previous;
+    if (l.previous != NULL)
+        links_of(l.previous)->next = l.next;
+    else
+        pool->free = l.next;
+}
+
+/* Makes `units` at h a free block, linked as told. Its neighbours are not free. */
+static void make_free(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
+                      struct links l)
+{
+    AB_MARK_DEFINED(h, LINKS_AT + sizeof l);
+    AB_MARK_UNUSED(payload_of(h), LINKS_AT - HEADER_BYTES);
+    h->magic = magic_free;
+    set_units(pool, h, units);
+    link_between(pool, h, l);
+    char *written = (char *)h + LINKS_AT + sizeof l;
+    if (pool->dirty < written)
+        pool->dirty = written;
+}
+
+static struct links at_front(const struct ab_paged_pool *pool)
+{
+    return (struct links){pool->free, NULL};
+}
+
+/* h is not in the list. Cuts off what it has beyond `units` and frees that, linked as told, when
+ * it is enough for a block. */
+static void cut_tail(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
+                     struct links place)
+{
+    uint32_t rest = h->units - units;
+    if (rest < SMALLEST_UNITS)
+        return;
+    struct ab_paged_header *tail = at(h, units);
+    AB_MARK_DEFINED(tail, HEADER_BYTES);
+    set_units(pool, h, units);
+    make_free(pool, tail, rest, place);
+}
+
+/* ---- the region ---- */
+
+int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
+{
+    size_t page = ab_os_page_bytes();
+    if (bytes == 0 || bytes > AB_PAGED_POOL_MAX - page)
+        return ENOMEM;
+    bytes = ab_os_round_up(bytes, page);
+    char *base = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    if (base == NULL)
+        return errno;
+    *pool = (struct ab_paged_pool){.base = base, .end = base + bytes, .dirty = base,
+                                   .n_os_calls = 1};
+    strncpy(pool->name, name, AB_PAGED_NAME_MAX);
+    AB_POOL_CREATE(pool);
+    ab_paged_pool_reset(pool);
+    return 0;
+}
+
+void ab_paged_pool_fini(struct ab_paged_pool *pool)
+{
+    AB_POOL_DESTROY(pool);
+    AB_MARK_DEFINED(pool->base, (size_t)(pool->dirty - pool->base));
+    munmap(pool->base, ab_paged_pool_size(pool));
+    *pool = (struct ab_paged_pool){0};
+}
+
+void ab_paged_pool_reset(struct ab_paged_pool *pool)
+{
+    size_t bytes = ab_paged_pool_size(pool);
+    struct ab_paged_header *all = (struct ab_paged_header *)pool->base;
+    AB_POOL_TRIM(pool, pool->base, 0);
+    AB_MARK_UNUSED(pool->base, (size_t)(pool->dirty - pool->base));
+    AB_MARK_DEFINED(all, HEADER_BYTES);
+    pool->live_bytes = pool->live_blocks = 0;
+    pool->free = NULL;
+    memset(pool->tags, 0, sizeof pool->tags);
+    all->units_before = 0;
+    make_free(pool, all, (uint32_t)(bytes / AB_PAGED_ALIGN), at_front(pool));
+}
+
+void ab_paged_pool_purge(struct ab_paged_pool *pool)
+{
+    size_t page = ab_os_page_bytes();
+    for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
+        uintptr_t from = ab_os_round_up((uintptr_t)(links_of(h) + 1), page);
+        uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
+        if (from >= to)
+            continue;
+        pool->n_os_calls++;
+        madvise((void *)from, to - from, MADV_DONTNEED);
+    }
+}
+
+/* ---- blocks ---- */
+
+/* 0 when the pool could never hold it. */
+static uint32_t units_for(const struct ab_paged_pool *pool, size_t size)
+{
+    if (size > ab_paged_pool_size(pool))
+        return 0;
+    size_t payload = ab_os_round_up(size + (size == 0), AB_PAGED_ALIGN);
+    uint32_t units = (uint32_t)((HEADER_BYTES + payload + AB_MARK_GAP) / AB_PAGED_ALIGN);
+    return units > SMALLEST_UNITS ? units : SMALLEST_UNITS;
+}
+
+static void count(struct ab_paged_pool *pool, const struct ab_paged_header *h, bool is_born)
+{
+    struct ab_paged_tag *tag = &pool->tags[h->tag % AB_PAGED_TAGS];
+    size_t bytes = h->units * AB_PAGED_ALIGN, one = is_born ? 1 : (size_t)-1;
+    pool->live_blocks += one;
+    pool->live_bytes += one * bytes;
+    tag->n_blocks += one;
+    tag->bytes += one * bytes;
+}
+
+/* h is out of the list, or never was in it. */
+static void *make_live(struct ab_paged_pool *pool, struct ab_paged_header *h, size_t size,
+                       unsigned tag)
+{
+    char *block = payload_of(h), *end = (char *)at(h, h->units);
+    h->magic = magic_live;
+    h->tag = tag;
+    count(pool, h, true);
+    if (pool->dirty < end)
+        pool->dirty = end;
+    if (AB_PAGED_CHECKS) {
+        AB_MARK_DEFINED(block, size);
+        memset(block, 0xCD, size);
+    }
+    AB_MARK_UNUSED(block, (size_t)(end - block));
+    AB_MARK_ALLOC(pool, block, size);
+    (void)size;
+    return block;
+}
+
+/* Out of the list; what is left behind `units` takes its place there. */
+static void take(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
+{
+    struct links place = *links_of(h);
+    unlink_block(pool, h);
+    cut_tail(pool, h, units, place);
+}
+
+void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
+{
+    uint32_t units = units_for(pool, size);
+    if (units == 0)
+        return NULL;
+    struct ab_paged_header *h = pool->free;
+    while (h != NULL && h->units < units)
+        h = links_of(h)->next;
+    if (h == NULL)
+        return NULL;
+    take(pool, h, units);
+    return make_live(pool, h, size, tag);
+}
+
+void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
+{
+    char *dirty = pool->dirty, *block = ab_paged_pool_alloc(pool, size, tag);
+    if (block != NULL && (AB_PAGED_CHECKS || block < dirty)) {
+        size_t stale = AB_PAGED_CHECKS ? size : (size_t)(dirty - block);
+        memset(block, 0, size < stale ? size : stale);
+    }
+    if (block != NULL)
+        AB_MARK_DEFINED(block, size);
+    return block;
+}
+
+/* How far into h an aligned payload has its header: 0, or enough for a free block in front. */
+static size_t skip_for(struct ab_paged_header *h, size_t align)
+{
+    uintptr_t payload = (uintptr_t)payload_of(h), front = SMALLEST_UNITS * AB_PAGED_ALIGN;
+    if ((payload & (align - 1)) == 0)
+        return 0;
+    return ab_os_round_up(payload + front, align) - payload;
+}
+
+/* A block that begins `front` units into h, which stays free and in the list. */
+static struct ab_paged_header *split_front(struct ab_paged_pool *pool, struct ab_paged_header *h,
+                                           uint32_t front, uint32_t units)
+{
+    struct ab_paged_header *block = at(h, front);
+    AB_MARK_DEFINED(block, HEADER_BYTES);
+    set_units(pool, block, h->units - front);
+    set_units(pool, h, front);
+    cut_tail(pool, block, units, at_front(pool));
+    return block;
+}
+
+void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
+                                  unsigned tag)
+{
+    uint32_t units = units_for(pool, size);
+    if (align == 0 || (align & (align - 1)) != 0 || units == 0)
+        return NULL;
+    if (align <= AB_PAGED_ALIGN)
+        return ab_paged_pool_alloc(pool, size, tag);
+    for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
+        size_t skip = skip_for(h, align) / AB_PAGED_ALIGN;
+        if (skip > h->units || h->units - skip < units)
+            continue;
+        struct ab_paged_header *block = h;
+        if (skip == 0)
+            take(pool, h, units);
+        else
+            block = split_front(pool, h, (uint32_t)skip, units);
+        return make_live(pool, block, size, tag);
+    }
+    return NULL;
+}
+
+/* Reads what may be no header, so the tools must not mind. */
+__attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool, const void *block)
+{
+    const char *p = block;
+    return p >= pool->base + HEADER_BYTES && p < pool->end &&
+           ((uintptr_t)p & (AB_PAGED_ALIGN - 1)) == 0 && header_of(p)->magic == magic_live;
+}
+
+static struct ab_paged_header *free_behind(const struct ab_paged_pool *pool,
+                                           struct ab_paged_header *h)
+{
+    struct ab_paged_header *behind = at(h, h->units);
+    return (char *)behind < pool->end && behind->magic == magic_free ? behind : NULL;
+}
+
+/* Into the list, one block with its free neighbours. */
+static void give_back(struct ab_paged_pool *pool, struct ab_paged_header *h)
+{
+    struct ab_paged_header *behind = free_behind(pool, h);
+    struct ab_paged_header *before = h->units_before == 0 ? NULL : h - h->units_before;
+    uint32_t units = h->units;
+    if (behind != NULL) {
+        units += behind->units;
+        unlink_block(pool, behind);
+        behind->magic = 0;
+        AB_MARK_UNUSED(behind, LINKS_AT + sizeof(struct links));
+    }
+    if (before != NULL && before->magic == magic_free) {
+        h->magic = 0;
+        AB_MARK_UNUSED(h, LINKS_AT + sizeof(struct links));
+        set_units(pool, before, before->units + units);
+        return;
+    }
+    make_free(pool, h, units, at_front(pool));
+}
+
+bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
+{
+    if (block == NULL)
+        return true;
+    if (!is_live(pool, block))
+        return false;
+    struct ab_paged_header *h = header_of(block);
+    size_t bytes = h->units * AB_PAGED_ALIGN - HEADER_BYTES;
+    count(pool, h, false);
+    if (AB_PAGED_CHECKS) {
+        AB_MARK_DEFINED(block, bytes);
+        memset(block, 0xDD, bytes);
+    }
+    AB_MARK_FREE(pool, block, bytes);
+    (void)bytes;
+    give_back(pool, h);
+    return true;
+}
+
+size_t ab_paged_pool_usable(const void *block)
+{
+    size_t bytes = payload_bytes(header_of(block));
+    AB_MARK_DEFINED(block, bytes); /* who asks may use it */
+    return bytes;
+}
+
+/* Gives h the units it needs where it lies, or takes what it has too many. */
+static bool resize_in_place(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
+{
+    struct ab_paged_header *behind = free_behind(pool, h);
+    uint32_t all = h->units + (behind != NULL ? behind->units : 0);
+    if (all < units)
+        return false;
+    count(pool, h, false);
+    struct links place = behind != NULL ? *links_of(behind) : at_front(pool);
+    if (behind != NULL) {
+        unlink_block(pool, behind);
+        behind->magic = 0;
+        set_units(pool, h, all);
+    }
+    cut_tail(pool, h, units, place);
+    count(pool, h, true);
+    return true;
+}
+
+void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
+{
+    uint32_t units = units_for(pool, new_size);
+    if (units == 0 || !is_live(pool, block))
+        return NULL;
+    struct ab_paged_header *h = header_of(block);
+    if (resize_in_place(pool, h, units)) {
+        char *end = (char *)at(h, h->units);
+        if (pool->dirty < end)
+            pool->dirty = end;
+        AB_MARK_UNUSED((char *)block + (new_size & ~(size_t)7),
+                       (size_t)(end - (char *)block) - (new_size & ~(size_t)7));
+        AB_MARK_DEFINED(block, new_size);
+        return block;
+    }
+    void *copy = ab_paged_pool_alloc(pool, new_size, h->tag);
+    if (copy == NULL)
+        return NULL;
+    size_t old_bytes = payload_bytes(h);
+    AB_MARK_DEFINED(block, old_bytes);
+    memcpy(copy, block, old_bytes < new_size ? old_bytes : new_size);
+    ab_paged_pool_free(pool, block);
+    return copy;
+}
+
+/* ---- pools by name ---- */
+
+struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name)
+{
+    struct ab_paged_pool *pool = pools->first;
+    while (pool != NULL && strcmp(pool->name, name) != 0)
+        pool = pool->next;
+    return pool;
+}
+
+int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool, const char *name,
+                       size_t bytes)
+{
+    if (strlen(name) > AB_PAGED_NAME_MAX)
+        return ENAMETOOLONG;
+    if (ab_paged_pools_find(pools, name) != NULL)
+        return EEXIST;
+    int error = ab_paged_pool_init(pool, name, bytes);
+    if (error != 0)
+        return error;
+    pool->next = pools->first;
+    pools->first = pool;
+    return 0;
+}
+
+void ab_paged_pools_fini(struct ab_paged_pools *pools)
+{
+    while (pools->first != NULL) {
+        struct ab_paged_pool *pool = pools->first;
+        pools->first = pool->next;
+        ab_paged_pool_fini(pool);
+    }
+}
