@@ -262,7 +262,10 @@ __attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct a
 static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
 {
     struct ab_slab *full = c->full, *partial = c->partial;
-    *c = (struct ab_slab_class){.bytes = c->bytes};
+    c->hot = NULL;
+    c->full = c->partial = NULL;
+    c->next = c->limit = NULL;
+    c->out_bytes = 0;
     renew_hot(c, 0);
     while (full != NULL)
         retire(s, pop(&full));
