@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Addresses from the system at any alignment. One header, so that each allocator is still copied
- * as a few files: it goes along with pool and slab.
+ * as a few files: it goes along with pool and slab. And how they keep a lock off the calls to the
+ * system: such a call takes microseconds, and while it runs the others may go on.
  */
 #ifndef AB_ALLOCATORS_OS_MAP_H
 #define AB_ALLOCATORS_OS_MAP_H
 
+#include "allocators/ab_debug.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -42,6 +46,27 @@ static inline void *ab_os_map(size_t bytes, size_t align, int prot)
     if (tail > 0)
         munmap(p + head + bytes, tail);
     return p + head;
+}
+
+/* Nothing of it is known to a sanitizer any more: the next mapping may lie there. */
+static inline void ab_os_unmap(void *p, size_t bytes)
+{
+    AB_MARK_DEFINED(p, bytes);
+    munmap(p, bytes);
+}
+
+/* Around a call to the system; the mutex that the caller holds, or NULL. Whatever the lock guards
+ * may have changed in between. */
+static inline void ab_os_begin(pthread_mutex_t *mutex)
+{
+    if (mutex != NULL)
+        pthread_mutex_unlock(mutex);
+}
+
+static inline void ab_os_end(pthread_mutex_t *mutex)
+{
+    if (mutex != NULL)
+        pthread_mutex_lock(mutex);
 }
 
 #endif

@@ -13,18 +13,47 @@
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };
 
-/* Puts one more chunk behind the others. 0, or an errno. */
+static char *map_chunk(struct ab_pool *pool, size_t bytes)
+{
+    ab_os_begin(pool->mutex);
+    char *base = ab_os_map(bytes, pool->align, PROT_READ | PROT_WRITE);
+    ab_os_end(pool->mutex);
+    return base;
+}
+
+/* The range is known to hold it. What could not be made accessible is not tried again. */
+static char *open_chunk(struct ab_pool *pool, size_t bytes)
+{
+    char *base = pool->range;
+    pool->range += bytes;
+    ab_os_begin(pool->mutex);
+    int error = mprotect(base, bytes, PROT_READ | PROT_WRITE);
+    ab_os_end(pool->mutex);
+    return error == 0 ? base : NULL;
+}
+
+/* Puts one more chunk behind the others. 0, or an errno. The lock is let go in between, so that
+ * others may have put one there too: then there are more addresses than needed, no more memory. */
 static int add_chunk(struct ab_pool *pool, size_t n_slots)
 {
-    size_t bytes, page = ab_os_page_bytes();
+    size_t bytes, page = ab_os_page_bytes(), unit = pool->align > page ? pool->align : page;
     if (pool->n_chunks == AB_POOL_CHUNKS_MAX ||
-        __builtin_mul_overflow(n_slots, pool->slot_bytes, &bytes) || bytes > PTRDIFF_MAX - page)
+        __builtin_mul_overflow(n_slots, pool->stride, &bytes) || bytes > PTRDIFF_MAX - unit)
         return ENOMEM;
-    size_t map_bytes = ab_os_round_up(bytes, page);
-    char *base = ab_os_map(map_bytes, pool->align, PROT_READ | PROT_WRITE);
+    size_t map_bytes = ab_os_round_up(bytes, unit);
+    bool has_range = pool->range_end != NULL;
+    if (has_range && map_bytes > (size_t)(pool->range_end - pool->range))
+        return ENOMEM;
+    char *base = has_range ? open_chunk(pool, map_bytes) : map_chunk(pool, map_bytes);
     if (base == NULL)
         return errno;
     pool->n_os_calls++;
+    if (pool->n_chunks == AB_POOL_CHUNKS_MAX) {
+        if (!has_range)
+            ab_os_unmap(base, map_bytes);
+        return ENOMEM;
+    }
+    AB_MARK_UNUSED(base, map_bytes);
     pool->chunks[pool->n_chunks++] = (struct ab_pool_chunk){
         .base = base, .end = base + bytes, .dirty = base, .map_bytes = map_bytes};
     return 0;
@@ -37,6 +66,14 @@ static void enter_chunk(struct ab_pool *pool, uint32_t index)
     pool->limit = pool->chunks[index].end;
 }
 
+static size_t first_slots(const struct ab_pool_options *options, size_t stride)
+{
+    size_t n = first_chunk_bytes / stride;
+    if (options->n_slots != 0)
+        return options->n_slots;
+    return n < FIRST_CHUNK_SLOTS ? FIRST_CHUNK_SLOTS : n;
+}
+
 int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
 {
     size_t align = options->align < AB_POOL_ALIGN ? AB_POOL_ALIGN : options->align;
@@ -45,30 +82,42 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
         return ENOMEM;
     struct ab_pool made = {
         .slot_bytes = ab_os_round_up(slot, align), .align = align, .grows = options->grows};
-    size_t n_slots = options->n_slots;
-    if (n_slots == 0)
-        n_slots = first_chunk_bytes / made.slot_bytes;
-    if (options->n_slots == 0 && n_slots < FIRST_CHUNK_SLOTS)
-        n_slots = FIRST_CHUNK_SLOTS;
-    int error = add_chunk(&made, n_slots);
+    if (made.slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
+        return ENOMEM;
+    made.stride = ab_os_round_up(made.slot_bytes + AB_MARK_GAP, align);
+    if (options->range != NULL) {
+        made.range = (char *)ab_os_round_up((uintptr_t)options->range, align);
+        made.range_end = options->range + options->range_bytes;
+    }
+    int error = add_chunk(&made, first_slots(options, made.stride));
     if (error != 0)
         return error;
     enter_chunk(&made, 0);
     *pool = made;
+    AB_POOL_CREATE(pool);
     return 0;
 }
 
+/* A range stays as it is, its pages go. */
 static void unmap_from(struct ab_pool *pool, uint32_t first)
 {
     for (uint32_t i = first; i < pool->n_chunks; i++) {
-        munmap(pool->chunks[i].base, pool->chunks[i].map_bytes);
+        struct ab_pool_chunk *chunk = &pool->chunks[i];
         pool->n_os_calls++;
+        if (pool->range_end == NULL)
+            ab_os_unmap(chunk->base, chunk->map_bytes);
+        else if (madvise(chunk->base, chunk->map_bytes, MADV_DONTNEED) == 0)
+            chunk->dirty = chunk->base;
     }
-    pool->n_chunks = first;
+    if (pool->range_end == NULL)
+        pool->n_chunks = first;
 }
 
 void ab_pool_fini(struct ab_pool *pool)
 {
+    AB_POOL_DESTROY(pool);
+    for (uint32_t i = 0; i < pool->n_chunks; i++)
+        AB_MARK_DEFINED(pool->chunks[i].base, pool->chunks[i].map_bytes);
     unmap_from(pool, 0);
     *pool = (struct ab_pool){0};
 }
@@ -76,7 +125,7 @@ void ab_pool_fini(struct ab_pool *pool)
 /* As much again as there is; half as much each time that the system refuses. */
 static bool grow(struct ab_pool *pool)
 {
-    size_t n_slots = ab_pool_mapped(pool) / pool->slot_bytes;
+    size_t n_slots = ab_pool_mapped(pool) / pool->stride;
     while (pool->grows && n_slots > 0 && add_chunk(pool, n_slots) != 0)
         n_slots = pool->n_chunks < AB_POOL_CHUNKS_MAX ? n_slots / 2 : 0;
     return pool->grows && n_slots > 0;
@@ -90,27 +139,39 @@ static void mark_dirty(struct ab_pool *pool)
         chunk->dirty = pool->next;
 }
 
-__attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool)
+/* Growing lets the lock go: then all is looked at once more. */
+__attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size)
 {
-    if (pool->current + 1 == pool->n_chunks && !grow(pool))
+    if (pool->collect != NULL && pool->collect(pool))
+        return ab_pool_alloc(pool, size);
+    if (pool->current + 1 < pool->n_chunks) {
+        mark_dirty(pool);
+        enter_chunk(pool, pool->current + 1);
+    } else if (!grow(pool)) {
         return NULL;
-    mark_dirty(pool);
-    enter_chunk(pool, pool->current + 1);
-    return ab_pool_alloc(pool, 0);
+    }
+    return ab_pool_alloc(pool, size);
 }
 
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
 {
-    bool is_recycled = pool->free != NULL;
+    const struct ab_pool_slot *before = pool->free;
     char *block = ab_pool_alloc(pool, size);
-    if (block != NULL && (is_recycled || block < pool->chunks[pool->current].dirty))
+    if (block == NULL)
+        return NULL;
+    AB_MARK_DEFINED(block, size);
+    bool is_carved = before == NULL && pool->mutex == NULL && pool->collect == NULL;
+    if (!is_carved || block < pool->chunks[pool->current].dirty)
         memset(block, 0, size);
     return block;
 }
 
 __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
 {
+    AB_POOL_TRIM(pool, pool->chunks, 0);
     mark_dirty(pool);
+    for (uint32_t i = 0; i <= pool->current; i++)
+        AB_MARK_UNUSED(pool->chunks[i].base, pool->chunks[i].map_bytes);
     pool->free = NULL;
     pool->n_live = 0;
     enter_chunk(pool, 0);
@@ -137,8 +198,19 @@ void ab_pool_purge(struct ab_pool *pool)
         chunk->dirty = fresh;
     if (pool->slot_bytes <= ab_os_page_bytes())
         return; /* no slot holds a whole page behind its link, or hardly ever */
-    for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = slot->next)
+    for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
+}
+
+bool ab_pool_owns(const struct ab_pool *pool, const void *p)
+{
+    for (uint32_t i = 0; i <= pool->current && i < pool->n_chunks; i++) {
+        const struct ab_pool_chunk *chunk = &pool->chunks[i];
+        uintptr_t offset = (uintptr_t)p - (uintptr_t)chunk->base;
+        if (offset < (uintptr_t)(chunk->end - chunk->base))
+            return offset % pool->stride == 0 && (i < pool->current || (const char *)p < pool->next);
+    }
+    return false;
 }
 
 size_t ab_pool_mapped(const struct ab_pool *pool)

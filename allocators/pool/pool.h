@@ -3,14 +3,17 @@
  * A pool of equal slots. The free list lies inside the free slots; slots that were never used are
  * carved one behind the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: copy pool.h, pool.c and
- * ../os_map.h. One thread at a time.
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: copy pool.h, pool.c, ../os_map.h
+ * and ../ab_debug.h. One thread at a time; pool_lockfree.h and ../team are for more.
  *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
 
+#include "allocators/ab_debug.h"
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,12 +35,17 @@ struct ab_pool_chunk {
 struct ab_pool {
     struct ab_pool_slot *free; /* freed last, served first */
     char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
-    size_t slot_bytes;
+    size_t slot_bytes, stride; /* what a block may use; from slot to slot */
     size_t n_live;
     uint32_t n_chunks, current; /* chunks behind the current one are empty */
     bool grows;
     size_t align; /* of every slot */
     uint64_t n_os_calls;
+    char *range, *range_end; /* where chunks come from; NULL: the system */
+    /* For several threads, see ../team: the lock that callers hold, let go while the pool grows;
+     * and where to look for slots before: true when there were any. NULL both for one thread. */
+    pthread_mutex_t *mutex;
+    bool (*collect)(struct ab_pool *pool);
     struct ab_pool_chunk chunks[AB_POOL_CHUNKS_MAX];
 };
 
@@ -46,6 +54,9 @@ struct ab_pool_options {
     size_t align;      /* of every slot: a power of two; less than AB_POOL_ALIGN counts as that */
     size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
     bool grows;        /* false: no more than n_slots */
+    char *range;       /* range_bytes without access, page by page, that chunks are taken from; they
+                          stay the caller's. NULL: each chunk a mapping */
+    size_t range_bytes;
 };
 
 /* Maps the first chunk and touches nothing. 0, or an errno; *pool is untouched on failure. */
@@ -54,7 +65,7 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
 void ab_pool_fini(struct ab_pool *pool);
 
 /* Slots are used up: the next chunk. NULL when the pool or the system's memory is exhausted. */
-void *ab_pool_alloc_slow(struct ab_pool *pool);
+void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size);
 /* All slots are free, the pages stay. O(1). */
@@ -63,9 +74,28 @@ void ab_pool_reset(struct ab_pool *pool);
  * whole pages inside free slots, if slots are that large. */
 void ab_pool_purge(struct ab_pool *pool);
 
+/* A pointer that a slot of this pool may have, live or not: what free needs to be safe. */
+bool ab_pool_owns(const struct ab_pool *pool, const void *p);
+
 /* Of pages: mapped, and handed out at some time since they were last given back. */
 size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
+
+/* The links of free slots, which nobody else may touch. */
+static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
+{
+    AB_MARK_DEFINED(slot, sizeof *slot);
+    struct ab_pool_slot *next = slot->next;
+    AB_MARK_UNUSED(slot, sizeof *slot);
+    return next;
+}
+
+static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *next)
+{
+    AB_MARK_DEFINED(slot, sizeof *slot);
+    slot->next = next;
+    AB_MARK_UNUSED(slot, sizeof *slot);
+}
 
 /* NULL when size is larger than a slot, or the pool is exhausted. */
 static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
@@ -74,15 +104,17 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     if (__builtin_expect(size > pool->slot_bytes, 0))
         return NULL;
     if (slot != NULL) {
-        pool->free = slot->next;
+        pool->free = ab_pool_next(slot);
         pool->n_live++;
+        AB_MARK_ALLOC(pool, slot, size);
         return slot;
     }
     char *fresh = pool->next;
     if (__builtin_expect(fresh == pool->limit, 0))
-        return ab_pool_alloc_slow(pool);
-    pool->next = fresh + pool->slot_bytes;
+        return ab_pool_alloc_slow(pool, size);
+    pool->next = fresh + pool->stride;
     pool->n_live++;
+    AB_MARK_ALLOC(pool, fresh, size);
     return fresh;
 }
 
@@ -97,10 +129,19 @@ static inline void ab_pool_free(struct ab_pool *pool, void *block)
     struct ab_pool_slot *slot = block;
     if (__builtin_expect(slot == NULL, 0))
         return;
-    slot->next = pool->free;
+    AB_MARK_FREE(pool, slot, pool->slot_bytes);
+    ab_pool_link(slot, pool->free);
     pool->free = slot;
     if (__builtin_expect(--pool->n_live == 0, 0))
         ab_pool_reset(pool);
+}
+
+/* Of every block. Who asks may use it. */
+static inline size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
+{
+    (void)block;
+    AB_MARK_DEFINED(block, pool->slot_bytes);
+    return pool->slot_bytes;
 }
 
 #endif

@@ -1,21 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end. Its slots hold the largest request to come, so it serves mixed sizes
- * too: that is why it does not declare AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says.
+ * The pool as a back end: alone, as a team of them, or lock-free. Its slots hold the largest request
+ * to come, so it serves mixed sizes too: that is why it does not declare AB_TRAIT_FIXED_SIZE. What
+ * that wastes, usable_size says. The hot path asks one question more than the pool itself; whatever
+ * needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/lane_lock.h"
+#include "allocators/guard.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
+#include "allocators/pool/pool_lockfree.h"
+#include "allocators/team/team.h"
 
 struct ab_heap {
-    struct ab_lane_lock lock;
+    struct ab_member member;
+    bool is_debug, is_lockfree;
     struct ab_pool pool;
+    struct ab_pool_lockfree lockfree; /* of the first member only */
 };
 
-enum { PARAM_SLOT, PARAM_SLOTS, PARAM_GROW, PARAM_THREADS, PARAM_COUNT };
+enum {
+    PARAM_SLOT,
+    PARAM_SLOTS,
+    PARAM_GROW,
+    PARAM_THREADS,
+    PARAM_SHARDS,
+    PARAM_DEBUG,
+    PARAM_COUNT
+};
+enum {
+    THREADS_AUTO,
+    THREADS_MUTEX,
+    THREADS_NONE,
+    THREADS_LOCAL,
+    THREADS_SHARDED,
+    THREADS_LOCKFREE
+};
 
 #define CACHE_LINE_BYTES ((uint64_t)64)
+#define SPAN_MIN ((uint64_t)1 << 30)
+#define SPAN_MAX ((uint64_t)1 << 40)
+
+static const char *const thread_modes[] = {"auto",    "mutex",    "none", "local",
+                                           "sharded", "lockfree", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_SLOT] = {.name = "slot",
@@ -23,7 +50,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_SLOTS] = {.name = "slots",
-                     .help = "slots to begin with; 0 = 64 KiB of them, or with grow=off as many "
+                     .help = "slots to begin with, of each pool; 0 = 64 KiB of them, or with grow=off as many "
                              "as the work has live at once",
                      .type = AB_PARAM_COUNT,
                      .max = (uint64_t)1 << 40},
@@ -32,7 +59,22 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_BOOL,
                     .def = 1,
                     .max = 1},
-    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
+    [PARAM_THREADS] = {.name = "threads",
+                       .help = "auto = a mutex when there are several lanes, none = one lane only, "
+                               "local = a pool for each lane, remote frees queued, sharded = "
+                               "several pools with a mutex each, lockfree = one pool, atomics",
+                       .type = AB_PARAM_CHOICE,
+                       .max = THREADS_LOCKFREE,
+                       .choices = thread_modes},
+    [PARAM_SHARDS] = {.name = "shards",
+                      .help = "pools with threads=sharded; 0 = as many as lanes",
+                      .type = AB_PARAM_COUNT,
+                      .max = 1024},
+    [PARAM_DEBUG] = {.name = "debug",
+                     .help = "canaries and poison; a damaged, foreign or freed block ends the "
+                             "process at its free",
+                     .type = AB_PARAM_BOOL,
+                     .max = 1},
 };
 
 /* Slots a multiple of a page apart begin in the same few cache sets; one line more spreads them.
@@ -45,126 +87,391 @@ static uint64_t slot_for(const struct ab_facts *f, uint64_t page)
     return slot;
 }
 
+static enum ab_team_mode mode_for(uint64_t threads, uint32_t lanes)
+{
+    static const enum ab_team_mode modes[] = {
+        [THREADS_AUTO] = AB_TEAM_MUTEX,   [THREADS_MUTEX] = AB_TEAM_MUTEX,
+        [THREADS_NONE] = AB_TEAM_ONE,     [THREADS_LOCAL] = AB_TEAM_LOCAL,
+        [THREADS_SHARDED] = AB_TEAM_SHARDED, [THREADS_LOCKFREE] = AB_TEAM_MUTEX};
+    return threads == THREADS_AUTO && lanes <= 1 ? AB_TEAM_ONE : modes[threads];
+}
+
+static struct ab_heap *heap_at(const struct ab_team *team, uint32_t index)
+{
+    return (struct ab_heap *)ab_team_at(team, index);
+}
+
+static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_heap *each)
+{
+    return (struct ab_heap *)ab_team_next(&whole->member, &each->member);
+}
+
+/* What other threads freed of this pool's slots. */
+static bool collect(struct ab_pool *pool)
+{
+    struct ab_heap *heap = (struct ab_heap *)((char *)pool - offsetof(struct ab_heap, pool));
+    struct ab_team_link *chain = ab_team_take(&heap->member);
+    if (chain == NULL)
+        return false;
+    while (chain != NULL)
+        ab_pool_free(pool, ab_team_pop(&chain));
+    return true;
+}
+
+static void free_own(struct ab_member *owner, void *block)
+{
+    ab_pool_free(&((struct ab_heap *)owner)->pool, block);
+}
+
+/* Lanes may run ahead of each other, and one of them may make all the blocks. */
+static uint64_t slots_at_most(const struct ab_facts *f)
+{
+    uint64_t ahead = (uint64_t)f->lanes * 65536 + 65536, peak;
+    if (__builtin_add_overflow(f->live_peak_blocks, ahead, &peak))
+        return UINT64_MAX;
+    return peak < f->total_blocks + 64 || f->total_blocks == 0 ? peak : f->total_blocks + 64;
+}
+
+/* Addresses for so many slots, within what a process has; the pool fails when they are used up. */
+static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts *f)
+{
+    uint64_t stride = ab_os_round_up(o->slot_bytes + AB_MARK_GAP + 1, 16), bytes;
+    uint64_t n = o->n_slots > slots_at_most(f) ? o->n_slots : slots_at_most(f);
+    if (stride < o->align)
+        stride = o->align;
+    if (__builtin_mul_overflow(n, 2 * stride, &bytes) || bytes > SPAN_MAX)
+        return SPAN_MAX;
+    return bytes < SPAN_MIN ? SPAN_MIN : bytes;
+}
+
+/* As many slots as fit the addresses, half as many each time that the system refuses. */
+static int init_lockfree(struct ab_heap *heap, const struct ab_pool_options *o, uint64_t span)
+{
+    struct ab_pool_lockfree_options options = {
+        .slot_bytes = o->slot_bytes, .align = o->align, .n_slots = o->n_slots};
+    if (o->grows)
+        options.n_slots = span / (o->slot_bytes + o->align + 1);
+    int error = ENOMEM;
+    while (options.n_slots > 0 && error != 0) {
+        error = ab_pool_lockfree_init(&heap->lockfree, &options);
+        options.n_slots = o->grows ? options.n_slots / 2 : 0;
+    }
+    heap->is_lockfree = true;
+    return error;
+}
+
+static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_pool_options options)
+{
+    if (team->range != NULL) {
+        options.range = ab_team_span(team, &heap->member);
+        options.range_bytes = (size_t)1 << team->span_log2;
+    }
+    int error = ab_pool_init(&heap->pool, &options);
+    if (error != 0)
+        return error;
+    bool is_plain = heap->member.is_plain;
+    heap->pool.mutex = is_plain ? NULL : &heap->member.mutex;
+    heap->pool.collect = is_plain && team->mode == AB_TEAM_LOCAL ? collect : NULL;
+    return 0;
+}
+
+static void fini_heap(struct ab_heap *heap)
+{
+    heap->pool.mutex = NULL; /* nobody else is there any more */
+    if (heap->is_lockfree)
+        ab_pool_lockfree_fini(&heap->lockfree);
+    else
+        ab_pool_fini(&heap->pool);
+}
+
+static int init_team(struct ab_team *team, const struct ab_pool_options *options, bool is_lockfree,
+                     uint64_t span)
+{
+    int error = 0;
+    uint32_t n = 0;
+    while (n < team->n_members && error == 0) {
+        struct ab_heap *heap = heap_at(team, n);
+        error = is_lockfree ? init_lockfree(heap, options, span) : init_heap(team, heap, *options);
+        n += error == 0;
+    }
+    while (error != 0 && n > 0)
+        fini_heap(heap_at(team, --n));
+    return error;
+}
+
+static void set_debug(struct ab_team *team)
+{
+    for (uint32_t i = 0; i < team->n_members; i++) {
+        struct ab_heap *heap = heap_at(team, i);
+        heap->is_debug = true;
+        heap->member.is_plain = false;
+        heap->member.own_bytes = 0;
+        heap->pool.mutex = &heap->member.mutex;
+        heap->pool.collect = NULL;
+    }
+}
+
+static int open_team(const struct ab_open_args *args, const struct ab_pool_options *options,
+                     struct ab_heap **out)
+{
+    const uint64_t *values = args->values;
+    uint32_t lanes = args->facts->lanes;
+    enum ab_team_mode mode = mode_for(values[PARAM_THREADS], lanes);
+    uint64_t span = span_for(options, args->facts);
+    bool is_spanned = mode == AB_TEAM_LOCAL || mode == AB_TEAM_SHARDED;
+    struct ab_team *team = ab_team_open(&(struct ab_team_options){
+        .mode = mode,
+        .lanes = lanes,
+        .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : lanes),
+        .member_bytes = sizeof(struct ab_heap),
+        .span_bytes = is_spanned ? span : 0,
+        .free_own = free_own});
+    if (team == NULL)
+        return errno;
+    int error = init_team(team, options, values[PARAM_THREADS] == THREADS_LOCKFREE, span);
+    if (error != 0) {
+        ab_team_close(team);
+        return error;
+    }
+    if (values[PARAM_DEBUG] != 0)
+        set_debug(team);
+    *out = heap_at(team, 0);
+    return 0;
+}
+
 static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
     const uint64_t *values = args->values;
-    size_t page = ab_os_page_bytes(), heap_bytes = ab_os_round_up(sizeof(struct ab_heap), page);
+    size_t page = ab_os_page_bytes();
     struct ab_pool_options options = {
         .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts, page),
         .align = facts->largest_align,
         .n_slots = values[PARAM_SLOTS],
         .grows = values[PARAM_GROW] != 0,
     };
+    if (values[PARAM_THREADS] == THREADS_NONE && facts->lanes > 1)
+        return EINVAL;
+    if (values[PARAM_DEBUG] != 0)
+        options.slot_bytes = ab_guard_bytes(options.align, options.slot_bytes);
+    if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
+        return ENOMEM;
     if (options.n_slots == 0 && !options.grows)
         options.n_slots = facts->live_peak_blocks;
-    struct ab_heap *heap = ab_os_map(heap_bytes, page, PROT_READ | PROT_WRITE);
-    if (heap == NULL)
-        return errno;
-    int error = ab_pool_init(&heap->pool, &options);
-    if (error != 0) {
-        munmap(heap, heap_bytes);
-        return error;
-    }
-    ab_lane_lock_init(&heap->lock, values[PARAM_THREADS], facts->lanes);
-    *out = heap;
-    return 0;
+    return open_team(args, &options, out);
 }
 
 static void pool_close(struct ab_heap *heap)
 {
-    ab_pool_fini(&heap->pool);
-    munmap(heap, ab_os_round_up(sizeof *heap, ab_os_page_bytes()));
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
+        fini_heap(each);
+    ab_team_close(heap->member.team);
 }
 
-static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
+/* ---- with a lock, with guards, or of another member ---- */
+
+static void *lockfree_alloc(struct ab_heap *heap, size_t align, size_t size, bool is_zeroed)
 {
-    pthread_mutex_lock(&heap->lock.mutex);
-    void *block = ab_pool_alloc(&heap->pool, size);
-    pthread_mutex_unlock(&heap->lock.mutex);
-    return (ab_ref)block;
+    if (align > heap->lockfree.align)
+        return NULL;
+    return is_zeroed ? ab_pool_lockfree_alloc_zeroed(&heap->lockfree, size)
+                     : ab_pool_lockfree_alloc(&heap->lockfree, size);
 }
+
+static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
+{
+    struct ab_heap *heap = context;
+    if (heap->is_lockfree)
+        return lockfree_alloc(heap, align, size, is_zeroed);
+    ab_member_lock(&heap->member);
+    void *block = is_zeroed ? ab_pool_alloc_zeroed(&heap->pool, size)
+                            : ab_pool_alloc_aligned(&heap->pool, align, size);
+    ab_member_unlock(&heap->member);
+    return block;
+}
+
+static void raw_free(void *context, void *block)
+{
+    struct ab_heap *heap = context;
+    if (heap->is_lockfree)
+        ab_pool_lockfree_free(&heap->lockfree, block);
+    else
+        ab_team_free(&heap->member, ab_team_owner(heap->member.team, block), block, false);
+}
+
+static bool owns(void *context, const void *block)
+{
+    struct ab_heap *heap = context;
+    if (heap->is_lockfree)
+        return ab_pool_lockfree_owns(&heap->lockfree, block);
+    struct ab_heap *owner = (struct ab_heap *)ab_team_owner(heap->member.team, block);
+    if (owner == NULL)
+        return false;
+    ab_member_lock(&owner->member);
+    bool is_owned = ab_pool_owns(&owner->pool, block);
+    ab_member_unlock(&owner->member);
+    return is_owned;
+}
+
+static const struct ab_guard_below below = {
+    .name = "pool", .alloc = raw_alloc, .free = raw_free, .owns = owns};
+
+static __attribute__((noinline)) ab_ref alloc_special(struct ab_heap *heap, size_t align,
+                                                      size_t size, bool is_zeroed)
+{
+    return (ab_ref)(heap->is_debug ? ab_guard_alloc(&below, heap, align, size, is_zeroed)
+                                   : raw_alloc(heap, align, size, is_zeroed));
+}
+
+static __attribute__((noinline)) void free_special(struct ab_heap *heap, ab_ref ref)
+{
+    if (heap->is_debug)
+        ab_guard_free(&below, heap, (void *)ref);
+    else if (ref != 0)
+        raw_free(heap, (void *)ref);
+}
+
+/* ---- hooks ---- */
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(heap->lock.is_shared, 0))
-        return alloc_locked(heap, size);
+    if (__builtin_expect(!heap->member.is_plain, 0))
+        return alloc_special(heap, 0, size, false);
     return (ab_ref)ab_pool_alloc(&heap->pool, size);
-}
-
-static __attribute__((noinline)) void free_locked(struct ab_heap *heap, ab_ref ref)
-{
-    pthread_mutex_lock(&heap->lock.mutex);
-    ab_pool_free(&heap->pool, (void *)ref);
-    pthread_mutex_unlock(&heap->lock.mutex);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    if (__builtin_expect(heap->lock.is_shared, 0))
-        free_locked(heap, ref);
+    if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
+        free_special(heap, ref);
     else
         ab_pool_free(&heap->pool, (void *)ref);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_pool_alloc_aligned(&heap->pool, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    return alloc_special(heap, align, size, false);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_pool_alloc_zeroed(&heap->pool, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    return alloc_special(heap, 0, size, true);
 }
 
-/* No lock: the size of a slot never changes. */
+/* Of every block; no lock, it never changes. */
+static size_t slot_bytes(const struct ab_heap *heap)
+{
+    return heap->is_lockfree ? heap->lockfree.slot_bytes : heap->pool.slot_bytes;
+}
+
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    return new_size <= heap->pool.slot_bytes ? ref : 0;
+    if (heap->is_debug)
+        return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
+    if (new_size > slot_bytes(heap))
+        return 0;
+    AB_MARK_DEFINED((void *)ref, new_size);
+    return ref;
 }
 
 static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 {
-    (void)ref;
-    return heap->pool.slot_bytes;
+    if (heap->is_debug)
+        return ab_guard_size((const void *)ref);
+    AB_MARK_DEFINED((void *)ref, slot_bytes(heap));
+    return slot_bytes(heap);
 }
 
+/* Nobody else is at work. */
 static void pool_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    ab_pool_reset(&heap->pool);
-    ab_lane_unlock(&heap->lock);
+    if (heap->is_lockfree) {
+        ab_pool_lockfree_reset(&heap->lockfree);
+        return;
+    }
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        ab_team_forget(&each->member);
+        ab_pool_reset(&each->pool);
+        ab_member_unlock(&each->member);
+    }
 }
 
+/* With threads=local or lockfree nobody else is at work. */
 static void pool_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    ab_pool_purge(&heap->pool);
-    ab_lane_unlock(&heap->lock);
+    if (heap->is_lockfree) {
+        ab_pool_lockfree_purge(&heap->lockfree);
+        return;
+    }
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
+        ab_team_leave(&each->member);
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        if (each->pool.collect != NULL)
+            each->pool.collect(&each->pool);
+        ab_pool_purge(&each->pool);
+        ab_member_unlock(&each->member);
+    }
 }
 
-/* Live bytes are those of whole slots: what was asked for is not kept. */
+static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
+{
+    const struct ab_pool *pool = &heap->pool;
+    size_t n_flying = 0;
+    struct ab_team_cursor cursor = {0};
+    while (ab_team_in_flight(&heap->member, &cursor) != NULL)
+        n_flying++;
+    sum->reserved_bytes += ab_pool_mapped(pool);
+    sum->committed_bytes += ab_pool_used(pool);
+    sum->live_bytes += (pool->n_live - n_flying) * pool->slot_bytes;
+    sum->metadata_bytes += sizeof *heap;
+    sum->os_calls += pool->n_os_calls;
+}
+
+static struct ab_heap_stats lockfree_stats(const struct ab_heap *heap)
+{
+    const struct ab_pool_lockfree *pool = &heap->lockfree;
+    return (struct ab_heap_stats){
+        .reserved_bytes = pool->map_bytes,
+        .committed_bytes = ab_os_round_up(pool->carved, ab_os_page_bytes()),
+        .live_bytes = ab_pool_lockfree_live(pool) * pool->slot_bytes,
+        .metadata_bytes = sizeof *heap,
+        .os_calls = 1,
+    };
+}
+
+/* Live bytes are those of whole slots: what was asked for is not kept. With threads=local or
+ * lockfree nobody else is at work. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
-    const struct ab_pool *pool = &heap->pool;
-    *out = (struct ab_heap_stats){
-        .reserved_bytes = ab_pool_mapped(pool),
-        .committed_bytes = ab_pool_used(pool),
-        .live_bytes = pool->n_live * pool->slot_bytes,
-        .metadata_bytes = sizeof *heap,
-        .os_calls = pool->n_os_calls,
-    };
-    ab_lane_unlock(&heap->lock);
+    struct ab_heap_stats sum = {0};
+    if (heap->is_lockfree)
+        sum = lockfree_stats(heap);
+    for (struct ab_heap *each = heap; each != NULL && !heap->is_lockfree;
+         each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        add_stats(each, &sum);
+        ab_member_unlock(&each->member);
+    }
+    *out = sum;
     return 0;
+}
+
+static int pool_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    struct ab_member *member = ab_team_enter(heap->member.team, lane);
+    if (member == NULL)
+        return EINVAL;
+    *out = (struct ab_heap *)member;
+    return 0;
+}
+
+static void pool_thread_leave(struct ab_heap *heap)
+{
+    ab_team_leave(&heap->member);
 }
 
 extern const struct ab_backend ab_pool_backend;
@@ -188,4 +495,6 @@ const struct ab_backend ab_pool_backend = {
     .reset = pool_reset,
     .purge = pool_purge,
     .stats = pool_stats,
+    .thread_enter = pool_thread_enter,
+    .thread_leave = pool_thread_leave,
 };

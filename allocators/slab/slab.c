@@ -22,40 +22,74 @@ static size_t records_bytes(size_t span_bytes)
                           ab_os_page_bytes());
 }
 
-int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max,
-                  size_t spare_max_bytes)
+/* Nothing is hot: how much may be. */
+static void renew_hot(struct ab_slab_class *c, size_t n_taken)
 {
-    if (reserve_bytes == 0 || reserve_bytes > PTRDIFF_MAX)
+    size_t n = HOT_BYTES / c->bytes;
+    c->room = n < HOT_MAX ? (uint32_t)n : HOT_MAX;
+    c->full_bytes = (c->room + n_taken) * c->bytes;
+}
+
+/* The class behind `bytes`: of all spacings multiples of 16, but for the first. */
+static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
+{
+    if (spacing == AB_SLAB_POW2 || bytes == 8)
+        return 2 * bytes;
+    size_t power = (size_t)1 << (63 - __builtin_clzll(bytes)), step = power / 8;
+    return bytes + (step < 16 ? 16 : step);
+}
+
+static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
+{
+    size_t filled = 0; /* sizes in steps of 8 */
+    for (size_t bytes = 8; bytes <= AB_SLAB_LARGEST; bytes = class_after(bytes, spacing)) {
+        struct ab_slab_class *c = &s->classes[s->n_classes];
+        c->bytes = (uint32_t)bytes;
+        renew_hot(c, 0);
+        for (; filled <= bytes / 8; filled++)
+            s->class_of[filled] = s->n_classes;
+        s->n_classes++;
+    }
+}
+
+int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
+{
+    size_t reserve = options->reserve_bytes;
+    if (reserve == 0 || reserve > PTRDIFF_MAX)
         return ENOMEM;
-    size_t span = ab_os_round_up(reserve_bytes, AB_SLAB_BYTES);
-    char *base = ab_os_map(span, AB_SLAB_BYTES, PROT_NONE);
+    size_t span = ab_os_round_up(reserve, AB_SLAB_BYTES);
+    char *base = options->range != NULL ? options->range
+                                        : ab_os_map(span, AB_SLAB_BYTES, PROT_NONE);
     if (base == NULL)
         return errno;
     struct ab_slab *records = ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE);
     if (records == NULL) {
         int error = errno;
-        munmap(base, span);
+        if (options->range == NULL)
+            munmap(base, span);
         return error;
     }
     *slabs = (struct ab_slabs){.base = base,
                                .span_bytes = span,
+                               .is_range_given = options->range != NULL,
                                .slabs = records,
-                               .keep_max = keep_max,
-                               .spare_max_bytes = spare_max_bytes,
-                               .n_os_calls = 2};
-    for (unsigned i = 0; i < AB_SLAB_CLASSES; i++) {
-        size_t n = HOT_BYTES / ab_slab_class_bytes(i);
-        slabs->classes[i].hot_max = n < HOT_MAX ? (uint32_t)n : HOT_MAX;
-    }
+                               .keep_max = options->keep_max,
+                               .spare_max_bytes = options->spare_max_bytes,
+                               .n_os_calls = options->range != NULL ? 1 : 2};
+    make_classes(slabs, options->spacing);
+    AB_POOL_CREATE(slabs);
     return 0;
 }
 
 void ab_slabs_fini(struct ab_slabs *slabs)
 {
+    AB_POOL_DESTROY(slabs);
     while (slabs->large != NULL)
-        ab_slabs_large_free(slabs, slabs->large + 1);
+        ab_slabs_large_drop(slabs, slabs->large);
     ab_slabs_large_purge(slabs);
-    munmap(slabs->base, slabs->span_bytes);
+    AB_MARK_DEFINED(slabs->base, slabs->n_fresh << AB_SLAB_LOG2);
+    if (!slabs->is_range_given)
+        munmap(slabs->base, slabs->span_bytes);
     munmap(slabs->slabs, records_bytes(slabs->span_bytes));
     *slabs = (struct ab_slabs){0};
 }
@@ -93,19 +127,24 @@ static struct ab_slab *pop(struct ab_slab **list)
     return slab;
 }
 
-/* Growing: as many again as there are. False when the system refuses. */
+/* Growing: as many again as there are. False when the system refuses. Others may commit the same
+ * slabs at once; that does no harm. */
 static bool commit(struct ab_slabs *s)
 {
-    size_t n = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - n;
+    size_t from = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - from, n = from;
     n = n < first_commit_slabs ? first_commit_slabs : n;
     n = n > largest_commit_slabs ? largest_commit_slabs : n;
     n = n > room ? room : n;
-    s->n_os_calls++;
-    if (n == 0 || mprotect(s->base + (s->n_committed << AB_SLAB_LOG2), n << AB_SLAB_LOG2,
-                           PROT_READ | PROT_WRITE) != 0)
+    if (n == 0)
         return false;
-    s->n_committed += n;
-    return true;
+    ab_os_begin(s->mutex);
+    int error = mprotect(s->base + (from << AB_SLAB_LOG2), n << AB_SLAB_LOG2,
+                         PROT_READ | PROT_WRITE);
+    ab_os_end(s->mutex);
+    s->n_os_calls++;
+    if (error == 0 && s->n_committed < from + n)
+        s->n_committed = from + n;
+    return error == 0;
 }
 
 static struct ab_slab *take_empty(struct ab_slabs *s)
@@ -118,7 +157,7 @@ static struct ab_slab *take_empty(struct ab_slabs *s)
         s->n_returned--;
         return pop(&s->returned);
     }
-    if (s->n_fresh == s->n_committed && !commit(s))
+    if (s->n_fresh == s->n_committed)
         return NULL;
     struct ab_slab *slab = &s->slabs[s->n_fresh++];
     slab->is_zero = true;
@@ -127,10 +166,24 @@ static struct ab_slab *take_empty(struct ab_slabs *s)
 
 static void give_pages_back(struct ab_slabs *s, struct ab_slab *slab)
 {
-    s->n_os_calls++;
-    slab->is_zero = madvise(slab_base(s, slab), AB_SLAB_BYTES, MADV_DONTNEED) == 0;
-    push(&s->returned, slab);
-    s->n_returned++;
+    push(&s->leaving, slab);
+    if (s->mutex == NULL)
+        ab_slabs_let_go(s);
+}
+
+void ab_slabs_let_go(struct ab_slabs *s)
+{
+    struct ab_slab *list = s->leaving;
+    s->leaving = NULL;
+    ab_os_begin(s->mutex);
+    for (struct ab_slab *slab = list; slab != NULL; slab = slab->next)
+        slab->is_zero = madvise(slab_base(s, slab), AB_SLAB_BYTES, MADV_DONTNEED) == 0;
+    ab_os_end(s->mutex);
+    while (list != NULL) {
+        push(&s->returned, pop(&list));
+        s->n_returned++;
+        s->n_os_calls++;
+    }
 }
 
 /* The slab is in no list any more, and no block of it is anywhere. */
@@ -138,6 +191,7 @@ static void retire(struct ab_slabs *s, struct ab_slab *slab)
 {
     slab->free = NULL;
     slab->is_zero = false;
+    AB_MARK_UNUSED(slab_base(s, slab), AB_SLAB_BYTES);
     if (s->n_kept >= s->keep_max) {
         give_pages_back(s, slab);
         return;
@@ -146,104 +200,138 @@ static void retire(struct ab_slabs *s, struct ab_slab *slab)
     s->n_kept++;
 }
 
-/* From now on all blocks of the slab are out. */
-static void take_all(struct ab_slab_class *c, struct ab_slab *slab)
-{
-    slab->n_out = (uint16_t)(AB_SLAB_BYTES / ab_slab_class_bytes(slab->class));
-    slab->free = NULL;
-    push(&c->full, slab);
-}
-
 /* ---- classes ---- */
 
-static void *pop_run(struct ab_slab_class *c)
+static size_t hot_bytes(const struct ab_slab_class *c)
 {
-    struct ab_slab_block *block = c->run;
-    c->run = block->next;
-    c->n_out++;
-    return block;
+    return c->full_bytes - (size_t)c->room * c->bytes;
 }
 
-/* Nothing hot, nothing to carve. */
-__attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct ab_slab_class *c)
+static size_t live_bytes(const struct ab_slab_class *c)
 {
-    if (c->run != NULL)
-        return pop_run(c);
+    return c->out_bytes - (size_t)(c->limit - c->next) - hot_bytes(c);
+}
+
+/* From now on all blocks of the slab are out. Returns how many were not. */
+static size_t take_all(struct ab_slab_class *c, struct ab_slab *slab)
+{
+    size_t n = AB_SLAB_BYTES / c->bytes, n_taken = n - slab->n_out;
+    slab->n_out = (uint16_t)n;
+    slab->free = NULL;
+    c->out_bytes += n_taken * c->bytes;
+    push(&c->full, slab);
+    return n_taken;
+}
+
+static void take_partial(struct ab_slab_class *c)
+{
+    struct ab_slab *slab = pop(&c->partial);
+    c->hot = slab->free;
+    renew_hot(c, take_all(c, slab));
+}
+
+static void take_fresh(struct ab_slabs *s, struct ab_slab_class *c, struct ab_slab *slab)
+{
+    slab->class = (uint8_t)(c - s->classes);
+    slab->n_out = 0;
+    c->next = slab_base(s, slab);
+    c->limit = c->next + take_all(c, slab) * c->bytes;
+    AB_MARK_UNUSED(c->next, AB_SLAB_BYTES);
+}
+
+/* Nothing hot, nothing to carve. What lets the lock go is followed by another look at all. */
+__attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct ab_slab_class *c,
+                                                    size_t size)
+{
+    renew_hot(c, 0);
+    if (s->collect != NULL && s->collect(s))
+        return ab_slabs_alloc_from(s, c, size);
     if (c->partial != NULL) {
-        struct ab_slab *slab = pop(&c->partial);
-        c->run = slab->free;
-        take_all(c, slab);
-        return pop_run(c);
+        take_partial(c);
+        return ab_slabs_alloc_from(s, c, size);
     }
     struct ab_slab *slab = take_empty(s);
-    if (slab == NULL)
+    if (slab != NULL)
+        take_fresh(s, c, slab);
+    else if (!commit(s))
         return NULL;
-    slab->class = (uint8_t)(c - s->classes);
-    take_all(c, slab);
-    c->next = slab_base(s, slab);
-    c->limit = c->next + AB_SLAB_BYTES;
-    return ab_slabs_alloc(s, ab_slab_class_bytes(slab->class));
+    return ab_slabs_alloc_from(s, c, size);
 }
 
 /* No block of the class is live, or none is to be: its slabs are empty. */
 static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
 {
-    while (c->full != NULL)
-        retire(s, pop(&c->full));
-    while (c->partial != NULL)
-        retire(s, pop(&c->partial));
-    *c = (struct ab_slab_class){.hot_max = c->hot_max};
+    struct ab_slab *full = c->full, *partial = c->partial;
+    c->hot = NULL;
+    c->full = c->partial = NULL;
+    c->next = c->limit = NULL;
+    c->out_bytes = 0;
+    renew_hot(c, 0);
+    while (full != NULL)
+        retire(s, pop(&full));
+    while (partial != NULL)
+        retire(s, pop(&partial));
 }
 
-/* A class that holds one slab keeps it, so that the only block of a class can come and go. */
-__attribute__((noinline)) void ab_slabs_class_idle(struct ab_slabs *s, struct ab_slab_class *c)
+/* A class that holds one slab keeps it, so that its last block can come and go. */
+static bool holds_one(const struct ab_slab_class *c)
 {
     const struct ab_slab *full = c->full, *partial = c->partial;
-    bool holds_one = full == NULL ? partial->next == NULL : full->next == NULL && partial == NULL;
-    if (!holds_one)
-        empty_class(s, c);
+    return full == NULL ? partial == NULL || partial->next == NULL
+                        : full->next == NULL && partial == NULL;
 }
 
-/* A block was put back into `slab`: the first, or the last, or the last of the class. */
+/* A block was put back into `slab`: the first, or the last, or the last live one of the class. */
 __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_slab *slab)
 {
     struct ab_slab_class *c = &s->classes[slab->class];
     if (slab->n_out == 0) {
         take_out(&c->partial, slab);
         retire(s, slab);
-    } else if (slab->free->next == NULL) {
+    } else if (ab_slab_next(slab->free) == NULL) {
         take_out(&c->full, slab);
         push(&c->partial, slab);
     }
-    if (c->n_out == c->n_hot && (c->full != NULL || c->partial != NULL))
-        ab_slabs_class_idle(s, c);
+    if (live_bytes(c) == 0 && !holds_one(c))
+        empty_class(s, c);
 }
 
 /* ---- requests that are not the fast path ---- */
 
 __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t size)
 {
-    return size == 0 ? ab_slabs_alloc(s, 1) : ab_slabs_large_alloc(s, 0, size, false);
+    if (size == 0)
+        return ab_slabs_alloc(s, 1);
+    if (s->collect != NULL)
+        s->collect(s);
+    return ab_slabs_large_alloc(s, 0, size, false);
 }
 
+/* A slab begins at a multiple of all alignments of classes, so a block of a class that is a
+ * multiple of it is aligned. */
 void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
 {
     if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
     if (align > AB_SLAB_LARGEST || size > AB_SLAB_LARGEST)
         return ab_slabs_large_alloc(s, align, size, false);
-    return ab_slabs_alloc(s, size > align ? size : align); /* a block is aligned to its class */
+    struct ab_slab_class *c = ab_slab_class_of(s, size > align ? size : align);
+    while (c->bytes % align != 0)
+        c++;
+    return ab_slabs_alloc_from(s, c, size);
 }
 
 void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 {
     if (size - 1 >= AB_SLAB_LARGEST)
         return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : ab_slabs_large_alloc(s, 0, size, true);
-    const struct ab_slab_class *c = &s->classes[ab_slab_class_of(size)];
-    bool is_carved = c->hot == NULL &&
-                     (c->next != c->limit || (c->run == NULL && c->partial == NULL));
-    void *block = ab_slabs_alloc(s, size);
-    if (block != NULL && !(is_carved && ab_slab_of(s, block)->is_zero))
+    struct ab_slab_class *c = ab_slab_class_of(s, size);
+    const char *next = c->next; /* moves when the block is carved; or, with a lock, by others */
+    void *block = ab_slabs_alloc_from(s, c, size);
+    if (block == NULL)
+        return NULL;
+    AB_MARK_DEFINED(block, size);
+    if (c->next == next || s->mutex != NULL || !ab_slab_of(s, block)->is_zero)
         memset(block, 0, size);
     return block;
 }
@@ -253,7 +341,7 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
     bool is_small = ab_slabs_is_small(s, block);
     size_t usable = ab_slabs_usable(s, block);
     if (is_small && new_size <= usable &&
-        (new_size == 0 || ab_slab_class_of(new_size) == ab_slab_of(s, block)->class))
+        (new_size == 0 || ab_slab_class_of(s, new_size)->bytes == usable))
         return block;
     if (!is_small && new_size > AB_SLAB_LARGEST)
         return ab_slabs_large_resize(s, block, new_size);
@@ -266,59 +354,80 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
     return copy;
 }
 
+/* Who asks may use it. */
 size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
 {
-    return ab_slabs_is_small(s, block) ? ab_slab_class_bytes(ab_slab_of(s, block)->class)
-                                       : ab_slabs_large_usable(block);
+    size_t usable = ab_slabs_is_small(s, block) ? s->classes[ab_slab_of(s, block)->class].bytes
+                                                : ab_slabs_large_usable(block);
+    AB_MARK_DEFINED(block, usable);
+    return usable;
+}
+
+bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
+{
+    if (!ab_slabs_is_small(s, p)) {
+        const struct ab_slab_large *r = s->large;
+        while (r != NULL && (const void *)(r + 1) != p)
+            r = r->next;
+        return r != NULL;
+    }
+    const struct ab_slab *slab = ab_slab_of(s, p);
+    if (slab >= s->slabs + s->n_fresh)
+        return false;
+    size_t offset = (uintptr_t)p & (AB_SLAB_BYTES - 1), bytes = s->classes[slab->class].bytes;
+    return offset % bytes == 0 && offset / bytes < AB_SLAB_BYTES / bytes;
 }
 
 /* ---- all at once ---- */
 
 void ab_slabs_reset(struct ab_slabs *s)
 {
-    for (unsigned i = 0; i < AB_SLAB_CLASSES; i++)
+    AB_POOL_TRIM(s, s->base, 0);
+    for (unsigned i = 0; i < s->n_classes; i++)
         empty_class(s, &s->classes[i]);
     while (s->large != NULL)
-        ab_slabs_large_free(s, s->large + 1);
+        ab_slabs_large_drop(s, s->large);
+    ab_slabs_let_go(s);
 }
 
-/* Puts blocks back that their class holds outside of their slabs. Returns how many. */
-static size_t put_back(struct ab_slabs *s, struct ab_slab_block **list)
+/* Puts the hot blocks back into their slabs. */
+static void cool(struct ab_slabs *s, struct ab_slab_class *c)
 {
-    size_t n = 0;
-    for (struct ab_slab_block *block = *list, *next; block != NULL; block = next, n++) {
+    struct ab_slab_block *list = c->hot;
+    c->hot = NULL;
+    renew_hot(c, 0);
+    for (struct ab_slab_block *block = list, *next; block != NULL; block = next) {
         struct ab_slab *slab = ab_slab_of(s, block);
-        next = block->next;
-        block->next = slab->free;
+        next = ab_slab_next(block);
+        ab_slab_link(block, slab->free);
         slab->free = block;
         slab->n_out--;
+        c->out_bytes -= c->bytes;
         ab_slabs_settle(s, slab);
     }
-    *list = NULL;
-    return n;
 }
 
 void ab_slabs_purge(struct ab_slabs *s)
 {
-    for (struct ab_slab_class *c = s->classes; c < s->classes + AB_SLAB_CLASSES; c++) {
-        if (c->n_out == c->n_hot) {
+    if (s->collect != NULL)
+        s->collect(s);
+    for (struct ab_slab_class *c = s->classes; c < s->classes + s->n_classes; c++) {
+        if (live_bytes(c) == 0)
             empty_class(s, c);
-            continue;
-        }
-        c->n_out -= put_back(s, &c->hot);
-        c->n_hot = 0;
-        put_back(s, &c->run);
+        else
+            cool(s, c);
     }
     while (s->kept != NULL)
         give_pages_back(s, pop(&s->kept));
     s->n_kept = 0;
+    ab_slabs_let_go(s);
     ab_slabs_large_purge(s);
 }
 
 size_t ab_slabs_live(const struct ab_slabs *s)
 {
     size_t bytes = s->large_bytes;
-    for (unsigned i = 0; i < AB_SLAB_CLASSES; i++)
-        bytes += (s->classes[i].n_out - s->classes[i].n_hot) * ab_slab_class_bytes(i);
+    for (unsigned i = 0; i < s->n_classes; i++)
+        bytes += live_bytes(&s->classes[i]);
     return bytes;
 }

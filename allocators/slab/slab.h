@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Size classes in powers of two, 8 … 4096, each served from slabs of 64 KiB; larger blocks are
- * mappings of their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses and their records in a
- * dense array beside it: a pointer finds its slab by a subtraction and a shift, and no two records
- * fight for a cache set, as headers at the same place of every slab would (22 ns a free, not 4).
- * Usable on its own: copy slab.h, slab.c, slab_large.c and ../os_map.h. One thread at a time.
+ * Size classes from 8 to 4096 bytes, each served from slabs of 64 KiB; larger blocks are mappings of
+ * their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses and
+ * their records in a dense array beside it: a pointer finds its slab by a subtraction and a shift,
+ * and no two records fight for a cache set, as headers at the same place of every slab would (22 ns
+ * a free, not 4). Usable on its own: copy slab.h, slab.c, slab_large.c, ../os_map.h and
+ * ../ab_debug.h. One thread at a time; ../team makes more of it.
  *
  * A free block is in one of three places:
  *   hot    freed lately, last in first out, of any slab of its class: what churn needs
@@ -17,11 +18,17 @@
 #ifndef AB_ALLOCATORS_SLAB_H
 #define AB_ALLOCATORS_SLAB_H
 
+#include "allocators/ab_debug.h"
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AB_SLAB_CLASSES = 10, AB_SLAB_SMALLEST_LOG2 = 3, AB_SLAB_LOG2 = 16 };
+/* Powers of two lose a third of what is asked for, 8 … 256 bytes. Fine: steps of 16 up to 256, then
+ * an eighth of a power of two: 6 %. */
+enum ab_slab_spacing { AB_SLAB_POW2, AB_SLAB_FINE };
+enum { AB_SLAB_CLASSES_MAX = 49, AB_SLAB_LOG2 = 16 };
 enum { AB_SLAB_SPARE_PAGES = 64 }; /* larger mappings go back to the system at once */
 
 #define AB_SLAB_BYTES ((size_t)1 << AB_SLAB_LOG2)
@@ -39,23 +46,31 @@ struct ab_slab { /* record of one slab: 32 bytes, two a cache line */
     bool is_zero; /* what is not carved yet is zero */
 };
 
-struct ab_slab_class { /* one cache line */
+/* One cache line. Only what leaves or enters a slab's own list is counted; carving moves `next` and
+ * nothing else, a hot block `room` and nothing else. Blocks out of the lists are
+ * (out_bytes - (limit - next)) / bytes, of which (full_bytes / bytes - room) are hot. */
+struct ab_slab_class {
     struct ab_slab_block *hot;
-    char *next, *limit;        /* of the slab that is being carved */
-    struct ab_slab_block *run; /* the free list of a partial slab, taken over whole */
-    uint32_t n_hot, hot_max;
-    size_t n_out;                   /* blocks that are live or hot */
+    char *next, *limit; /* of the slab that is being carved */
+    uint32_t room;      /* frees until hot is full */
+    uint32_t bytes;     /* of a block */
+    size_t out_bytes;   /* of blocks not in the list of a slab: live, hot, or not carved yet */
+    size_t full_bytes;  /* of hot blocks when room is 0 */
     struct ab_slab *full, *partial; /* `free` is empty; is not */
 };
 
 struct ab_slab_large { /* lies before the block */
     struct ab_slab_large *prev, *next;
+    struct ab_slabs *home;
     char *map;
     size_t map_bytes;
 };
 
 struct ab_slabs {
-    _Alignas(64) struct ab_slab_class classes[AB_SLAB_CLASSES];
+    _Alignas(64) struct ab_slab_class classes[AB_SLAB_CLASSES_MAX];
+    uint8_t class_of[AB_SLAB_LARGEST / 8 + 1]; /* by size in steps of 8, rounded up */
+    uint8_t n_classes;
+    bool is_range_given;
     char *base;           /* the reservation, at a multiple of AB_SLAB_BYTES */
     size_t span_bytes;    /* of it */
     struct ab_slab *slabs; /* one a slab of the reservation */
@@ -70,21 +85,33 @@ struct ab_slabs {
     struct ab_slab_large *spare[AB_SLAB_SPARE_PAGES];
     size_t spare_bytes, spare_max_bytes;
     uint64_t n_os_calls;
+    /* For several threads, see ../team: the lock that callers hold, let go around system calls;
+     * empty slabs that wait for such a call; and where to look for blocks before new memory is
+     * taken: true when there were any. NULL all three for one thread. */
+    pthread_mutex_t *mutex;
+    struct ab_slab *leaving;
+    bool (*collect)(struct ab_slabs *slabs);
 };
 
-/* Reserves addresses for slabs, rounded up to whole ones; large blocks are not among them. Commits
- * nothing. keep_max: empty slabs that may keep their pages; spare_max_bytes: mappings of freed
- * large blocks that may. 0, or an errno; *slabs is untouched on failure. */
-int ab_slabs_init(struct ab_slabs *slabs, size_t reserve_bytes, size_t keep_max,
-                  size_t spare_max_bytes);
+struct ab_slabs_options {
+    size_t reserve_bytes;   /* addresses for slabs, rounded up to whole ones; large blocks are not
+                               among them */
+    size_t keep_max;        /* empty slabs that may keep their pages */
+    size_t spare_max_bytes; /* mappings of freed large blocks that may */
+    enum ab_slab_spacing spacing;
+    char *range; /* reserve_bytes without access, at a multiple of AB_SLAB_BYTES, which stay the
+                    caller's; NULL: reserved and given back here */
+};
+
+/* Commits nothing. 0, or an errno; *slabs is untouched on failure. */
+int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
 /* Gives everything back to the system. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
 /* Behind the inline fast paths. */
-void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *class);
+void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *class, size_t size);
 void *ab_slabs_alloc_odd(struct ab_slabs *slabs, size_t size);
 void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);
-void ab_slabs_class_idle(struct ab_slabs *slabs, struct ab_slab_class *class);
 
 /* align must be a power of two, size need not be a multiple of it. NULL else, or when exhausted. */
 void *ab_slabs_alloc_aligned(struct ab_slabs *slabs, size_t align, size_t size);
@@ -94,10 +121,16 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *slabs, size_t size);
  * shrinking never fails. block is not NULL. */
 void *ab_slabs_resize(struct ab_slabs *slabs, void *block, size_t old_size, size_t new_size);
 size_t ab_slabs_usable(const struct ab_slabs *slabs, const void *block);
+/* A pointer that a block of this heap may have, live or not: what free needs to be safe. Slow with
+ * many large blocks. */
+bool ab_slabs_owns(const struct ab_slabs *slabs, const void *p);
 /* All blocks die. Empty slabs are kept up to the bound. */
 void ab_slabs_reset(struct ab_slabs *slabs);
 /* Returns the pages of all empty slabs, those that hot blocks hold too, and spare mappings. */
 void ab_slabs_purge(struct ab_slabs *slabs);
+/* With a mutex: gives back what waits for a system call. Callers hold the lock; nothing else is in
+ * progress. */
+void ab_slabs_let_go(struct ab_slabs *slabs);
 /* Usable bytes of all live blocks. */
 size_t ab_slabs_live(const struct ab_slabs *slabs);
 
@@ -106,18 +139,29 @@ void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bo
 void *ab_slabs_large_resize(struct ab_slabs *slabs, void *block, size_t new_size);
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
+void ab_slabs_large_drop(struct ab_slabs *slabs, struct ab_slab_large *record);
 void ab_slabs_large_purge(struct ab_slabs *slabs);
 
-/* The class of a size from 1 to AB_SLAB_LARGEST. */
-static inline unsigned ab_slab_class_of(size_t size)
+/* The links of free blocks, which nobody else may touch. */
+static inline struct ab_slab_block *ab_slab_next(struct ab_slab_block *block)
 {
-    unsigned log2 = (unsigned)__builtin_clzll((size - 1) | 7) ^ 63; /* one bsr */
-    return log2 + 1 - AB_SLAB_SMALLEST_LOG2;
+    AB_MARK_DEFINED(block, sizeof *block);
+    struct ab_slab_block *next = block->next;
+    AB_MARK_UNUSED(block, sizeof *block);
+    return next;
 }
 
-static inline size_t ab_slab_class_bytes(unsigned class)
+static inline void ab_slab_link(struct ab_slab_block *block, struct ab_slab_block *next)
 {
-    return (size_t)1 << (AB_SLAB_SMALLEST_LOG2 + class);
+    AB_MARK_DEFINED(block, sizeof *block);
+    block->next = next;
+    AB_MARK_UNUSED(block, sizeof *block);
+}
+
+/* The class of a size from 1 to AB_SLAB_LARGEST. */
+static inline struct ab_slab_class *ab_slab_class_of(struct ab_slabs *s, size_t size)
+{
+    return &s->classes[s->class_of[(size + 7) >> 3]];
 }
 
 /* False: the block is a large one, or NULL. */
@@ -131,50 +175,60 @@ static inline struct ab_slab *ab_slab_of(const struct ab_slabs *s, const void *b
     return &s->slabs[((uintptr_t)block - (uintptr_t)s->base) >> AB_SLAB_LOG2];
 }
 
+static inline void *ab_slabs_alloc_from(struct ab_slabs *s, struct ab_slab_class *c, size_t size)
+{
+    struct ab_slab_block *block = c->hot;
+    (void)size; /* for the marks only */
+    if (block != NULL) {
+        c->hot = ab_slab_next(block);
+        c->room++;
+        AB_MARK_ALLOC(s, block, size);
+        return block;
+    }
+    char *fresh = c->next;
+    if (__builtin_expect(fresh == c->limit, 0))
+        return ab_slabs_alloc_slow(s, c, size);
+    c->next = fresh + c->bytes;
+    AB_MARK_ALLOC(s, fresh, size);
+    return fresh;
+}
+
 /* Size 0 gives a block of its own. NULL when exhausted. */
 static inline void *ab_slabs_alloc(struct ab_slabs *s, size_t size)
 {
     if (__builtin_expect(size - 1 >= AB_SLAB_LARGEST, 0))
         return ab_slabs_alloc_odd(s, size);
-    unsigned class = ab_slab_class_of(size);
-    struct ab_slab_class *c = &s->classes[class];
-    struct ab_slab_block *block = c->hot;
-    if (block != NULL) {
-        c->hot = block->next;
-        c->n_hot--;
-        return block;
-    }
-    char *fresh = c->next;
-    if (__builtin_expect(fresh == c->limit, 0))
-        return ab_slabs_alloc_slow(s, c);
-    c->next = fresh + ab_slab_class_bytes(class);
-    c->n_out++;
-    return fresh;
+    return ab_slabs_alloc_from(s, ab_slab_class_of(s, size), size);
 }
 
-static inline void ab_slabs_free(struct ab_slabs *s, void *p)
+/* block is small. */
+static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block *block)
 {
-    struct ab_slab_block *block = p;
-    if (__builtin_expect(!ab_slabs_is_small(s, p), 0)) {
-        ab_slabs_large_free(s, p);
-        return;
-    }
-    struct ab_slab *slab = ab_slab_of(s, p);
+    struct ab_slab *slab = ab_slab_of(s, block);
     struct ab_slab_class *c = &s->classes[slab->class];
-    if (c->n_hot < c->hot_max) {
-        block->next = c->hot;
+    AB_MARK_FREE(s, block, c->bytes);
+    if (c->room != 0) {
+        c->room--;
+        ab_slab_link(block, c->hot);
         c->hot = block;
-        if (__builtin_expect(++c->n_hot == c->n_out, 0))
-            ab_slabs_class_idle(s, c);
         return;
     }
     struct ab_slab_block *free = slab->free;
-    block->next = free;
+    ab_slab_link(block, free);
     slab->free = block;
     slab->n_out--;
-    c->n_out--;
-    if (__builtin_expect(free == NULL || slab->n_out == 0 || c->n_out == c->n_hot, 0))
+    c->out_bytes -= c->bytes;
+    if (__builtin_expect(free == NULL || slab->n_out == 0 ||
+                             c->out_bytes - (size_t)(c->limit - c->next) == c->full_bytes, 0))
         ab_slabs_settle(s, slab);
+}
+
+static inline void ab_slabs_free(struct ab_slabs *s, void *block)
+{
+    if (__builtin_expect(ab_slabs_is_small(s, block), 1))
+        ab_slabs_free_small(s, block);
+    else
+        ab_slabs_large_free(s, block);
 }
 
 #endif

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slab allocator as a back end. The reservation is sized from the facts so that it cannot run
- * out before the system's memory does.
+ * The slab allocator as a back end: alone, or as a team of them. The reservation is sized from the
+ * facts so that it cannot run out before the system's memory does. The hot path asks one question
+ * more than the allocator itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/lane_lock.h"
+#include "allocators/guard.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
+#include "allocators/team/team.h"
 
 struct ab_heap {
+    struct ab_member member;
+    bool is_debug;
     struct ab_slabs slabs;
-    struct ab_lane_lock lock;
 };
 
-enum { PARAM_KEEP, PARAM_SPARE, PARAM_RESERVE, PARAM_THREADS, PARAM_COUNT };
+enum {
+    PARAM_KEEP,
+    PARAM_SPARE,
+    PARAM_RESERVE,
+    PARAM_THREADS,
+    PARAM_CLASSES,
+    PARAM_SHARDS,
+    PARAM_DEBUG,
+    PARAM_COUNT
+};
+enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL, THREADS_SHARDED };
 
 #define MIB ((uint64_t)1 << 20)
+
+static const char *const thread_modes[] = {"auto", "mutex", "none", "local", "sharded", NULL};
+static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_KEEP] = {.name = "keep",
@@ -34,7 +50,28 @@ static const struct ab_param params[PARAM_COUNT] = {
                        .help = "addresses to reserve for slabs; 0 = all that the work can need",
                        .type = AB_PARAM_BYTES,
                        .max = (uint64_t)1 << 46},
-    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
+    [PARAM_THREADS] = {.name = "threads",
+                       .help = "auto = a mutex when there are several lanes, none = one lane only, "
+                               "local = a heap for each lane, remote frees queued, sharded = "
+                               "several heaps with a mutex each",
+                       .type = AB_PARAM_CHOICE,
+                       .max = THREADS_SHARDED,
+                       .choices = thread_modes},
+    [PARAM_CLASSES] = {.name = "classes",
+                       .help = "pow2 = 10 powers of two, fine = 49 sizes that lose less to "
+                               "rounding",
+                       .type = AB_PARAM_CHOICE,
+                       .max = 1,
+                       .choices = spacings},
+    [PARAM_SHARDS] = {.name = "shards",
+                      .help = "heaps with threads=sharded; 0 = as many as lanes",
+                      .type = AB_PARAM_COUNT,
+                      .max = 1024},
+    [PARAM_DEBUG] = {.name = "debug",
+                     .help = "canaries and poison; a damaged, foreign or freed block ends the "
+                             "process at its free",
+                     .type = AB_PARAM_BOOL,
+                     .max = 1},
 };
 
 static double least(double a, double b)
@@ -43,133 +80,345 @@ static double least(double a, double b)
 }
 
 /* A class takes a slab only when all its blocks are live, so it never has more than its own peak
- * needed; all ten could peak at other times. Lanes may run ahead of the recorded order. */
+ * needed; all could peak at other times. Lanes may run ahead of the recorded order. */
 static uint64_t reserve_for(const struct ab_facts *f)
 {
     double each = 8 + least((double)f->largest_align, (double)AB_SLAB_LARGEST);
     double total = 2.0 * (double)f->total_bytes + each * (double)f->total_blocks;
     double peak = 2.0 * (double)f->live_peak_bytes + each * (double)f->live_peak_blocks;
-    double bytes = least(total, AB_SLAB_CLASSES * peak + f->lanes * 256.0 * (double)MIB);
+    double bytes = least(total, AB_SLAB_CLASSES_MAX * peak + f->lanes * 256.0 * (double)MIB);
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
+}
+
+static enum ab_team_mode mode_for(uint64_t threads, uint32_t lanes)
+{
+    static const enum ab_team_mode modes[] = {[THREADS_AUTO] = AB_TEAM_MUTEX,
+                                              [THREADS_MUTEX] = AB_TEAM_MUTEX,
+                                              [THREADS_NONE] = AB_TEAM_ONE,
+                                              [THREADS_LOCAL] = AB_TEAM_LOCAL,
+                                              [THREADS_SHARDED] = AB_TEAM_SHARDED};
+    return threads == THREADS_AUTO && lanes <= 1 ? AB_TEAM_ONE : modes[threads];
+}
+
+static struct ab_heap *heap_at(const struct ab_team *team, uint32_t index)
+{
+    return (struct ab_heap *)ab_team_at(team, index);
+}
+
+static struct ab_heap *heap_of(struct ab_slabs *slabs)
+{
+    return (struct ab_heap *)((char *)slabs - offsetof(struct ab_heap, slabs));
+}
+
+/* What other threads freed of this heap's blocks. */
+static bool collect(struct ab_slabs *slabs)
+{
+    struct ab_team_link *chain = ab_team_take(&heap_of(slabs)->member);
+    if (chain == NULL)
+        return false;
+    while (chain != NULL)
+        ab_slabs_free(slabs, ab_team_pop(&chain));
+    return true;
+}
+
+/* Pages are given back once the call is through with the lists. */
+static void unlock(struct ab_heap *heap)
+{
+    if (heap->slabs.leaving != NULL)
+        ab_slabs_let_go(&heap->slabs);
+    ab_member_unlock(&heap->member);
+}
+
+static void free_own(struct ab_member *owner, void *block)
+{
+    struct ab_heap *heap = (struct ab_heap *)owner;
+    ab_slabs_free(&heap->slabs, block);
+    if (heap->slabs.leaving != NULL)
+        ab_slabs_let_go(&heap->slabs);
+}
+
+static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_slabs_options options,
+                     bool is_debug)
+{
+    if (team->range != NULL) {
+        options.range = ab_team_span(team, &heap->member);
+        options.reserve_bytes = (size_t)1 << team->span_log2;
+    }
+    int error = ab_slabs_init(&heap->slabs, &options);
+    if (error != 0)
+        return error;
+    if (is_debug)
+        heap->member.is_plain = false;
+    heap->is_debug = is_debug;
+    heap->member.own_base = (uintptr_t)heap->slabs.base;
+    heap->member.own_bytes = heap->member.is_plain ? heap->slabs.span_bytes : 0;
+    heap->slabs.mutex = heap->member.is_plain ? NULL : &heap->member.mutex;
+    heap->slabs.collect = team->mode == AB_TEAM_LOCAL && heap->member.is_plain ? collect : NULL;
+    return 0;
+}
+
+static void close_members(struct ab_team *team, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        heap_at(team, i)->slabs.mutex = NULL; /* nobody else is there any more */
+        ab_slabs_fini(&heap_at(team, i)->slabs);
+    }
+    ab_team_close(team);
 }
 
 static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const uint64_t *values = args->values;
-    size_t page = ab_os_page_bytes(), heap_bytes = ab_os_round_up(sizeof(struct ab_heap), page);
-    uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE]
-                                                  : reserve_for(args->facts);
-    struct ab_heap *heap = ab_os_map(heap_bytes, page, PROT_READ | PROT_WRITE);
-    if (heap == NULL)
+    const struct ab_facts *facts = args->facts;
+    enum ab_team_mode mode = mode_for(values[PARAM_THREADS], facts->lanes);
+    uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE] : reserve_for(facts);
+    if (mode == AB_TEAM_ONE && facts->lanes > 1)
+        return EINVAL;
+    struct ab_team *team = ab_team_open(&(struct ab_team_options){
+        .mode = mode,
+        .lanes = facts->lanes,
+        .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : facts->lanes),
+        .member_bytes = sizeof(struct ab_heap),
+        .span_bytes = mode == AB_TEAM_LOCAL || mode == AB_TEAM_SHARDED ? reserve : 0,
+        .free_own = free_own});
+    if (team == NULL)
         return errno;
-    int error = ab_slabs_init(&heap->slabs, reserve, values[PARAM_KEEP], values[PARAM_SPARE]);
-    if (error != 0) {
-        munmap(heap, heap_bytes);
-        return error;
+    struct ab_slabs_options options = {
+        .reserve_bytes = reserve,
+        .keep_max = (values[PARAM_KEEP] + team->n_members - 1) / team->n_members,
+        .spare_max_bytes = values[PARAM_SPARE] / team->n_members,
+        .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES]};
+    for (uint32_t i = 0; i < team->n_members; i++) {
+        int error = init_heap(team, heap_at(team, i), options, values[PARAM_DEBUG] != 0);
+        if (error != 0) {
+            close_members(team, i);
+            return error;
+        }
     }
-    ab_lane_lock_init(&heap->lock, values[PARAM_THREADS], args->facts->lanes);
-    *out = heap;
+    *out = heap_at(team, 0);
     return 0;
 }
 
 static void slab_close(struct ab_heap *heap)
 {
-    ab_slabs_fini(&heap->slabs);
-    munmap(heap, ab_os_round_up(sizeof *heap, ab_os_page_bytes()));
+    close_members(heap->member.team, heap->member.team->n_members);
 }
 
-static __attribute__((noinline)) ab_ref alloc_locked(struct ab_heap *heap, size_t size)
+/* ---- with a lock, with guards, or of another member ---- */
+
+static struct ab_heap *owner_of(struct ab_heap *heap, const void *block)
 {
-    pthread_mutex_lock(&heap->lock.mutex);
-    void *block = ab_slabs_alloc(&heap->slabs, size);
-    pthread_mutex_unlock(&heap->lock.mutex);
-    return (ab_ref)block;
+    struct ab_member *owner = ab_team_owner(heap->member.team, block);
+    if (owner != NULL)
+        return (struct ab_heap *)owner;
+    return heap_of(((const struct ab_slab_large *)block - 1)->home);
 }
+
+static bool is_large(const struct ab_heap *heap, const void *block)
+{
+    return !ab_slabs_is_small(&heap->slabs, block);
+}
+
+static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
+{
+    struct ab_heap *heap = context;
+    void *block;
+    ab_member_lock(&heap->member);
+    if (is_zeroed)
+        block = ab_slabs_alloc_zeroed(&heap->slabs, size);
+    else if (align > 0)
+        block = ab_slabs_alloc_aligned(&heap->slabs, align, size);
+    else
+        block = ab_slabs_alloc(&heap->slabs, size);
+    unlock(heap);
+    return block;
+}
+
+static void raw_free(void *context, void *block)
+{
+    struct ab_heap *heap = context, *owner = owner_of(heap, block);
+    ab_team_free(&heap->member, &owner->member, block, is_large(owner, block));
+}
+
+/* By address where there is one, else whoever has a large block there. */
+static bool owns(void *context, const void *block)
+{
+    const struct ab_team *team = ((struct ab_heap *)context)->member.team;
+    bool is_owned = false;
+    for (uint32_t i = 0; i < team->n_members && !is_owned; i++) {
+        struct ab_heap *heap = heap_at(team, i);
+        ab_member_lock(&heap->member);
+        is_owned = ab_slabs_owns(&heap->slabs, block);
+        ab_member_unlock(&heap->member);
+    }
+    return is_owned;
+}
+
+static const struct ab_guard_below below = {
+    .name = "slab", .alloc = raw_alloc, .free = raw_free, .owns = owns};
+
+static __attribute__((noinline)) ab_ref alloc_special(struct ab_heap *heap, size_t align,
+                                                      size_t size, bool is_zeroed)
+{
+    return (ab_ref)(heap->is_debug ? ab_guard_alloc(&below, heap, align, size, is_zeroed)
+                                   : raw_alloc(heap, align, size, is_zeroed));
+}
+
+static __attribute__((noinline)) void free_special(struct ab_heap *heap, ab_ref ref)
+{
+    if (heap->is_debug)
+        ab_guard_free(&below, heap, (void *)ref);
+    else if (ref != 0)
+        raw_free(heap, (void *)ref);
+}
+
+/* A block of another thread: a new one here, and the old one goes home. */
+static void *take_over(struct ab_heap *heap, struct ab_heap *owner, void *block, size_t old_size,
+                       size_t new_size)
+{
+    size_t usable = ab_slabs_usable(&owner->slabs, block);
+    if (new_size <= usable && new_size > usable / 2)
+        return block;
+    void *copy = raw_alloc(heap, 0, new_size, false);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, block, old_size < new_size ? old_size : new_size);
+    raw_free(heap, block);
+    return copy;
+}
+
+static void *raw_resize(struct ab_heap *heap, void *block, size_t old_size, size_t new_size)
+{
+    struct ab_heap *owner = owner_of(heap, block);
+    if (owner != heap && owner->member.is_plain)
+        return take_over(heap, owner, block, old_size, new_size);
+    ab_member_lock(&owner->member);
+    void *resized = ab_slabs_resize(&owner->slabs, block, old_size, new_size);
+    unlock(owner);
+    return resized;
+}
+
+/* ---- hooks ---- */
 
 static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(heap->lock.is_shared, 0))
-        return alloc_locked(heap, size);
+    if (__builtin_expect(!heap->member.is_plain, 0))
+        return alloc_special(heap, 0, size, false);
     return (ab_ref)ab_slabs_alloc(&heap->slabs, size);
-}
-
-static __attribute__((noinline)) void free_locked(struct ab_heap *heap, ab_ref ref)
-{
-    pthread_mutex_lock(&heap->lock.mutex);
-    ab_slabs_free(&heap->slabs, (void *)ref);
-    pthread_mutex_unlock(&heap->lock.mutex);
 }
 
 /* The size is not needed: a slab knows its class. */
 static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    if (__builtin_expect(heap->lock.is_shared, 0))
-        free_locked(heap, ref);
+    if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
+        free_special(heap, ref);
     else
-        ab_slabs_free(&heap->slabs, (void *)ref);
+        ab_slabs_free_small(&heap->slabs, (struct ab_slab_block *)ref);
 }
 
 static ab_ref slab_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_slabs_alloc_aligned(&heap->slabs, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    return alloc_special(heap, align, size, false);
 }
 
 static ab_ref slab_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_slabs_alloc_zeroed(&heap->slabs, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    return alloc_special(heap, 0, size, true);
 }
 
 static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_slabs_resize(&heap->slabs, (void *)ref, old_size, new_size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    if (heap->is_debug)
+        return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
+    return (ab_ref)raw_resize(heap, (void *)ref, old_size, new_size);
 }
 
 /* No lock: nothing that it reads changes while the block lives, but for the caller's own resize. */
 static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
 {
-    return ab_slabs_usable(&heap->slabs, (const void *)ref);
+    const void *block = (const void *)ref;
+    if (heap->is_debug)
+        return ab_guard_size(block);
+    return ab_slabs_usable(&owner_of(heap, block)->slabs, block);
 }
 
+static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_heap *each)
+{
+    return (struct ab_heap *)ab_team_next(&whole->member, &each->member);
+}
+
+/* Nobody else is at work. */
 static void slab_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    ab_slabs_reset(&heap->slabs);
-    ab_lane_unlock(&heap->lock);
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        ab_team_forget(&each->member);
+        ab_slabs_reset(&each->slabs);
+        unlock(each);
+    }
 }
 
+/* With threads=local nobody else is at work. */
 static void slab_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    ab_slabs_purge(&heap->slabs);
-    ab_lane_unlock(&heap->lock);
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
+        ab_team_leave(&each->member);
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        ab_slabs_purge(&each->slabs);
+        unlock(each);
+    }
 }
 
-/* Committed: what may have pages. Live bytes are those of whole blocks. */
-static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
 {
-    ab_lane_lock(&heap->lock);
     const struct ab_slabs *s = &heap->slabs;
     size_t mapped = s->large_map_bytes + s->spare_bytes;
-    *out = (struct ab_heap_stats){
-        .reserved_bytes = s->span_bytes + mapped,
-        .committed_bytes = ((s->n_fresh - s->n_returned) << AB_SLAB_LOG2) + mapped,
-        .live_bytes = ab_slabs_live(s),
-        .metadata_bytes = sizeof *heap + s->n_fresh * sizeof(struct ab_slab) +
-                          s->n_large * sizeof(struct ab_slab_large),
-        .os_calls = s->n_os_calls,
-    };
-    ab_lane_unlock(&heap->lock);
+    sum->reserved_bytes += s->span_bytes + mapped;
+    sum->committed_bytes += ((s->n_fresh - s->n_returned) << AB_SLAB_LOG2) + mapped;
+    sum->live_bytes += ab_slabs_live(s);
+    sum->metadata_bytes += sizeof *heap + s->n_fresh * sizeof(struct ab_slab) +
+                           s->n_large * sizeof(struct ab_slab_large);
+    sum->os_calls += s->n_os_calls;
+}
+
+static size_t bytes_in_flight(const struct ab_heap *heap)
+{
+    size_t bytes = 0;
+    struct ab_team_cursor cursor = {0};
+    for (const void *block; (block = ab_team_in_flight(&heap->member, &cursor)) != NULL;)
+        bytes += ab_slabs_usable(&owner_of((struct ab_heap *)(uintptr_t)heap, block)->slabs, block);
+    return bytes;
+}
+
+/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local nobody
+ * else is at work. */
+static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    struct ab_heap_stats sum = {0};
+    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
+        ab_member_lock(&each->member);
+        add_stats(each, &sum);
+        ab_member_unlock(&each->member);
+        sum.live_bytes -= bytes_in_flight(each);
+    }
+    *out = sum;
     return 0;
+}
+
+static int slab_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    struct ab_member *member = ab_team_enter(heap->member.team, lane);
+    if (member == NULL)
+        return EINVAL;
+    *out = (struct ab_heap *)member;
+    return 0;
+}
+
+static void slab_thread_leave(struct ab_heap *heap)
+{
+    ab_team_leave(&heap->member);
 }
 
 extern const struct ab_backend ab_slab_backend;
@@ -178,7 +427,7 @@ const struct ab_backend ab_slab_backend = {
     .abi = AB_BACKEND_ABI,
     .size = sizeof(struct ab_backend),
     .name = "slab",
-    .summary = "powers of two from slabs of 64 KiB; above 4096 bytes a mapping each",
+    .summary = "size classes 8 to 4096 from slabs of 64 KiB; above that a mapping each",
     .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
     .params = params,
     .n_params = PARAM_COUNT,
@@ -193,4 +442,6 @@ const struct ab_backend ab_slab_backend = {
     .reset = slab_reset,
     .purge = slab_purge,
     .stats = slab_stats,
+    .thread_enter = slab_thread_enter,
+    .thread_leave = slab_thread_leave,
 };

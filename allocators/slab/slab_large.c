@@ -24,17 +24,17 @@ static size_t usable(const struct ab_slab_large *r)
     return (size_t)(r->map + r->map_bytes - (const char *)(r + 1));
 }
 
-static void enter(struct ab_slabs *s, struct ab_slab_large *r)
+/* A record of a mapping; the block behind it lives. */
+static void *enter(struct ab_slabs *s, struct ab_slab_large *r, char *map, size_t map_bytes)
 {
-    if (r->prev != NULL)
-        r->prev->next = r;
-    else
-        s->large = r;
+    *r = (struct ab_slab_large){.next = s->large, .home = s, .map = map, .map_bytes = map_bytes};
+    s->large = r;
     if (r->next != NULL)
         r->next->prev = r;
     s->n_large++;
     s->large_bytes += usable(r);
     s->large_map_bytes += r->map_bytes;
+    return r + 1;
 }
 
 static void leave(struct ab_slabs *s, struct ab_slab_large *r)
@@ -91,21 +91,36 @@ void ab_slabs_large_purge(struct ab_slabs *s)
     while (s->spare_mask != 0) {
         struct ab_slab_large *r = take_from(s, (unsigned)__builtin_ctzll(s->spare_mask));
         s->n_os_calls++;
-        munmap(r->map, r->map_bytes);
+        ab_os_begin(s->mutex);
+        ab_os_unmap(r->map, r->map_bytes);
+        ab_os_end(s->mutex);
     }
 }
 
 /* ---- blocks ---- */
 
-static void *reuse(struct ab_slabs *s, size_t lead, size_t map_bytes)
+/* One page before the block is enough. */
+static void trim_lead(char **map, size_t *map_bytes, size_t lead)
 {
-    struct ab_slab_large *spare = take_spare(s, map_bytes);
-    if (spare == NULL)
+    size_t page = ab_os_page_bytes();
+    if (lead <= page)
+        return;
+    munmap(*map, lead - page);
+    *map += lead - page;
+    *map_bytes -= lead - page;
+}
+
+static void *map_block(struct ab_slabs *s, size_t align, size_t lead, size_t map_bytes)
+{
+    ab_os_begin(s->mutex);
+    char *map = ab_os_map(map_bytes, align, PROT_READ | PROT_WRITE), *block = map + lead;
+    if (map != NULL)
+        trim_lead(&map, &map_bytes, lead);
+    ab_os_end(s->mutex);
+    if (map == NULL)
         return NULL;
-    struct ab_slab_large *r = record_of(spare->map + lead), whole = *spare;
-    *r = (struct ab_slab_large){.next = s->large, .map = whole.map, .map_bytes = whole.map_bytes};
-    enter(s, r);
-    return r + 1;
+    s->n_os_calls += lead > ab_os_page_bytes() ? 4 : 1;
+    return enter(s, record_of(block), map, map_bytes);
 }
 
 void *ab_slabs_large_alloc(struct ab_slabs *s, size_t align, size_t size, bool zeroed)
@@ -114,58 +129,83 @@ void *ab_slabs_large_alloc(struct ab_slabs *s, size_t align, size_t size, bool z
     if (size > PTRDIFF_MAX / 2 || lead > PTRDIFF_MAX / 4)
         return NULL;
     size_t map_bytes = ab_os_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
-    void *reused = lead <= page ? reuse(s, lead, map_bytes) : NULL;
-    if (reused != NULL)
-        return zeroed ? memset(reused, 0, size) : reused;
-    char *map = ab_os_map(map_bytes, align, PROT_READ | PROT_WRITE);
-    if (map == NULL)
-        return NULL;
-    struct ab_slab_large *r = record_of(map + lead);
-    if (lead > page) { /* one page before the block is enough */
-        munmap(map, lead - page);
-        map += lead - page;
-        map_bytes -= lead - page;
+    struct ab_slab_large *spare = lead <= page ? take_spare(s, map_bytes) : NULL;
+    void *block;
+    if (spare != NULL) {
+        AB_MARK_DEFINED(spare->map, spare->map_bytes);
+        block = enter(s, record_of(spare->map + lead), spare->map, spare->map_bytes);
+    } else {
+        block = map_block(s, align, lead, map_bytes);
     }
-    *r = (struct ab_slab_large){.next = s->large, .map = map, .map_bytes = map_bytes};
-    enter(s, r);
-    s->n_os_calls += lead > page ? 4 : 1;
-    return r + 1;
+    if (block == NULL)
+        return NULL;
+    AB_MARK_UNUSED(block, usable(record_of(block)));
+    AB_MARK_ALLOC(s, block, size);
+    if (zeroed)
+        AB_MARK_DEFINED(block, size);
+    return zeroed && spare != NULL ? memset(block, 0, size) : block;
+}
+
+void ab_slabs_large_drop(struct ab_slabs *s, struct ab_slab_large *r)
+{
+    char *map = r->map;
+    size_t map_bytes = r->map_bytes;
+    leave(s, r);
+    AB_MARK_UNUSED(r + 1, usable(r));
+    if (keep(s, map, map_bytes))
+        return;
+    s->n_os_calls++;
+    ab_os_begin(s->mutex);
+    ab_os_unmap(map, map_bytes);
+    ab_os_end(s->mutex);
 }
 
 void ab_slabs_large_free(struct ab_slabs *s, void *block)
 {
     if (block == NULL)
         return;
-    struct ab_slab_large *r = record_of(block);
+    AB_MARK_FREE(s, block, 0);
+    ab_slabs_large_drop(s, record_of(block));
+}
+
+static void *move_pages(struct ab_slabs *s, struct ab_slab_large *r, size_t map_bytes)
+{
+    size_t lead = (size_t)((char *)(r + 1) - r->map), old_bytes = r->map_bytes;
+    char *old = r->map;
     leave(s, r);
-    char *map = r->map;
-    size_t map_bytes = r->map_bytes;
-    if (keep(s, map, map_bytes))
-        return;
     s->n_os_calls++;
-    munmap(map, map_bytes);
+    ab_os_begin(s->mutex);
+    char *map = mremap(old, old_bytes, map_bytes, MREMAP_MAYMOVE);
+    ab_os_end(s->mutex);
+    if (map == MAP_FAILED) {
+        enter(s, r, old, old_bytes);
+        return NULL;
+    }
+    return enter(s, record_of(map + lead), map, map_bytes);
+}
+
+static void mark_whole(struct ab_slabs *s, void *block)
+{
+    size_t bytes = usable(record_of(block));
+    (void)s, (void)bytes;
+    AB_MARK_ALLOC(s, block, bytes);
+    AB_MARK_DEFINED(block, bytes);
 }
 
 /* new_size is larger than AB_SLAB_LARGEST. */
 void *ab_slabs_large_resize(struct ab_slabs *s, void *block, size_t new_size)
 {
     struct ab_slab_large *r = record_of(block);
-    size_t lead = (size_t)((char *)block - r->map);
+    size_t lead = (size_t)((char *)block - r->map), old_usable = usable(r);
     if (new_size > PTRDIFF_MAX / 2)
         return NULL;
     size_t map_bytes = ab_os_round_up(lead + new_size, ab_os_page_bytes());
-    if (map_bytes <= r->map_bytes && map_bytes > r->map_bytes / 2)
-        return block;
-    leave(s, r);
-    s->n_os_calls++;
-    char *map = mremap(r->map, r->map_bytes, map_bytes, MREMAP_MAYMOVE);
-    if (map != MAP_FAILED) {
-        r = record_of(map + lead);
-        r->map = map;
-        r->map_bytes = map_bytes;
-    }
-    enter(s, r);
-    return map != MAP_FAILED ? map + lead : new_size <= usable(r) ? block : NULL;
+    AB_MARK_FREE(s, block, 0);
+    AB_MARK_DEFINED(block, old_usable);
+    bool stays = map_bytes <= r->map_bytes && map_bytes > r->map_bytes / 2;
+    void *moved = stays ? block : move_pages(s, r, map_bytes);
+    mark_whole(s, moved != NULL ? moved : block);
+    return moved != NULL ? moved : new_size <= old_usable ? block : NULL;
 }
 
 size_t ab_slabs_large_usable(const void *block)

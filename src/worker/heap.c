@@ -120,5 +120,5 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
     lane->may_reset = face->reset != NULL &&
-                      (lane->w->image->n_lanes == 1 || face->thread_enter == NULL);
+                      (lane->w->image->n_lanes == 1 || lane->own_face.heap == face->heap);
 }

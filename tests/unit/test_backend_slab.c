@@ -23,7 +23,8 @@ static void *bulk[N_BULK];
 
 static void make(struct ab_slabs *s, size_t reserve, size_t keep)
 {
-    assert_int_equal(ab_slabs_init(s, reserve, keep, 0), 0);
+    struct ab_slabs_options options = {.reserve_bytes = reserve, .keep_max = keep};
+    assert_int_equal(ab_slabs_init(s, &options), 0);
 }
 
 static void fill_bulk(struct ab_slabs *s, size_t size, size_t n)
@@ -58,7 +59,8 @@ static void sizes_that_cannot_be_reserved_are_refused(void **state)
     static const size_t sizes[] = {0, SIZE_MAX, SIZE_MAX - 65535, PTRDIFF_MAX, (size_t)1 << 60};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct ab_slabs s = {.n_os_calls = 77};
-        assert_in_range(ab_slabs_init(&s, sizes[i], 0, 0), 1, 133);
+        struct ab_slabs_options options = {.reserve_bytes = sizes[i]};
+        assert_in_range(ab_slabs_init(&s, &options), 1, 133);
         assert_int_equal(s.n_os_calls, 77);
     }
 }
@@ -291,7 +293,8 @@ static void mappings_are_kept_for_reuse_up_to_the_bound(void **state)
 {
     (void)state;
     struct ab_slabs s;
-    assert_int_equal(ab_slabs_init(&s, MIB, 0, 100 * KIB), 0);
+    struct ab_slabs_options options = {.reserve_bytes = MIB, .spare_max_bytes = 100 * KIB};
+    assert_int_equal(ab_slabs_init(&s, &options), 0);
     char *a = ab_slabs_alloc(&s, 5000), *b = ab_slabs_alloc(&s, 60000), *c, *d;
     memset(a, 1, 5000);
     memset(b, 1, 60000);
@@ -358,7 +361,7 @@ static void an_exhausted_reservation_says_so_until_a_slab_is_empty(void **state)
     make(&s, 10 * 65536, 0);
     size_t n = 0;
     while ((bulk[n] = ab_slabs_alloc(&s, 1000)) != NULL)
-        memset(bulk[n++], 1, 1024);
+        memset(bulk[n], 1, ab_slabs_usable(&s, bulk[n])), n++;
     assert_int_equal(n, 10 * 64);
     assert_null(ab_slabs_alloc(&s, 8));
     assert_null(ab_slabs_alloc_zeroed(&s, 8));
@@ -427,7 +430,7 @@ static void purge_returns_a_slab_whose_list_was_taken_over(void **state)
     free_bulk(&s, 256, 2 * 256);
     for (size_t i = 0; i < 100; i++)
         bulk[256 + i] = ab_slabs_alloc(&s, 256);
-    assert_non_null(s.classes[5].run);
+    assert_non_null(s.classes[5].hot);
     free_bulk(&s, 256, 256 + 100);
     ab_slabs_purge(&s);
     assert_int_equal(s.n_returned, 1);

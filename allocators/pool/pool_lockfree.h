@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool of equal slots for any number of threads without a lock: nobody waits for a thread that
+ * was put to sleep. One range of addresses; slots that were never used are carved by an atomic step,
+ * freed ones lie in a stack whose head is one word of 64 bits: where the top slot lies in units of
+ * 16 bytes (40 bits) and a number that every pop raises (24 bits), so that a head which was A, then
+ * B, then A again is not taken for the old one (ABA). One word rather than a pair of them: it needs
+ * no 128-bit compare-and-swap, which not every processor has.
+ *
+ * Usable on its own: copy pool_lockfree.h, pool_lockfree.c, ../os_map.h and ../ab_debug.h.
+ * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
+ * notice that it ran empty, because nobody counts.
+ */
+#ifndef AB_ALLOCATORS_POOL_LOCKFREE_H
+#define AB_ALLOCATORS_POOL_LOCKFREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_pool_lockfree {
+    char *base;
+    size_t slot_bytes, stride, align;
+    size_t span_bytes, map_bytes; /* of slots; of the mapping */
+    _Alignas(64) uint64_t head;   /* number << 40 | (offset / 16 + 1), which is 0 for none */
+    _Alignas(64) size_t carved;   /* bytes handed out so far */
+};
+
+struct ab_pool_lockfree_options {
+    size_t slot_bytes, align; /* as of ab_pool_options */
+    size_t n_slots;           /* at most; addresses are reserved for all, pages come on first use */
+};
+
+/* 0, or an errno; *pool is untouched on failure. */
+int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
+                          const struct ab_pool_lockfree_options *options);
+void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);
+
+/* From any thread. NULL when size is larger than a slot, or all are used. */
+void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size);
+void *ab_pool_lockfree_alloc_zeroed(struct ab_pool_lockfree *pool, size_t size);
+void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block); /* NULL does nothing */
+bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p);
+
+/* While no other thread calls. */
+void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool);
+/* Gives all pages back if no slot is live. */
+void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool);
+/* Slots; walks the free ones. */
+size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
+
+#endif
