@@ -7,6 +7,7 @@
  */
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
+#include "allocators/inline.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
 
@@ -274,6 +275,11 @@ static const struct ab_backend *arena_variant(const uint64_t *values);
         .thread_enter = (thread_enter_), \
         .variant = arena_variant, \
     }
+
+struct ab_arena *ab_arena_of_heap(struct ab_heap *heap)
+{
+    return heap->lock.is_shared ? NULL : &heap->arena;
+}
 
 extern const struct ab_backend ab_arena_backend;
 

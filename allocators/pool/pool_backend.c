@@ -7,6 +7,7 @@
  */
 #include "allocators/ab_backend.h"
 #include "allocators/guard.h"
+#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
@@ -472,6 +473,11 @@ static int pool_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap
 static void pool_thread_leave(struct ab_heap *heap)
 {
     ab_team_leave(&heap->member);
+}
+
+struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
+{
+    return heap->member.is_plain && !heap->is_lockfree && !heap->is_debug ? &heap->pool : NULL;
 }
 
 extern const struct ab_backend ab_pool_backend;

@@ -6,6 +6,7 @@
  */
 #include "allocators/ab_backend.h"
 #include "allocators/guard.h"
+#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
 #include "allocators/team/team.h"
@@ -419,6 +420,11 @@ static int slab_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap
 static void slab_thread_leave(struct ab_heap *heap)
 {
     ab_team_leave(&heap->member);
+}
+
+struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
+{
+    return heap->member.is_plain && !heap->is_debug ? &heap->slabs : NULL;
 }
 
 extern const struct ab_backend ab_slab_backend;

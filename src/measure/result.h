@@ -31,7 +31,7 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status);
 
 struct ab_backend_info {
     char name[128];     /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
-    const char *boundary; /* "malloc" or "heap" */
+    const char *boundary; /* "malloc", "heap" or "inline" */
     char version[64];   /* "" = unknown */
     char path[4096];    /* "" for built-ins */
     char build_id[41];

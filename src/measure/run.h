@@ -33,6 +33,8 @@ enum ab_pass {
 enum ab_boundary {
     AB_BOUNDARY_MALLOC, /* malloc(n)-shaped function pointers */
     AB_BOUNDARY_HEAP,   /* alloc(heap, n)-shaped: struct ab_backend */
+    AB_BOUNDARY_INLINE, /* the back end compiled into the loop: no call; one lane */
+    AB_BOUNDARY_COUNT
 };
 
 /* Where the functions come from. */

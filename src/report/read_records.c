@@ -107,7 +107,7 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
 
 void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer)
 {
-    static const char *const boundaries[] = {"malloc", "heap"};
+    static const char *const boundaries[] = {"malloc", "heap", "inline"};
     struct ab_session *s = r->session;
     struct ab_json_reader *j = &r->json;
     struct ab_json_node list = ab_json_array(j, timer, "null");
@@ -117,7 +117,7 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         struct ab_json_node o = ab_json_item_object(j, &list, i);
         struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
         cost->phase = ab_stored_phase(r, &o);
-        cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 2)];
+        cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 3)];
         cost->block = ab_stored_block(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");

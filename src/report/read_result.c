@@ -210,7 +210,7 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
 {
     static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
                                            "oom", "wrong_library", "failed_check", "absent"};
-    static const char *const boundaries[] = {"malloc", "heap"};
+    static const char *const boundaries[] = {"malloc", "heap", "inline"};
     _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_ABSENT + 1, "one a status, in order");
     ab_json_text_into(r, o, "name", b->name, sizeof b->name);
     ab_json_text_into(r, o, "version", b->version, sizeof b->version);
@@ -222,7 +222,7 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                                                        AB_ARRAY_LEN(statuses));
     b->boundary = ab_json_text(r, o, "boundary")[0] == 0
                       ? NULL
-                      : boundaries[ab_json_one_of(r, o, "boundary", boundaries, 2)];
+                      : boundaries[ab_json_one_of(r, o, "boundary", boundaries, 3)];
     strcpy(b->settings, ab_backend_settings(b->name)); /* the list beside it is for others */
     b->never_frees = ab_json_flag(r, o, "never_frees");
     b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");

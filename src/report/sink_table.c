@@ -228,7 +228,7 @@ static void print_note(const struct report *r, struct ab_text *note)
 
 static void print_clock(const struct report *r)
 {
-    static const char *const boundaries[] = {"malloc", "heap"};
+    static const char *const boundaries[] = {"malloc", "heap", "inline"};
     struct ab_text note = {0};
     char cell[AB_CELL_BYTES];
     double floor_ns = r->s->timer.floor_ns;

@@ -20,7 +20,7 @@ struct conductor {
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
-static const char *const boundary_names[] = {"malloc", "heap"};
+static const char *const boundary_names[] = {"malloc", "heap", "inline"};
 
 /* Random streams of the seed: one for the pre-flight, one a block. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
@@ -145,12 +145,12 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
 
 static enum ab_status run_nulls(struct conductor *c, uint32_t block, struct ab_err *err)
 {
-    bool is_used[2] = {false, false};
+    bool is_used[AB_BOUNDARY_COUNT] = {false};
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < c->session->n_backends; i++)
         if (is_running(c, i))
             is_used[c->plan->cases[i].boundary] = true;
-    for (unsigned b = 0; b < 2 && status == AB_OK; b++)
+    for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK; b++)
         if (is_used[b])
             status = run_null(c, (enum ab_boundary)b, block, err);
     return status;

@@ -32,6 +32,7 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     void *(*resolve)(struct ab_heap *, ab_ref);
     size_t (*usable_size)(struct ab_heap *, ab_ref);
     int (*thread_enter)(struct ab_heap *, uint32_t, struct ab_heap **);
+    void *object; /* of a loop with the back end compiled in: what its functions take */
 };
 
 /* 16 bytes: AB_OP's slot field is its byte offset. */

@@ -4,6 +4,7 @@
  * checked once, here; the loops trust it.
  */
 #include "backend/builtin.h"
+#include "worker/inline.h"
 #include "worker/memory.h"
 
 #include <dlfcn.h>
@@ -117,6 +118,12 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
         if (error != 0)
             ab_worker_fail(lane->w, AB_FAILURE_OPEN, "thread_enter refused: ",
                            strerrordesc_np(error), NULL);
+    }
+    if (lane->w->inlined != NULL) {
+        lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
+        if (lane->own_face.object == NULL)
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "these settings (several threads, guards) are "
+                                                     "not compiled into the loop", NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
     lane->may_reset = face->reset != NULL &&

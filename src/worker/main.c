@@ -4,6 +4,7 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
+#include "worker/inline.h"
 #include "worker/lanes.h"
 #include "worker/memory.h"
 #include "worker/verify.h"
@@ -138,9 +139,22 @@ static void run_malloc(struct ab_run_request *request)
     }
 }
 
+static void choose_inlined(const struct ab_run_request *request)
+{
+    if (request->boundary != AB_BOUNDARY_INLINE)
+        return;
+    worker.inlined = ab_inline_find(request->builtin);
+    if (worker.inlined == NULL)
+        ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "no loop has it compiled in", NULL);
+    if (worker.image->n_lanes > 1)
+        ab_worker_fail(&worker, AB_FAILURE_OPEN, "a compiled-in back end runs in one lane, the "
+                                                 "work has several", NULL);
+}
+
 static void run_heap(struct ab_run_request *request)
 {
     struct ab_heap_face face;
+    choose_inlined(request);
     map_slots();
     ab_memory_open(&worker);
     ab_lanes_open(&worker);
@@ -152,7 +166,8 @@ static void run_heap(struct ab_run_request *request)
         ab_worker_enter_heap(&worker.lanes[0], &face);
         ab_pass_verify(&worker, &worker.lanes[0].own_face);
     } else {
-        ab_lanes_run(&worker, face.resolve != NULL ? ab_pass_handle : ab_pass_heap, &face, true);
+        ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
+        ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
     }
 }
 

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+struct ab_inline;
+
 struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
     const uint64_t *ops;
@@ -26,6 +28,7 @@ struct ab_worker { /* what all lanes share */
     uint8_t *classes;
     struct ab_lane *lanes; /* image->n_lanes */
     struct ab_memory_pass *memory; /* memory pass, else NULL */
+    const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
     uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
 };
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Macros of pass_body.h: the calls through the hooks of a heap that all its instances make alike.
+ */
+#define CALL_RESIZE(f, ref, old, n) ((f)->resize((f)->heap, (ref), (old), (n)))
+#define CALL_ZEROED(f, n) ((f)->alloc_zeroed((f)->heap, (n)))
+#define CALL_ALIGNED(f, align, n) ((f)->alloc_aligned((f)->heap, (align), (n)))
+#define HAS_RESIZE(f) ((f)->resize != NULL)
+#define HAS_ZEROED(f) ((f)->alloc_zeroed != NULL)
+#define HAS_ALIGNED(f) ((f)->alloc_aligned != NULL)
+#define HAS_RESET(f) ((f)->reset != NULL)
+#define HAS_USABLE(f) ((f)->usable_size != NULL)
+#define CALL_USABLE(f, ref) ((f)->usable_size((f)->heap, (ref)))
+#define CALL_RESET(f) ((f)->reset((f)->heap))

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops with the arena compiled in: no call between the op and the allocator.
+ */
+#include "worker/inline.h"
+#include "allocators/arena/arena.h"
+
+#define FACE struct ab_heap_face
+#define FN(name) name##_inline_arena
+#define OBJECT(f) ((struct ab_arena *)(f)->object)
+#define CALL_ALLOC(f, n) ((uintptr_t)ab_arena_alloc(OBJECT(f), (n)))
+#define CALL_FREE(f, ref, n) ((void)(f), (void)(ref), (void)(n))
+#include "worker/calls_heap.h"
+#define ADDRESS(f, ref) ((void)(f), (void *)(ref))
+
+#include "worker/pass_body.h"
