@@ -205,6 +205,7 @@ install: all
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
 	install -d $(DESTDIR)$(PREFIX)/include/allocbench
 	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
 
