@@ -68,8 +68,8 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
         return ab_fail(err, AB_SYSTEM, "recording stopped: %s; what came before is in %s, for "
                                        "allocbench trace recover --partial", stop, shown);
     if (!t->is_quiet)
-        fprintf(stderr, "allocbench: %s: about %llu events, not converted; allocbench trace recover "
-                        "%s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
+        fprintf(stderr, "allocbench: %s: about %llu events, not converted; allocbench trace "
+                        "recover %s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
     return AB_OK;
 }
 
