@@ -243,10 +243,12 @@ static void what_was_cut_off_is_counted_and_left_out(void **state)
 {
     (void)state;
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000, 50},
-         {AB_SPOOL_NOTHING});
-    assert_int_equal(convert(1), AB_OK);
+         {AB_SPOOL_NOTHING}); /* the end of this resize */
+    SLOT(1, {AB_SPOOL_RESIZE_BEGIN, 2, 0x2000, 50});
+    SLOT(2, {AB_SPOOL_NOTHING});
+    assert_int_equal(convert(3), AB_OK);
     assert_int_equal(report.info.events, 1);
-    assert_int_equal(report.n_unfinished, 2);
+    assert_int_equal(report.n_unfinished, 3);
     assert_int_equal(report.info.live_end_blocks, 1);
 }
 
@@ -328,6 +330,32 @@ static void a_birth_takes_no_part_in_the_order(void **state)
     assert_int_equal(report.n_repairs + report.n_foreign + report.n_reused, 0);
 }
 
+/* Killed while a half that is in the file was being emptied for the next: the head no longer names
+ * it, and what is left of it in memory does not count. */
+static void a_half_that_was_being_emptied_is_read_from_the_file(void **state)
+{
+    (void)state;
+    static struct ab_spool_event first[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .half_number = {0, 2},
+                                 .n_events = 2 * AB_SPOOL_HALF_EVENTS + 1};
+    char page[AB_SPOOL_DATA] = {0};
+    for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
+        first[i] = (struct ab_spool_event){(i + 1) << 4 | AB_SPOOL_ALLOC, 0x1000 * (i + 1), 8};
+    int fd = create(".0");
+    put(fd, page, sizeof page, 0);
+    put(fd, &tail, sizeof tail, 0);
+    put(fd, page, AB_SPOOL_HALF, AB_SPOOL_DATA);
+    put(fd, first, sizeof first, AB_SPOOL_DATA);
+    for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
+        first[i].stamp_kind = (AB_SPOOL_HALF_EVENTS + i + 1) << 4 | AB_SPOOL_FREE;
+    put(fd, first, sizeof first, AB_SPOOL_TAIL + AB_SPOOL_HALF);
+    close(fd);
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, 2 * AB_SPOOL_HALF_EVENTS);
+    assert_int_equal(report.info.live_end_blocks, 0);
+    assert_int_equal(report.n_unfinished, 1); /* the call that needed the half */
+}
+
 static void a_slot_without_a_file_is_empty(void **state)
 {
     (void)state;
@@ -404,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_second_way_to_free_is_noticed),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
+        cmocka_unit_test(a_half_that_was_being_emptied_is_read_from_the_file),
         cmocka_unit_test(a_slot_without_a_file_is_empty),
         cmocka_unit_test(what_was_noted_to_be_timed_is_no_call),
         cmocka_unit_test(the_cost_is_that_of_all_events_and_of_full_halves),
