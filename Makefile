@@ -39,7 +39,7 @@ LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 
 # What a measuring process contains; everything else lives in the parent only.
-WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
+WORKER_SRC := $(sort $(wildcard src/worker/*.c src/verify/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
               src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
