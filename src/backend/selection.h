@@ -39,6 +39,8 @@ struct ab_selection {
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
     bool was_named;    /* asked for by name, not by the default list */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
+    bool is_checked;   /* checked+NAME: every call is proven, nothing is measured */
+    uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none does */
     char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
     uint64_t dev, ino; /* of path */
     char build_id[41], version[64]; /* "" = unknown */

@@ -22,6 +22,7 @@ enum ab_command_id {
     AB_COMMAND_TRACE,
     AB_COMMAND_CHECK,
     AB_COMMAND_LIST,
+    AB_COMMAND_VERIFY,
     AB_COMMAND_COUNT
 };
 
@@ -65,6 +66,8 @@ struct ab_options {
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
     enum ab_color color;
+    const char *only_check;          /* verify: NULL = all */
+    bool allows_broken;              /* what fails its checks is measured all the same */
 };
 
 struct ab_command {
