@@ -115,7 +115,7 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
         n_held += b->lines[k].verdict == AB_VERIFY_OK;
         n_skipped += !b->lines[k].is_matrix && b->lines[k].verdict == AB_VERIFY_SKIPPED;
     }
-    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %u without object", name,
+    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %u do not apply", name,
              b->n_failed == 0 ? "conforming" : "NONCONFORMING", n_held, b->n_failed, n_skipped);
     ab_table_line(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }

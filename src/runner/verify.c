@@ -35,23 +35,23 @@ static void say(struct ab_verify_line *line, enum ab_verify_verdict verdict, con
     snprintf(line->text, sizeof line->text, "%s", text);
 }
 
-/* A question may end the process: an abort is an answer, and not the worst. */
-static void tell_death(struct ab_verify_line *line, const struct ab_outcome *run)
+/* An abort is an answer to some questions, and not the worst. */
+static bool is_deliberate(const struct ab_outcome *run)
 {
-    int status = run->wait_status;
-    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    bool is_deliberate = signal == SIGABRT || signal == SIGILL || signal == SIGTRAP ||
-                         signal == SIGSYS || WIFEXITED(status);
-    say(line, AB_VERIFY_TOLD, is_deliberate ? "detected" : "crashes");
+    int status = run->wait_status, signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return signal == SIGABRT || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS ||
+           (signal == 0 && WIFEXITED(status));
 }
 
-static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run)
+static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run,
+                          bool may_abort)
 {
     enum ab_verify_verdict verdict = run->status == AB_BACKEND_CRASHED   ? AB_VERIFY_CRASHED
                                      : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
                                                                          : AB_VERIFY_FAILED;
-    if (line->is_matrix && verdict == AB_VERIFY_CRASHED)
-        tell_death(line, run);
+    if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_matrix || is_deliberate(run)))
+        say(line, AB_VERIFY_TOLD,
+            !is_deliberate(run) ? "crashes" : line->is_matrix ? "detected" : "aborts");
     else if (line->is_matrix && verdict == AB_VERIFY_TIMEOUT)
         say(line, AB_VERIFY_TOLD, "hangs");
     else
@@ -120,7 +120,7 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
         memcpy(info->reason, run.reason, sizeof info->reason);
     }
     if (run.status != AB_BACKEND_OK)
-        judge_failure(line, &run);
+        judge_failure(line, &run, k->may_abort);
     else
         judge_end(line, &run.block->report.verify, k->floor);
     ab_outcome_fini(&run);
@@ -153,7 +153,7 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
         return status;
     line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
     if (run.status != AB_BACKEND_OK)
-        judge_failure(line, &run);
+        judge_failure(line, &run, false);
     ab_outcome_fini(&run);
     return AB_OK;
 }

@@ -88,7 +88,7 @@ void ab_check_exhaustion(struct ab_trial *t)
     uint32_t again = ab_target_can_free(t->target) ? exhaust(t) : n;
     ab_trial_unbound();
     t->report->work = n;
-    if (again >= n / 2)
+    if (again >= n / 8) /* how much it keeps for itself is its own affair */
         return;
     struct ab_words w = {.n = 0};
     ab_words_pair(&w, "of ", n);

@@ -11,7 +11,8 @@
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
 {
     *c = (struct ab_checker){
-        .target = target, .edge_bytes = SIZE_MAX / 4, .fills = true, .is_null_told = true};
+        .target = target, .proves = AB_PROVE_ALL, .edge_bytes = SIZE_MAX / 4, .fills = true,
+        .is_null_told = true};
     return ab_shadow_open(&c->shadow);
 }
 
@@ -63,6 +64,11 @@ static struct ab_words gave(struct ab_checker *c, const struct ab_shadow_block *
     return w;
 }
 
+static bool proves(const struct ab_checker *c, enum ab_proof what)
+{
+    return (c->proves & what) != 0;
+}
+
 /* ---- contents ---- */
 
 /* Byte i of the block that was filled under `seq`. Neighbouring blocks, and bytes one block apart,
@@ -108,7 +114,7 @@ static void read_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shad
         add_block(&w, c, b);
         say(c, &w);
     }
-    size_t at = find_change(c, b, p, b->filled);
+    size_t at = proves(c, AB_PROVE_CONTENT) ? find_change(c, b, p, b->filled) : SIZE_MAX;
     if (at == SIZE_MAX)
         return;
     ab_words_add(&w, "the contents of a live block changed: ");
@@ -136,7 +142,7 @@ static void check_alignment(struct ab_checker *c, const struct ab_shadow_block *
 {
     size_t natural = b->size >= 16 ? 16 : b->size == 0 ? 1 : (size_t)1 << ab_log2(b->size);
     size_t align = asked > natural ? asked : natural;
-    if ((b->at & (align - 1)) == 0)
+    if (!proves(c, AB_PROVE_ALIGN) || b->size == 0 || (b->at & (align - 1)) == 0)
         return;
     struct ab_words w = gave(c, b);
     ab_words_pair(&w, ", not aligned to ", align);
@@ -153,6 +159,8 @@ static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
                                               : ", which is no address");
         say(c, &w);
     }
+    if (!proves(c, AB_PROVE_PLACE))
+        return;
     for (uint32_t i = 0; i < c->n_foreign; i++)
         if (b->at < c->foreign[i].end && b->at + b->span > c->foreign[i].begin) {
             w = gave(c, b);
@@ -172,7 +180,7 @@ static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
 
 static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, size_t usable)
 {
-    if (usable >= b->size)
+    if (!proves(c, AB_PROVE_USABLE) || usable >= b->size)
         return;
     struct ab_words w = {.n = 0};
     ab_words_pair(&w, "usable_size is less than what was asked for: ", usable);
@@ -196,7 +204,7 @@ static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_b
     size_t usable = ab_target_usable(c->target, heap, b->ref), held = b->size;
     if (usable != SIZE_MAX && b->size > 0) {
         check_usable(c, b, usable);
-        held = usable;
+        held = usable > b->size ? usable : b->size;
     }
     b->at = place_of(c, heap, b->ref);
     if (b->at == 0) {
@@ -244,7 +252,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     b.at = (uintptr_t)ab_target_address(c->target, heap, ref);
     check_alignment(c, &b, ask->align);
     adopt(c, heap, &b);
-    if (ask->call == AB_CALL_ZEROED)
+    if (ask->call == AB_CALL_ZEROED && proves(c, AB_PROVE_ZERO))
         check_zero(c, &b);
     fill(c, &b);
     return ref;
@@ -300,11 +308,11 @@ static void put_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shado
     bool is_taken = ab_shadow_overlap(&c->shadow, b->at, b->span) != NULL;
     bool is_kept = !is_taken && ab_shadow_put(&c->shadow, b);
     drop_lock(c);
-    read_back(c, heap, b);
-    if (is_kept)
+    const unsigned char *p = ab_target_address(c->target, heap, b->ref);
+    if (is_kept && p != NULL && find_change(c, b, p, b->filled) == SIZE_MAX)
         return;
     ab_words_resize(&w, c->target, sizes);
-    ab_words_add(&w, " failed, but did not leave the old block live");
+    ab_words_add(&w, " failed, but did not leave the old block as it was");
     say(c, &w);
 }
 
@@ -328,7 +336,7 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
     b.size = sizes[1];
     b.at = (uintptr_t)ab_target_address(c->target, heap, moved);
     check_alignment(c, &b, 0);
-    if (b.at < AB_ADDRESS_END && b.at != 0)
+    if (b.at < AB_ADDRESS_END && b.at != 0 && proves(c, AB_PROVE_PREFIX))
         check_prefix(c, heap, &b, sizes);
     b.seq = seq;
     adopt(c, heap, &b);

@@ -18,12 +18,25 @@ struct ab_range {
 
 enum { AB_FOREIGN_MAX = 8 };
 
+/* What is told when it is wrong. A check of `verify` tells its own matter alone, so that what it
+ * finds is a finding of that matter. */
+enum ab_proof {
+    AB_PROVE_ALIGN = 1u << 0,
+    AB_PROVE_PLACE = 1u << 1, /* no overlap with a live block, nor with what is somebody else's */
+    AB_PROVE_CONTENT = 1u << 2,
+    AB_PROVE_PREFIX = 1u << 3, /* of a resize */
+    AB_PROVE_ZERO = 1u << 4,
+    AB_PROVE_USABLE = 1u << 5,
+    AB_PROVE_ALL = (1u << 6) - 1
+};
+
 struct ab_checker {
     const struct ab_target *target;
     struct ab_shadow shadow;
     /* Says what is wrong and does not come back. */
     void (*fail)(void *user, const char *text) __attribute__((noreturn));
     void *user;
+    unsigned proves;   /* enum ab_proof */
     size_t edge_bytes; /* blocks of twice as much or more are filled at both ends only */
     bool fills;        /* else no byte is written: only addresses tell */
     bool fills_usable; /* up to usable_size */
@@ -35,7 +48,7 @@ struct ab_checker {
     uint64_t n_asked, n_freed, n_resized, n_read; /* n_read: blocks read back */
 };
 
-/* False when there is no memory. edge_bytes, fills and is_null_told are set to the strict side. */
+/* False when there is no memory. All that can be proven is. */
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target);
 void ab_checker_close(struct ab_checker *c);
 

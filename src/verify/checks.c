@@ -18,49 +18,72 @@
      .live_peak_bytes = (largest) * (blocks) / 4, .total_bytes = (total), \
      .total_blocks = (total) / 64, .lanes = (n_lanes), .kinds = ALL_KINDS}
 
-#define GATE(name, unit, floor, run, facts, rule) {name, rule, unit, floor, false, 10000, facts, run}
-#define TELL(name, run, rule) {name, rule, "", 0, true, 5000, FACTS(64 * KIB, 4096, 64 * MIB, 1), run}
+#define GATE(name, unit, floor, run, proofs, facts, rule) \
+    {name, rule, unit, floor, false, (run) == ab_check_exhaustion, proofs, 10000, facts, run}
+#define TELL(name, run, rule) \
+    {name, rule, "", 0, true, true, 0, 5000, FACTS(64 * KIB, 4096, 64 * MIB, 1), run}
+#define BYTES (AB_PROVE_PLACE | AB_PROVE_CONTENT)
 
 const struct ab_check ab_checks[] = {
-    GATE("alignment", "blocks", 2000, ab_check_alignment, FACTS(64 * KIB, 512, 128 * MIB, 1),
+    GATE("alignment", "blocks", 2000, ab_check_alignment, AB_PROVE_ALIGN,
+         FACTS(64 * KIB, 512, 128 * MIB, 1),
          "every call gives what it was asked for: 16 bytes, or the largest power of two in size"),
-    GATE("overlap", "blocks", 20000, ab_check_overlap, FACTS(2 * KIB, 1024, 128 * MIB, 1),
+    GATE("overlap", "blocks", 20000, ab_check_overlap, AB_PROVE_PLACE,
+         FACTS(2 * KIB, 1024, 128 * MIB, 1),
          "no live block shares a byte with another, by addresses alone; nothing is written"),
-    GATE("content", "blocks", 10000, ab_check_content, FACTS(256 * KIB, 512, 512 * MIB, 1),
+    GATE("content", "blocks", 10000, ab_check_content, AB_PROVE_CONTENT,
+         FACTS(256 * KIB, 512, 512 * MIB, 1),
          "a block keeps what was written to it until it is freed"),
-    GATE("usable", "blocks", 500, ab_check_usable, FACTS(64 * KIB, 512, 64 * MIB, 1),
+    GATE("usable", "blocks", 500, ab_check_usable, AB_PROVE_USABLE,
+         FACTS(64 * KIB, 512, 64 * MIB, 1),
          "usable_size is at least the request and stays what it was"),
-    GATE("slack", "blocks", 5000, ab_check_slack, FACTS(8 * KIB, 512, 128 * MIB, 1),
+    GATE("slack", "blocks", 5000, ab_check_slack, BYTES,
+         FACTS(8 * KIB, 512, 128 * MIB, 1),
          "memory up to usable_size is the block's own and can be written"),
-    GATE("prefix", "resizes", 2000, ab_check_prefix, FACTS(1 * MIB, 64, 1024 * MIB, 1),
+    GATE("prefix", "resizes", 2000, ab_check_prefix, AB_PROVE_PREFIX,
+         FACTS(1 * MIB, 64, 1024 * MIB, 1),
          "a resize keeps the first min(old, new) bytes"),
-    GATE("failed-resize", "failures", 100, ab_check_failed_resize, FACTS(4 * KIB, 256, 16 * MIB, 1),
+    GATE("failed-resize", "failures", 100, ab_check_failed_resize, BYTES,
+         FACTS(4 * KIB, 256, 16 * MIB, 1),
          "a resize that fails leaves the block as it was, and live"),
-    GATE("zeroed", "blocks", 300, ab_check_zeroed, FACTS(256 * KIB, 64, 256 * MIB, 1),
+    GATE("zeroed", "blocks", 300, ab_check_zeroed, AB_PROVE_ZERO,
+         FACTS(256 * KIB, 64, 256 * MIB, 1),
          "zeroed memory is zero, also where it was used before"),
-    GATE("overflow", "calls", 20, ab_check_overflow, FACTS(4 * KIB, 64, 1 * MIB, 1),
+    GATE("overflow", "calls", 20, ab_check_overflow, 0,
+         FACTS(4 * KIB, 64, 1 * MIB, 1),
          "calloc(n, m) gives NULL where n times m is more than a size_t holds"),
-    GATE("zero-size", "blocks", 32, ab_check_zero_size, FACTS(4 * KIB, 256, 1 * MIB, 1),
+    GATE("zero-size", "blocks", 32, ab_check_zero_size, AB_PROVE_PLACE,
+         FACTS(4 * KIB, 256, 1 * MIB, 1),
          "blocks of size 0 are NULL, or all different and can be freed"),
-    GATE("limits", "calls", 100, ab_check_limits, FACTS(4 * KIB, 8192, 64 * MIB, 1),
+    GATE("limits", "calls", 100, ab_check_limits, 0,
+         FACTS(4 * KIB, 8192, 64 * MIB, 1),
          "more than PTRDIFF_MAX gives NULL, every small size a block"),
-    GATE("exhaustion", "blocks", 100, ab_check_exhaustion, FACTS(32 * KIB, 16384, 1024 * MIB, 1),
+    GATE("exhaustion", "blocks", 100, ab_check_exhaustion, BYTES,
+         FACTS(32 * KIB, 16384, 1024 * MIB, 1),
          "where memory ends there is NULL, and blocks again once some were freed"),
-    GATE("reuse", "pairs", 60000, ab_check_reuse, FACTS(16 * KIB, 64, 1024 * MIB, 1),
+    GATE("reuse", "pairs", 60000, ab_check_reuse, 0,
+         FACTS(16 * KIB, 64, 1024 * MIB, 1),
          "what is freed is used again, for each kind of call"),
-    GATE("errno", "frees", 100, ab_check_errno, FACTS(64 * KIB, 64, 64 * MIB, 1),
+    GATE("errno", "frees", 100, ab_check_errno, 0,
+         FACTS(64 * KIB, 64, 64 * MIB, 1),
          "free leaves errno alone"),
-    GATE("threads", "blocks", 10000, ab_check_threads, FACTS(4 * KIB, 4096, 512 * MIB, 4),
+    GATE("threads", "blocks", 10000, ab_check_threads, BYTES,
+         FACTS(4 * KIB, 4096, 512 * MIB, 4),
          "blocks of one thread are freed by others, and outlive the thread that asked for them"),
-    GATE("fork", "children", 10, ab_check_fork, FACTS(4 * KIB, 1024, 128 * MIB, 4),
+    GATE("fork", "children", 10, ab_check_fork, 0,
+         FACTS(4 * KIB, 1024, 128 * MIB, 4),
          "the child of a process with threads allocates"),
-    GATE("statistics", "blocks", 200, ab_check_statistics, FACTS(4 * KIB, 1024, 16 * MIB, 1),
+    GATE("statistics", "blocks", 200, ab_check_statistics, 0,
+         FACTS(4 * KIB, 1024, 16 * MIB, 1),
          "live bytes are at least what was asked for, and none once all is freed"),
-    GATE("reset", "blocks", 1000, ab_check_reset, FACTS(4 * KIB, 512, 128 * MIB, 1),
+    GATE("reset", "blocks", 1000, ab_check_reset, BYTES,
+         FACTS(4 * KIB, 512, 128 * MIB, 1),
          "a reset ends all blocks, and what comes after it is as good as before"),
-    GATE("mark", "blocks", 1000, ab_check_mark, FACTS(4 * KIB, 512, 128 * MIB, 1),
+    GATE("mark", "blocks", 1000, ab_check_mark, BYTES,
+         FACTS(4 * KIB, 512, 128 * MIB, 1),
          "a release ends what is younger than its mark, and nothing else"),
-    GATE("handles", "handles", 10000, ab_check_handles, FACTS(4 * KIB, 1024, 128 * MIB, 1),
+    GATE("handles", "handles", 10000, ab_check_handles, AB_PROVE_CONTENT,
+         FACTS(4 * KIB, 1024, 128 * MIB, 1),
          "a stale handle is known as stale, however often its place was used again"),
     TELL("double-free", ab_matrix_double_free, "a block is freed twice in a row"),
     TELL("late-double-free", ab_matrix_late_double_free,
@@ -89,6 +112,7 @@ static void answer(struct ab_trial *t, enum ab_verify_answer what, const char *t
 
 void ab_check_run(const struct ab_check *check, struct ab_trial *t)
 {
+    t->checker.proves = check->proves;
     check->run(t);
     if (t->report->answer == AB_ANSWER_NONE)
         t->report->answer = AB_ANSWER_PASS;

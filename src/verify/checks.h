@@ -26,6 +26,8 @@ struct ab_check {
     const char *unit;        /* of the work: "blocks" */
     uint64_t floor;          /* work below it is no proof */
     bool is_matrix;
+    bool may_abort;          /* ending the process is an answer too */
+    unsigned proves;         /* enum ab_proof: what the checker tells */
     uint32_t deadline_ms;
     struct ab_facts facts;   /* what the heap is opened with */
     void (*run)(struct ab_trial *t);
