@@ -75,18 +75,26 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
 
 static enum ab_status check_only(const char *only, struct ab_err *err)
 {
-    const char *names[64];
-    char shown[128];
-    size_t n = 0;
-    for (; n < 64 && (names[n] = ab_verify_check_name((uint32_t)n)) != NULL; n++)
-        if (only == NULL || strcmp(names[n], only) == 0)
-            return AB_OK;
-    const char *near = ab_text_nearest(only, names, n);
-    ab_text_printable(shown, sizeof shown, only);
-    return near != NULL ? ab_fail(err, AB_USAGE, "--check %s: there is no such check; did you mean "
-                                  "%s?", shown, near)
-                        : ab_fail(err, AB_USAGE, "--check %s: there is no such check; allocbench "
-                                  "verify glibc -v lists them", shown);
+    const char *names[64] = {"gates", "matrix"};
+    char word[64], shown[160];
+    size_t n_names = 2, n = 0;
+    while (n_names < 64 && (names[n_names] = ab_verify_check_name((uint32_t)n_names - 2)) != NULL)
+        n_names++;
+    for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
+        snprintf(word, sizeof word, "%.*s", (int)n, w);
+        bool is_known = false;
+        for (size_t i = 0; i < n_names; i++)
+            is_known = is_known || strcmp(names[i], word) == 0;
+        const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
+        ab_text_printable(shown, sizeof shown, word);
+        if (near != NULL)
+            return ab_fail(err, AB_USAGE, "--check: there is no check %s; did you mean %s?", shown,
+                           near);
+        if (!is_known)
+            return ab_fail(err, AB_USAGE, "--check: there is no check %s; allocbench verify glibc "
+                           "-v tells all", shown);
+    }
+    return AB_OK;
 }
 
 /* One block that comes and goes: for checks, which bring work of their own. */

@@ -11,9 +11,25 @@
 /* Behind the checks: the tape, through the checker op by op, and with all its lanes at once. */
 enum { WORK_OPS, WORK_LANES, WORK_COUNT };
 
+const char *ab_verify_word(const char *list, size_t *n)
+{
+    list += *n;
+    list += *list == ',';
+    *n = strcspn(list, ",");
+    return *n > 0 ? list : NULL;
+}
+
 static bool is_wanted(const struct ab_verify_plan *plan, uint32_t check)
 {
-    return plan->only == NULL || strcmp(plan->only, ab_checks[check].name) == 0;
+    const struct ab_check *k = &ab_checks[check];
+    size_t n = 0;
+    for (const char *w = plan->only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
+        const char *group = k->is_matrix ? "matrix" : "gates";
+        if ((strlen(k->name) == n && strncmp(w, k->name, n) == 0) ||
+            (strlen(group) == n && strncmp(w, group, n) == 0))
+            return true;
+    }
+    return plan->only == NULL;
 }
 
 uint32_t ab_verify_count(const struct ab_verify_plan *plan)

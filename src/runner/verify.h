@@ -12,7 +12,7 @@
 struct ab_verify_plan {
     struct ab_run_context context; /* tape: of the work, or one that is never run */
     bool has_work;                 /* the tape is run through the checker too */
-    const char *only;              /* this check alone; NULL = all */
+    const char *only;              /* "NAME,NAME" of checks, gates or matrix; NULL = all */
     uint64_t seed;
 };
 
@@ -20,6 +20,10 @@ struct ab_verify_plan {
 uint32_t ab_verify_count(const struct ab_verify_plan *plan);
 /* NULL past the end; for messages. */
 const char *ab_verify_check_name(uint32_t i);
+
+/* The word of a list "A,B" behind the one of *n characters that `list` begins with (0: the first);
+ * its length to *n. NULL past the end. */
+const char *ab_verify_word(const char *list, size_t *n);
 
 /* Fills out->lines (ab_verify_count of them) and n_failed. Where the back end cannot be opened at
  * all, `info` gets its status and reason instead. AB_INTERRUPTED and AB_SYSTEM end it. */

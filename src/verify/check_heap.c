@@ -33,8 +33,7 @@ static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
     }
 }
 
-/* AB_UNKNOWN when it does not say. */
-static uint64_t live_bytes(const struct ab_trial *t)
+uint64_t ab_trial_live_bytes(const struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
     struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
@@ -45,7 +44,7 @@ static uint64_t live_bytes(const struct ab_trial *t)
 
 static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
 {
-    uint64_t now = live_bytes(t);
+    uint64_t now = ab_trial_live_bytes(t);
     if (now == before || now == AB_UNKNOWN)
         return;
     struct ab_words w = {.n = 0};
@@ -58,13 +57,13 @@ static void expect_none_live(struct ab_trial *t, uint64_t before, const char *wh
 
 void ab_check_statistics(struct ab_trial *t)
 {
-    uint64_t before = live_bytes(t);
+    uint64_t before = ab_trial_live_bytes(t);
     if (before == AB_UNKNOWN) {
         ab_trial_skip(t, "it does not say how many bytes are live");
         return;
     }
     size_t asked = fill_live(t, 0, LIVE_MAX);
-    uint64_t now = live_bytes(t);
+    uint64_t now = ab_trial_live_bytes(t);
     if (now < before + asked) {
         struct ab_words w = {.n = 0};
         ab_words_pair(&w, "statistics: ", now);
@@ -84,7 +83,7 @@ void ab_check_reset(struct ab_trial *t)
         ab_trial_skip(t, "it has no reset");
         return;
     }
-    uint64_t before = live_bytes(t);
+    uint64_t before = ab_trial_live_bytes(t);
     for (uint32_t round = 0; round < 20; round++) {
         fill_live(t, 0, LIVE_MAX);
         ab_checker_sweep(&t->checker);

@@ -119,7 +119,7 @@ static void reuse(struct ab_trial *t, const struct ab_ask *ask, uint32_t n_pairs
 
 static void reuse_resized(struct ab_trial *t, uint32_t n_pairs)
 {
-    const size_t sizes[2] = {1024, 4096};
+    const size_t sizes[2] = {4096, 16384};
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = sizes[0]};
     for (uint32_t i = 0; i < n_pairs; i++, t->report->work++) {
         ab_ref ref = ab_checker_ask(&t->checker, t->target->heap, &ask);
@@ -147,8 +147,10 @@ void ab_check_reuse(struct ab_trial *t)
     for (uint32_t i = 0; i < n; i++) {
         struct ab_ask small = ab_ask_of(calls[i], 64, 2048);
         struct ab_ask large = ab_ask_of(calls[i], 1024, 16384);
+        struct ab_ask huge = ab_ask_of(calls[i], 4096, 122880);
         reuse(t, &small, 60000);
         reuse(t, &large, 6000);
+        reuse(t, &huge, 1200);
     }
     if (ab_target_can_resize(t->target))
         reuse_resized(t, 20000);

@@ -129,6 +129,7 @@ void ab_check_threads(struct ab_trial *t)
         ab_trial_skip(t, why);
         return;
     }
+    uint64_t before = ab_trial_live_bytes(t);
     for (uint32_t round = 0; round < ROUNDS; round++)
         run_round(t, is_remote, round);
     struct party *last = &parties[0]; /* ends what the threads left, as a thread of its own */
@@ -139,6 +140,65 @@ void ab_check_threads(struct ab_trial *t)
     for (uint32_t i = 0; is_remote && i < SHARED; i++)
         drop(last, &shared[i]);
     t->report->work = t->checker.n_asked;
+    if (ab_target_can_free(t->target) && ab_trial_live_bytes(t) != before)
+        ab_trial_fail_text(t, "statistics: bytes are live once all threads' blocks were freed");
+}
+
+/* ---- one thread asks, another frees ---- */
+
+enum { REMOTE_PAIRS = 50000, REMOTE_BYTES = 2048, RING = 64 };
+
+static ab_ref ring[RING];
+static uint32_t n_put, n_taken; /* atomic */
+
+static void *free_what_comes(void *user)
+{
+    struct party *p = user;
+    if (!enter(p))
+        ab_trial_fail_text(p->t, "thread_enter refused");
+    for (uint32_t i = 0; i < REMOTE_PAIRS; i++) {
+        while (__atomic_load_n(&n_put, __ATOMIC_ACQUIRE) == i)
+            sched_yield();
+        ab_target_free(p->t->target, p->heap, ring[i % RING], REMOTE_BYTES);
+        __atomic_store_n(&n_taken, i + 1, __ATOMIC_RELEASE);
+    }
+    leave(p);
+    return NULL;
+}
+
+static void ask_what_goes(struct ab_trial *t, struct ab_heap *heap)
+{
+    const struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = REMOTE_BYTES};
+    for (uint32_t i = 0; i < REMOTE_PAIRS; i++, t->report->work++) {
+        while (i - __atomic_load_n(&n_taken, __ATOMIC_ACQUIRE) >= RING)
+            sched_yield();
+        if ((ring[i % RING] = ab_target_ask(t->target, heap, &ask)) == 0)
+            ab_trial_fail_text(t, "what another thread freed is not used again: NULL with 64 MiB "
+                                  "to take");
+        __atomic_store_n(&n_put, i + 1, __ATOMIC_RELEASE);
+    }
+}
+
+void ab_check_remote_reuse(struct ab_trial *t)
+{
+    pthread_t other;
+    struct party *here = &parties[0], *there = &parties[1];
+    const char *why = why_no_threads(t->target);
+    bool is_remote = ab_target_is_malloc(t->target) ||
+                     (t->target->traits & AB_TRAIT_REMOTE_FREE) != 0;
+    if (why != NULL || !is_remote || !ab_target_can_free(t->target)) {
+        ab_trial_skip(t, why != NULL ? why : "it takes no block back from another thread");
+        return;
+    }
+    here->t = there->t = t;
+    there->index = 1;
+    if (!enter(here) || pthread_create(&other, NULL, free_what_comes, there) != 0)
+        ab_trial_fail_text(t, "no thread could be started");
+    if (!ab_trial_bound((uint64_t)64 << 20))
+        ab_trial_skip(t, "the memory of a process cannot be bounded here");
+    ask_what_goes(t, here->heap);
+    pthread_join(other, NULL);
+    ab_trial_unbound();
 }
 
 /* ---- children ---- */

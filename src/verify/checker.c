@@ -149,7 +149,8 @@ static void check_alignment(struct ab_checker *c, const struct ab_shadow_block *
     say(c, &w);
 }
 
-static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
+/* Before anything looks at the block: it may be none. */
+static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_words w;
     bool is_moving = (c->target->traits & AB_TRAIT_MOVES) != 0;
@@ -159,14 +160,19 @@ static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
                                               : ", which is no address");
         say(c, &w);
     }
-    if (!proves(c, AB_PROVE_PLACE))
-        return;
-    for (uint32_t i = 0; i < c->n_foreign; i++)
+    for (uint32_t i = 0; i < c->n_foreign && proves(c, AB_PROVE_PLACE); i++)
         if (b->at < c->foreign[i].end && b->at + b->span > c->foreign[i].begin) {
             w = gave(c, b);
             ab_words_add(&w, ", memory that belongs to somebody else");
             say(c, &w);
         }
+}
+
+static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
+{
+    struct ab_words w;
+    if (!proves(c, AB_PROVE_PLACE))
+        return;
     const struct ab_shadow_block *other = ab_shadow_overlap(&c->shadow, b->at, b->span);
     if (other == NULL)
         return;
@@ -201,12 +207,14 @@ static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_r
 static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b)
 {
     bool is_moving = (c->target->traits & AB_TRAIT_MOVES) != 0;
+    b->at = place_of(c, heap, b->ref);
+    b->span = is_moving || b->size == 0 ? 1 : b->size;
+    check_address(c, b);
     size_t usable = ab_target_usable(c->target, heap, b->ref), held = b->size;
     if (usable != SIZE_MAX && b->size > 0) {
         check_usable(c, b, usable);
         held = usable > b->size ? usable : b->size;
     }
-    b->at = place_of(c, heap, b->ref);
     if (b->at == 0) {
         struct ab_words w = {.n = 0};
         ab_words_add(&w, "a live block resolves to NULL: ");
@@ -214,7 +222,8 @@ static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_b
         say(c, &w);
     }
     b->filled = !c->fills ? 0 : c->fills_usable && usable != SIZE_MAX ? held : b->size;
-    b->span = is_moving || b->size == 0 ? 1 : c->fills_usable ? held : b->size;
+    if (c->fills_usable && !is_moving && b->size > 0)
+        b->span = held;
     take_lock(c);
     check_place(c, b);
     bool is_kept = ab_shadow_put(&c->shadow, b);

@@ -76,6 +76,8 @@ void ab_check_zero_size(struct ab_trial *t);
 void ab_check_limits(struct ab_trial *t);
 void ab_check_exhaustion(struct ab_trial *t);
 void ab_check_reuse(struct ab_trial *t);
+void ab_check_remote_reuse(struct ab_trial *t);
+uint64_t ab_trial_live_bytes(const struct ab_trial *t); /* AB_UNKNOWN when it does not say */
 void ab_check_errno(struct ab_trial *t);
 void ab_check_threads(struct ab_trial *t);
 void ab_check_fork(struct ab_trial *t);

@@ -37,12 +37,18 @@ bool ab_target_can_free(const struct ab_target *t)
            (t->hooks->free != NULL && (t->traits & AB_TRAIT_NO_FREE) == 0);
 }
 
+/* Both forms of calloc are used: its product is a thing to get wrong. */
+static size_t calloc_unit(size_t size)
+{
+    return size % 8 == 0 && size > 0 ? 8 : size > 0 ? size : 1;
+}
+
 static ab_ref ask_malloc(const struct ab_malloc_calls *c, const struct ab_ask *ask)
 {
     void *p = NULL;
     switch (ask->call) {
     case AB_CALL_ZEROED:
-        return (ab_ref)c->calloc(1, ask->size);
+        return (ab_ref)c->calloc(ask->size / calloc_unit(ask->size), calloc_unit(ask->size));
     case AB_CALL_ALIGNED:
         return (ab_ref)c->memalign(ask->align, ask->size);
     case AB_CALL_C11:
@@ -100,7 +106,7 @@ void ab_words_ask(struct ab_words *w, const struct ab_target *t, const struct ab
 {
     static const char *const names[AB_CALL_COUNT][2] = {
         [AB_CALL_ALLOC] = {"alloc(", "malloc("},
-        [AB_CALL_ZEROED] = {"alloc_zeroed(", "calloc(1, "},
+        [AB_CALL_ZEROED] = {"alloc_zeroed(", "calloc("},
         [AB_CALL_ALIGNED] = {"alloc_aligned(", "memalign("},
         [AB_CALL_C11] = {"", "aligned_alloc("},
         [AB_CALL_POSIX] = {"", "posix_memalign("},
@@ -110,7 +116,12 @@ void ab_words_ask(struct ab_words *w, const struct ab_target *t, const struct ab
         ab_words_number(w, ask->align);
         ab_words_add(w, ", ");
     }
-    ab_words_number(w, ask->size);
+    if (ask->call == AB_CALL_ZEROED && ab_target_is_malloc(t)) {
+        ab_words_number(w, ask->size / calloc_unit(ask->size));
+        ab_words_pair(w, ", ", calloc_unit(ask->size));
+    } else {
+        ab_words_number(w, ask->size);
+    }
     ab_words_add(w, ")");
 }
 
