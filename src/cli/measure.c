@@ -170,6 +170,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     struct ab_session_plan plan = {
         .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
     plan.resumed = m->subject->resumed;
+    plan.allows_broken = o->allows_broken;
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
