@@ -39,7 +39,7 @@ LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 
 # What a measuring process contains; everything else lives in the parent only.
-WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
+WORKER_SRC := $(sort $(wildcard src/worker/*.c src/verify/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
               src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
@@ -126,6 +126,13 @@ $(B)/guests/lib%.so: tests/guests/lib%.c
 	$(call say,SO,$@)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -fno-builtin -ftls-model=initial-exec -shared -o $@ $<
 
+# broken allocators, for what must find them
+MUTANT_LIB := $(patsubst tests/mutants/%.c,$(B)/mutants/%.so,$(sort $(wildcard tests/mutants/lib*.c)))
+$(B)/mutants/lib%.so: tests/mutants/lib%.c $(wildcard tests/mutants/*.h)
+	@mkdir -p $(@D)
+	$(call say,SO,$@)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -fno-builtin -ftls-model=initial-exec -shared -o $@ $<
+
 $(B)/guests/%: tests/guests/%.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
@@ -167,7 +174,7 @@ quickstart: all
 TSAN_TESTS := $(shell cat tests/tsan-tests)
 
 unit-bins: $(UNIT_BIN)
-guests: $(GUEST_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
+guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # one unit test by name: make test_measure_hdr

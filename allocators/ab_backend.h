@@ -43,6 +43,11 @@ enum ab_trait { /* what a NULL hook cannot say */
     AB_TRAIT_REMOTE_FREE = 1u << 3, /* a block may be freed by another thread than its own */
     AB_TRAIT_NO_FREE = 1u << 4,     /* free gives nothing back before reset: memory use is the sum
                                        of all allocations, not the live peak */
+    /* Claims, which `allocbench verify` holds it to: */
+    AB_TRAIT_DETECTS_MISUSE = 1u << 5, /* a second free, or one of what is no block, ends the
+                                          process or changes nothing */
+    AB_TRAIT_REPEATABLE = 1u << 6, /* the same calls give the same addresses, counted from the
+                                      first block */
 };
 
 enum ab_param_type { AB_PARAM_BYTES, AB_PARAM_COUNT, AB_PARAM_BOOL, AB_PARAM_CHOICE };

@@ -37,6 +37,15 @@ const struct ab_backend *ab_builtin_find(const char *name)
     return NULL;
 }
 
+bool ab_builtin_has_inline(const char *name)
+{
+    static const char *const names[] = {"arena", "pool", "slab", "null"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 size_t ab_builtin_count(void)
 {
     return N_BUILTINS;

@@ -9,7 +9,9 @@
 #include "backend/library.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
+#include "core/bits.h"
 #include "core/text.h"
+#include "core/units.h"
 
 #include <ctype.h>
 #include <gnu/libc-version.h>
@@ -51,8 +53,9 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 
 const char *ab_selection_boundary(const struct ab_selection *s)
 {
-    return s->source == AB_SELECTION_BUILTIN || s->source == AB_SELECTION_PLUGIN ? "heap"
-                                                                                 : "malloc";
+    bool is_heap = s->is_checked || s->fault_n > 0 || s->source == AB_SELECTION_BUILTIN ||
+                   s->source == AB_SELECTION_PLUGIN;
+    return s->is_inline ? "inline" : is_heap ? "heap" : "malloc";
 }
 
 /* All names that -b knows. */
@@ -172,14 +175,73 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* The name that is shown: what was asked for, of a path the stem. */
-static enum ab_status name_selection(const struct ab_spelling *spelling, bool is_file,
+/* "checked+NAME", "fault+NAME", "inline+NAME": what stands in front goes from the name. "" = nothing does. */
+static const char *take_decorator(struct ab_spelling *spelling)
+{
+    static const char *const decorators[] = {"checked+", "fault+", "inline+"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(decorators); i++) {
+        size_t n = strlen(decorators[i]);
+        if (strncmp(spelling->name, decorators[i], n) == 0) {
+            spelling->name += n;
+            return decorators[i];
+        }
+    }
+    return "";
+}
+
+/* Takes "n=N" out of the parameters; NULL = it is not there. */
+static char *take_n(char *params)
+{
+    static char value[32];
+    for (char *p = params; *p != 0; p += *p == ':') {
+        size_t n = strcspn(p, ":");
+        if (strncmp(p, "n=", 2) == 0) {
+            snprintf(value, sizeof value, "%.*s", (int)(n - 2), p + 2);
+            memmove(p, p + n + (p[n] == ':'), strlen(p + n + (p[n] == ':')) + 1);
+            if (*p == 0 && p > params)
+                p[-1] = 0;
+            return value;
+        }
+        p += n;
+    }
+    return NULL;
+}
+
+static enum ab_status read_decorator(struct ab_spelling *spelling, const char *decorator,
                                      struct ab_selection *s, struct ab_err *err)
+{
+    struct ab_number number;
+    char shown[128];
+    s->is_checked = strcmp(decorator, "checked+") == 0;
+    s->is_inline = strcmp(decorator, "inline+") == 0;
+    if (s->is_inline && !ab_builtin_has_inline(spelling->name))
+        return ab_fail(err, AB_USAGE, "%s: only arena, pool, slab and null are compiled into a loop",
+                       ab_text_printable(shown, sizeof shown, s->name));
+    if (s->is_checked || s->is_inline || *decorator == 0)
+        return AB_OK;
+    const char *value = take_n(spelling->params);
+    if (value == NULL)
+        return ab_fail(err, AB_USAGE, "%s: which allocation is to fail? fault+NAME:n=100",
+                       ab_text_printable(shown, sizeof shown, s->name));
+    const char *bad = ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &number);
+    if (bad == NULL && number.whole == 0)
+        bad = "calls are counted from 1";
+    if (bad != NULL)
+        return ab_fail(err, AB_USAGE, "%s: n=%s: %s", s->name,
+                       ab_text_printable(shown, sizeof shown, value), bad);
+    s->fault_n = number.whole;
+    return AB_OK;
+}
+
+/* The name that is shown: what was asked for, of a path the stem. */
+static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
+                                     bool is_file, struct ab_selection *s, struct ab_err *err)
 {
     char stem[128], shown[64], printable[4 * sizeof s->name];
     if (is_file)
         ab_selection_stem(spelling->name, stem, sizeof stem);
-    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s", is_file ? stem : spelling->name,
+    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator,
+                     is_file ? stem : spelling->name,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
                      spelling->env[0] != 0 ? "}" : "");
@@ -201,9 +263,12 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
         return ab_fail(err, AB_USAGE, "no back end in front of \"%s\"",
                        ab_text_printable(shown, sizeof shown, text));
     enum ab_status status = ab_settings_split(text, &spelling, err);
+    const char *decorator = status == AB_OK ? take_decorator(&spelling) : "";
     bool is_file = status == AB_OK && is_path(spelling.name);
     if (status == AB_OK)
-        status = name_selection(&spelling, is_file, s, err);
+        status = name_selection(&spelling, decorator, is_file, s, err);
+    if (status == AB_OK)
+        status = read_decorator(&spelling, decorator, s, err);
     if (status == AB_OK)
         status = ab_settings_env(spelling.env, s, err);
     if (status != AB_OK)
@@ -224,7 +289,8 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
 /* Would do the very same, however it is spelled. */
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
-    return a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
+    return a->is_checked == b->is_checked && a->is_inline == b->is_inline && a->fault_n == b->fault_n &&
+           a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
            a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
            memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&

@@ -39,11 +39,14 @@ struct ab_selection {
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
     bool was_named;    /* asked for by name, not by the default list */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
+    bool is_checked;   /* checked+NAME: every call is proven, nothing is measured */
+    uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none does */
     char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
     uint64_t dev, ino; /* of path */
     char build_id[41], version[64]; /* "" = unknown */
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
+    bool is_inline; /* "inline+NAME": a built-in, compiled into the loop */
     uint64_t values[AB_BACKEND_PARAMS_MAX];
     char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
     char prefix[32];   /* of AB_SELECTION_PREFIX, "mi_" */
@@ -69,7 +72,7 @@ enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const 
                                   struct ab_selection_list *out, struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
-/* "malloc" or "heap". */
+/* "malloc", "heap" or "inline". */
 const char *ab_selection_boundary(const struct ab_selection *selection);
 /* "libjemalloc.so.2" → "jemalloc": the file name without lib and .so…, other characters than
  * [A-Za-z0-9._-] as '_'. Always terminates; returns buf. */

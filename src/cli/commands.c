@@ -68,4 +68,14 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                          "  allocbench list backends\n"
                          "  allocbench list backends -v\n",
                          ab_cmd_list},
+    [AB_COMMAND_VERIFY] = {"verify", "[OPTIONS] BACKEND … [WORKLOAD|TRACE]",
+                           "prove that back ends are correct",
+                           "  allocbench verify glibc jemalloc ./libmine.so\n"
+                           "  allocbench verify slab app.abt\n"
+                           "  allocbench verify mimalloc --check alignment --seed 7\n"
+                           "\nEach check runs in a process of its own. What must hold and does not\n"
+                           "ends in exit code 4; how a back end acts where the standards leave it\n"
+                           "open is told and fails nothing. A workload or a trace is run through\n"
+                           "the checker as well, every op of it.\n",
+                           ab_cmd_verify},
 };

@@ -15,6 +15,8 @@ enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct a
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
+enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err);
+
 /* argv[0], …, quoted for a shell; malloc'ed. Set once by main. */
 extern char *ab_command_line;
 

@@ -2,6 +2,7 @@
 #include "cli/measure.h"
 
 #include "backend/selection.h"
+#include "cli/cases.h"
 #include "cli/commands.h"
 #include "cli/gates.h"
 #include "cli/outputs.h"
@@ -63,49 +64,6 @@ static void copy(char *dst, size_t cap, const char *src)
     snprintf(dst, cap, "%s", src);
 }
 
-static void describe_backend(const struct ab_selection *s, struct ab_backend_info *b)
-{
-    copy(b->name, sizeof b->name, s->name);
-    b->boundary = ab_selection_boundary(s);
-    copy(b->version, sizeof b->version, s->version);
-    copy(b->path, sizeof b->path, s->path);
-    copy(b->build_id, sizeof b->build_id, s->build_id);
-    copy(b->package, sizeof b->package, s->package);
-    copy(b->settings, sizeof b->settings, ab_backend_settings(s->name));
-    copy(b->reason, sizeof b->reason, s->reason);
-    b->was_named = s->was_named;
-    b->never_frees = s->never_frees;
-    b->status = s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
-                : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
-                                                  : AB_BACKEND_WRONG_LIBRARY;
-}
-
-static void make_case(const struct ab_selection *s, struct ab_case *c)
-{
-    static const struct {
-        enum ab_source source;
-        enum ab_boundary boundary;
-    } kinds[] = {
-        [AB_SELECTION_LIBC] = {AB_SOURCE_LIBC, AB_BOUNDARY_MALLOC},
-        [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
-        [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
-        [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
-        [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
-    };
-    _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
-    c->source = kinds[s->source].source;
-    c->boundary = kinds[s->source].boundary;
-    c->path = s->path[0] != 0 ? s->path : NULL;
-    c->dev = s->dev;
-    c->ino = s->ino;
-    c->builtin = s->builtin != NULL ? s->builtin->name : NULL;
-    memcpy(c->values, s->values, sizeof c->values);
-    c->prefix = s->prefix;
-    c->params = s->params;
-    for (uint32_t i = 0; i < s->n_env; i++)
-        c->env[i] = s->env[i];
-}
-
 static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
 {
     struct ab_session *session = &m->session;
@@ -116,8 +74,8 @@ static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     session->n_backends = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        describe_backend(&m->selection.items[i], &session->backends[i]);
-        make_case(&m->selection.items[i], &m->cases[i]);
+        ab_case_describe(&m->selection.items[i], &session->backends[i]);
+        ab_case_make(&m->selection.items[i], &m->cases[i]);
     }
     return AB_OK;
 }
@@ -212,6 +170,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     struct ab_session_plan plan = {
         .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
     plan.resumed = m->subject->resumed;
+    plan.allows_broken = o->allows_broken;
     plan.context.tape = &m->tape;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;

@@ -14,6 +14,7 @@ enum option_id {
     OPT_BACKEND,
     OPT_BACKEND_PATH,
     OPT_SET,
+    OPT_ONLY,
     OPT_TOUCH,
     OPT_THREADS,
     OPT_BURST,
@@ -26,6 +27,7 @@ enum option_id {
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
+    OPT_ALLOW_BROKEN,
     OPT_DRAIN,
     OPT_GATE,
     OPT_EVENTS,
@@ -58,20 +60,24 @@ enum option_id {
 #define TRACE (1u << AB_COMMAND_TRACE)
 #define CHECK (1u << AB_COMMAND_CHECK)
 #define LIST (1u << AB_COMMAND_LIST)
+#define VERIFY (1u << AB_COMMAND_VERIFY)
 
 static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
                      "back ends, by name or path, comma-separated or repeated, with\n"
                      "settings, each spelling a row of its own: slab:keep=8:spare=0,\n"
                      "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n"
-                     "several variables as {A=1;B=2}; see allocators/README.md\n"
+                     "several variables as {A=1;B=2}; inline+slab: compiled into the loop;\n"
+                     "see allocators/README.md\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
                      "What runs", 'b', RUN | REPLAY | CHECK},
     [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
                           "where names that are neither built in nor known are looked for,\n"
-                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK},
+                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
-                 0, RUN | CHECK},
+                 0, RUN | CHECK | VERIFY},
+    [OPT_ONLY] = {"check", "LIST", "these checks alone, or all gates, or the matrix", "What runs",
+                  0, VERIFY},
     [OPT_TOUCH] = {"touch", "HOW",
                    "what is written to new memory: none, first(N), ends, page,\n"
                    "line, all (default: page)",
@@ -83,7 +89,7 @@ static const struct ab_option_info table[] = {
                     "missing run; what is not said here is taken from it",
                     "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
-                  RUN | REPLAY | CHECK},
+                  RUN | REPLAY | CHECK | VERIFY},
     [OPT_CPUS] = {"cpus", "LIST",
                   "pin the lanes, one CPU after the other, to a list such as 1 or 0,2-3",
                   "Measurement", 0, RUN | REPLAY},
@@ -120,9 +126,12 @@ static const struct ab_option_info table[] = {
                     TRACE},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
                        "refuse or stop what needs more (default: 70 % of what is available)",
-                       "Measurement", 0, RUN | REPLAY},
+                       "Measurement", 0, RUN | REPLAY | VERIFY},
     [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
-                     "Measurement", 0, RUN | REPLAY},
+                     "Measurement", 0, RUN | REPLAY | VERIFY},
+    [OPT_ALLOW_BROKEN] = {"allow-broken", NULL,
+                          "measure also what fails its checks; it stays out of every comparison",
+                          "Measurement", 0, RUN | REPLAY},
     [OPT_DRAIN] = {"drain", "TIME",
                    "memory pass: once all is freed, wait so long for memory to be given\n"
                    "back, at most 10s (default: 0.1s)",
@@ -149,7 +158,7 @@ static const struct ab_option_info table[] = {
     [OPT_NO_STORE] = {"no-store", NULL, "keep no result beside what --json and --csv write", "Output",
                       0, RUN | REPLAY},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-                  RUN | REPLAY | REPORT | TRACE | LIST},
+                  RUN | REPLAY | REPORT | TRACE | LIST | VERIFY},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
                  RUN | REPLAY | REPORT | TRACE},
     [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
@@ -166,14 +175,14 @@ static const struct ab_option_info table[] = {
     [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write the curve of live memory as CSV", "Output",
                       0, TRACE},
     [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
-                   "Output", 0, RUN | REPLAY | REPORT},
+                   "Output", 0, RUN | REPLAY | REPORT | VERIFY},
     [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
-                   RUN | REPLAY | REPORT | TRACE},
+                   RUN | REPLAY | REPORT | TRACE | VERIFY},
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
-                   RUN | REPLAY | RECORD | TRACE},
+                   RUN | REPLAY | RECORD | TRACE | VERIFY},
     [OPT_VERBOSE] = {"verbose", NULL,
                      "list: more about each; tables: latency by size and over time, worst ops",
-                     "Output", 'v', RUN | REPLAY | REPORT | LIST},
+                     "Output", 'v', RUN | REPLAY | REPORT | LIST | VERIFY},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
 
@@ -346,6 +355,12 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_SET:
         return add_or_fail(&o->sets, &o->n_sets, value, err);
+    case OPT_ONLY:
+        o->only_check = value;
+        return AB_OK;
+    case OPT_ALLOW_BROKEN:
+        o->allows_broken = true;
+        return AB_OK;
     case OPT_TOUCH:
         return ab_options_set_touch(o, value, err);
     case OPT_REPS:

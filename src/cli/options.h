@@ -22,6 +22,7 @@ enum ab_command_id {
     AB_COMMAND_TRACE,
     AB_COMMAND_CHECK,
     AB_COMMAND_LIST,
+    AB_COMMAND_VERIFY,
     AB_COMMAND_COUNT
 };
 
@@ -69,6 +70,8 @@ struct ab_options {
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
     bool is_unconverted;             /* record --no-convert */
     enum ab_color color;
+    const char *only_check;          /* verify: NULL = all */
+    bool allows_broken;              /* what fails its checks is measured all the same */
 };
 
 #define AB_BURST_LEAST 256u

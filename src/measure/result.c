@@ -19,6 +19,8 @@ static const char *const status_names[] = {
     [AB_BACKEND_WRONG_LIBRARY] = "wrong_library",
     [AB_BACKEND_FAILED_CHECK] = "failed_check",
     [AB_BACKEND_ABSENT] = "absent",
+    [AB_BACKEND_NONCONFORMING] = "nonconforming",
+    [AB_BACKEND_DECORATED] = "decorated",
 };
 
 const char *const ab_quantile_names[AB_QUANTILE_COUNT] = {
@@ -60,7 +62,13 @@ const char *ab_backend_settings(const char *name)
 
 bool ab_backend_status_has_numbers(enum ab_backend_status status)
 {
-    return status == AB_BACKEND_OK || status == AB_BACKEND_PARTIAL;
+    return status == AB_BACKEND_OK || ab_backend_status_is_aside(status);
+}
+
+bool ab_backend_status_is_aside(enum ab_backend_status status)
+{
+    return status == AB_BACKEND_PARTIAL || status == AB_BACKEND_NONCONFORMING ||
+           status == AB_BACKEND_DECORATED;
 }
 
 bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)

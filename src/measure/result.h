@@ -24,10 +24,14 @@ enum ab_backend_status { /* names are frozen: results/README.md */
     AB_BACKEND_WRONG_LIBRARY,
     AB_BACKEND_FAILED_CHECK,
     AB_BACKEND_ABSENT,
+    AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
+    AB_BACKEND_DECORATED,     /* checked+NAME, fault+NAME: its time is no measurement */
 };
 const char *ab_backend_status_name(enum ab_backend_status status);
-/* ok or partial: only these have entries in results. */
+/* ok, or one that is shown beside those that are: only these have entries in results. */
 bool ab_backend_status_has_numbers(enum ab_backend_status status);
+/* Has numbers, and is out of every comparison. */
+bool ab_backend_status_is_aside(enum ab_backend_status status);
 
 struct ab_backend_info {
     char name[128];     /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
@@ -39,6 +43,7 @@ struct ab_backend_info {
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     enum ab_backend_status status;
     char reason[1024];  /* "" when ok */
+    char caveat[160];   /* what it does wrong, though not in this work; "" = nothing known */
     bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;   /* AB_TRAIT_NO_FREE */
     bool has_reset;     /* a bulk reset; without it a reset is frees one by one */

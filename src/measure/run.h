@@ -16,6 +16,7 @@
 
 #include "allocators/ab_backend.h"
 #include "core/bits.h"
+#include "measure/verify.h"
 #include "trace/tape.h"
 
 #include <stdint.h>
@@ -26,6 +27,7 @@ enum ab_pass {
     AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
     AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
     AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
+    AB_PASS_CHECK,      /* one check of `verify` instead of a tape */
     AB_PASS_COUNT
 };
 
@@ -45,6 +47,13 @@ enum ab_source {
     AB_SOURCE_BUILTIN, /* heap boundary, by name */
     AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
     AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
+};
+
+/* What stands between the tape and the allocator: never for anything that is timed. */
+enum ab_decorator {
+    AB_DECORATOR_NONE,
+    AB_DECORATOR_CHECKED, /* proves every call, of any number of lanes */
+    AB_DECORATOR_FAULT,   /* the n-th allocation fails */
 };
 
 /* How far the worker came; only grows. The parent classifies a death by it. */
@@ -91,6 +100,10 @@ struct ab_run_request {
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
     uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
+    struct ab_verify_request verify;         /* CHECK */
+    uint32_t decorator;                      /* enum ab_decorator */
+    uint32_t reserved1;
+    uint64_t fault_n;                        /* FAULT: this call fails, counted from 1 */
     uint64_t block_bytes;                    /* size of the run memfd */
 };
 
@@ -142,6 +155,8 @@ struct ab_run_report {
     char version[64]; /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
+    struct ab_verify_report verify; /* CHECK */
+    char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];
 };
 

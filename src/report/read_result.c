@@ -209,9 +209,10 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                          struct ab_backend_info *b)
 {
     static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
-                                           "oom", "wrong_library", "failed_check", "absent"};
+                                           "oom", "wrong_library", "failed_check", "absent",
+                                           "nonconforming", "decorated"};
     static const char *const boundaries[] = {"malloc", "heap", "inline"};
-    _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_ABSENT + 1, "one a status, in order");
+    _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_DECORATED + 1, "one a status, in order");
     ab_json_text_into(r, o, "name", b->name, sizeof b->name);
     ab_json_text_into(r, o, "version", b->version, sizeof b->version);
     ab_json_text_into(r, o, "path", b->path, sizeof b->path);
@@ -227,6 +228,8 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
     b->never_frees = ab_json_flag(r, o, "never_frees");
     b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");
     b->was_named = ab_json_flag(r, o, "was_named");
+    if (ab_json_has(r, o, "caveat"))
+        ab_json_text_into(r, o, "caveat", b->caveat, sizeof b->caveat);
     if (b->name[0] == 0)
         ab_json_fail(r, o, "has no name");
 }

@@ -229,6 +229,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     put(w, o, "has_reset", json_boolean(b->has_reset));
     put(w, o, "was_named", json_boolean(b->was_named));
     put(w, o, "package", text(b->package));
+    put(w, o, "caveat", text(b->caveat));
     return o;
 }
 

@@ -119,7 +119,7 @@ static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint3
 static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, const char *phase)
 {
     const struct ab_backend_info *b = &r->s->backends[backend];
-    if (b->status == AB_BACKEND_PARTIAL)
+    if (ab_backend_status_is_aside(b->status))
         return AB_FAINT;
     if (r->base == UINT32_MAX || backend == r->base || !ab_backend_is_comparable(b))
         return AB_PLAIN;
@@ -262,6 +262,19 @@ static void print_meanings(const struct report *r)
     print_note(r, &note);
 }
 
+/* Their ratios are what was asked for, but no like for like. */
+static void print_inlined(const struct report *r)
+{
+    struct ab_text note = {0};
+    for (uint32_t i = 0; i < r->s->n_backends && note.s == NULL; i++)
+        if (r->s->backends[i].boundary != NULL &&
+            strcmp(r->s->backends[i].boundary, "inline") == 0)
+            ab_text_add(&note, "inline+NAME: compiled into the loop, no call is made; the others "
+                               "are called, so a ratio between the two holds for a program that "
+                               "includes the allocator, and for no other.");
+    print_note(r, &note);
+}
+
 static const char *setting(const struct ab_session *s, const char *name)
 {
     size_t n = strlen(name);
@@ -318,13 +331,22 @@ static void print_missing(const struct report *r)
         const struct ab_backend_info *b = &r->s->backends[i];
         struct ab_text line = {0};
         char name[sizeof b->name * 4];
-        if (b->status == AB_BACKEND_OK)
+        if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
+            ab_text_addf(&line, "%s: caveat: %s",
+                         ab_format_label(name, sizeof name, b->name, 60, r->style.utf8), b->caveat);
+        if (b->status == AB_BACKEND_OK && line.s != NULL)
+            ab_table_prose(r->to, r->style, AB_STRONG, line.s);
+        if (b->status == AB_BACKEND_OK) {
+            ab_text_fini(&line);
             continue;
+        }
         ab_text_addf(&line, "%s: %s%s%s",
                      ab_format_label(name, sizeof name, b->name, 60, r->style.utf8),
                      ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "", b->reason);
         if (b->status == AB_BACKEND_PARTIAL)
             ab_text_add(&line, "; different work, so not compared");
+        if (b->status == AB_BACKEND_NONCONFORMING)
+            ab_text_add(&line, "; measured because of --allow-broken, not compared");
         if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0)
             ab_text_addf(&line, " (package %s)", b->package);
         if (line.s != NULL)
@@ -355,6 +377,7 @@ static void print_report(struct report *r)
     if (has_results) {
         print_clock(r);
         print_meanings(r);
+        print_inlined(r);
     }
     print_conditions(r);
     print_resets(r);

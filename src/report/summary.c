@@ -20,10 +20,17 @@ static const char *name_of(const struct ab_session *s, uint32_t backend)
     return s->backends[backend].name;
 }
 
+/* What is compiled into the loop has no call to pay for: no like for like. */
+static bool is_called(const struct ab_session *s, uint32_t backend)
+{
+    const char *boundary = s->backends[backend].boundary;
+    return boundary == NULL || strcmp(boundary, "inline") != 0;
+}
+
 /* Has ns_per_op in every measured phase of at least one block. */
 static bool takes_part(const struct ab_session *s, uint32_t backend)
 {
-    return ab_backend_is_comparable(&s->backends[backend]) &&
+    return is_called(s, backend) && ab_backend_is_comparable(&s->backends[backend]) &&
            ab_session_speed(s, backend, backend, NULL).n > 0;
 }
 

@@ -55,11 +55,12 @@ struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is
 
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b)
 {
-    char label[sizeof b->name + 16];
-    bool is_partial = b->status == AB_BACKEND_PARTIAL;
-    snprintf(label, sizeof label, "%s%s", b->name, is_partial ? " (partial)" : "");
+    char label[sizeof b->name + 32];
+    bool is_aside = ab_backend_status_is_aside(b->status);
+    snprintf(label, sizeof label, "%s%s%s%s", b->name, is_aside ? " (" : "",
+             is_aside ? ab_backend_status_name(b->status) : "", is_aside ? ")" : "");
     struct ab_table_row *row = ab_table_add(t, label, false);
-    if (row != NULL && is_partial)
+    if (row != NULL && is_aside)
         row->emphasis = AB_FAINT;
     return row;
 }

@@ -39,7 +39,7 @@ void ab_table_fini(struct ab_table *t);
 
 /* A new row with empty cells; `label` may be hostile. NULL when out of memory. */
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
-/* A row for a back end: its name, "(partial)" and faint where it did different work. */
+/* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);
 void ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
 

@@ -32,6 +32,10 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
         snprintf(buf, cap, "before main, as the library was loaded");
         return buf;
     }
+    if (state == AB_WORKER_RUNNING && e->is_check) {
+        snprintf(buf, cap, "within the check");
+        return buf;
+    }
     if (state != AB_WORKER_RUNNING || op >= image->burst.n_ops) {
         snprintf(buf, cap, "before the first op");
         return buf;

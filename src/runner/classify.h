@@ -14,6 +14,7 @@ struct ab_evidence {
     const struct ab_tape_map *tape;
     const char *stdout_text, *stderr_text; /* heads of what it printed */
     uint64_t timeout_ns, memory_limit_bytes;
+    bool is_check; /* no tape ran */
 };
 
 /* Sets out->status and out->reason. AB_SYSTEM when the worker itself could not work. */

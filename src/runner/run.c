@@ -61,7 +61,12 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
         strncpy(r->params, c->params, sizeof r->params - 1);
     memcpy(r->values, c->values, sizeof r->values);
     bool is_null = c->builtin != NULL && strcmp(c->builtin, "null") == 0;
-    r->verify_ops = is_null ? 0 : AB_VERIFY_OPS; /* one block for all: wrong by design */
+    r->verify_ops = is_null                    ? 0 /* one block for all: wrong by design */
+                    : context->verify_ops != 0 ? context->verify_ops
+                                               : AB_VERIFY_OPS;
+    r->verify = context->verify;
+    r->decorator = c->decorator;
+    r->fault_n = c->fault_n;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
     r->tail_1us_ticks = (uint64_t)(1e3 * ticks_per_ns);
     r->tail_10us_ticks = (uint64_t)(1e4 * ticks_per_ns);
@@ -232,7 +237,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     read_capture(err_fd, stderr_text, sizeof stderr_text);
     struct ab_evidence evidence = {&ending,     &made.block->report, context->tape,
                                    stdout_text, stderr_text,         timeout_ns,
-                                   context->memory_limit_bytes};
+                                   context->memory_limit_bytes, pass == AB_PASS_CHECK};
+    made.wait_status = ending.wait_status;
     status = ab_classify(&evidence, &made, err);
 out:
     if (burst_fd >= 0)

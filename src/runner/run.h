@@ -23,12 +23,15 @@ struct ab_run_context { /* the same for all runs of a session */
     uint64_t timeout_ns;         /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
     uint64_t drain_ns; /* memory pass: wait so long for memory to be given back */
+    struct ab_verify_request verify; /* CHECK */
+    uint32_t verify_ops; /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
 };
 
 struct ab_outcome {
     enum ab_backend_status status;
     char reason[1024];          /* "" when ok */
+    int wait_status;            /* of the process */
     char note[256];             /* first line the worker wrote to stderr, "" = none */
     struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
     size_t block_bytes;

@@ -31,6 +31,12 @@ static bool is_running(const struct conductor *c, uint32_t backend)
     return ab_backend_status_has_numbers(c->session->backends[backend].status);
 }
 
+/* Goes through every op once a block, and nothing else of it is of interest. */
+static bool is_decorated(const struct conductor *c, uint32_t backend)
+{
+    return c->plan->cases[backend].decorator != AB_DECORATOR_NONE;
+}
+
 static void say(struct conductor *c, uint32_t block, const char *backend, enum ab_pass pass)
 {
     if (c->plan->progress == NULL)
@@ -73,6 +79,21 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
         }
 }
 
+/* What the pre-flight saw that is more than ok. */
+static void note_conduct(struct conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    const char *caveat = run->block->report.caveat;
+    snprintf(b->caveat, sizeof b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
+    if (run->status != AB_BACKEND_OK) {
+        b->status = AB_BACKEND_NONCONFORMING;
+        memcpy(b->reason, run->reason, sizeof b->reason);
+    } else if (is_decorated(c, backend)) {
+        b->status = AB_BACKEND_DECORATED;
+        snprintf(b->reason, sizeof b->reason, "its time is no measurement");
+    }
+}
+
 static bool fits_memory(struct conductor *c, uint32_t backend)
 {
     struct ab_backend_info *b = &c->session->backends[backend];
@@ -98,10 +119,13 @@ static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *
         ab_run(&c->plan->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run, err);
     if (status != AB_OK)
         return status;
-    if (run.status != AB_BACKEND_OK) {
+    bool is_allowed = c->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
+                      run.block->report.failure == AB_FAILURE_CHECK;
+    if (run.status != AB_BACKEND_OK && !is_allowed) {
         fail_backend(c, i, &run);
     } else {
         note_identity(c, i, &run);
+        note_conduct(c, i, &run);
         fits_memory(c, i);
     }
     ab_outcome_fini(&run);
@@ -236,10 +260,11 @@ static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_e
     int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
     for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
         for (uint32_t i = 0; i < n && status == AB_OK; i++)
-            if (is_running(c, order[i]))
+            if (is_running(c, order[i]) &&
+                (pass == AB_PASS_THROUGHPUT || !is_decorated(c, order[i])))
                 status = run_case(c, order[i], block, (enum ab_pass)pass, err);
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
-        if (is_running(c, order[i]))
+        if (is_running(c, order[i]) && !is_decorated(c, order[i]))
             status = run_memory(c, order[i], block, err);
     s->n_blocks++;
     return status;

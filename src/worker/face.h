@@ -19,6 +19,8 @@ struct ab_malloc_face {
     void *(*calloc)(size_t, size_t);
     void *(*memalign)(size_t, size_t);
     size_t (*usable_size)(void *);
+    void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape tells them */
+    int (*posix_memalign)(void **, size_t, size_t);  /* from memalign */
 };
 
 struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
@@ -33,6 +35,7 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     size_t (*usable_size)(struct ab_heap *, ab_ref);
     int (*thread_enter)(struct ab_heap *, uint32_t, struct ab_heap **);
     void *object; /* of a loop with the back end compiled in: what its functions take */
+    const struct ab_backend *backend; /* whose hooks these are; NULL = none */
 };
 
 /* 16 bytes: AB_OP's slot field is its byte offset. */

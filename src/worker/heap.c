@@ -76,7 +76,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     b = ab_backend_variant(b, request->values);
     w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
-        .size = sizeof args, .facts = &w->image->facts, .values = request->values};
+        .size = sizeof args, .facts = ab_worker_facts(w), .values = request->values};
     struct ab_heap *heap = NULL;
     check_lanes(w, b);
     ab_memory_before_open(w);
@@ -95,6 +95,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         .resolve = b->resolve,
         .usable_size = b->usable_size,
         .thread_enter = b->thread_enter,
+        .backend = b,
     };
     const void *const hooks[AB_OP_KIND_COUNT] = {
         [AB_OP_ALLOC] = b->alloc,

@@ -195,6 +195,8 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face)
     face->calloc = (void *(*)(size_t, size_t))functions[2];
     face->realloc = (void *(*)(void *, size_t))functions[3];
     face->memalign = (void *(*)(size_t, size_t))functions[4];
+    face->aligned_alloc = (void *(*)(size_t, size_t))functions[5];
+    face->posix_memalign = (int (*)(void **, size_t, size_t))functions[6];
     face->usable_size = (size_t(*)(void *))functions[7];
     if (!is_libc) { /* of the C library the parent knows it: both run the same */
         check_proxy(w, functions[0]);

@@ -155,7 +155,7 @@ void ab_lanes_open(struct ab_worker *w)
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     pin(&w->lanes[0]);
-    if (w->block->request.pass == AB_PASS_VERIFY)
+    if (w->block->request.pass == AB_PASS_VERIFY || w->block->request.pass == AB_PASS_CHECK)
         return;
     for (uint32_t i = 1; i < n; i++)
         if (pthread_create(&meeting.threads[i], NULL, thread_main, &w->lanes[i]) != 0)

@@ -103,16 +103,37 @@ static void report_granularity(void)
 {
     unsigned pass = worker.block->request.pass;
     worker.block->report.op_granularity =
-        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY
+        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY ||
+                    pass == AB_PASS_CHECK
             ? 1
             : AB_PROGRESS_OPS;
+}
+
+/* What is no measurement: a proof, or a pass behind a decorator. False: neither was asked for. */
+static bool run_proof(const struct ab_target *target)
+{
+    const struct ab_run_request *request = &worker.block->request;
+    struct ab_heap_face decorated;
+    if (request->pass == AB_PASS_CHECK)
+        ab_pass_check(&worker, target);
+    else if (request->pass == AB_PASS_VERIFY) {
+        ab_pass_verify(&worker, target);
+        ab_pass_probe(&worker, target);
+    } else if (request->decorator == AB_DECORATOR_NONE)
+        return false;
+    else {
+        ab_worker_decorate(&worker, target, &decorated);
+        ab_lanes_run(&worker, ab_pass_handle, &decorated, true);
+    }
+    return true;
 }
 
 static void run_malloc(struct ab_run_request *request)
 {
     struct ab_malloc_face face = {null_malloc,        null_free,
                                   null_realloc,       null_calloc,
-                                  null_aligned_alloc, null_malloc_usable_size};
+                                  null_aligned_alloc, null_malloc_usable_size,
+                                  null_aligned_alloc, NULL};
     uint32_t hooks = ~(1u << AB_OP_RESET);
     if (request->source == AB_SOURCE_NULL) {
         if (null_malloc_init(worker.image->facts.largest_bytes) != 0)
@@ -130,13 +151,10 @@ static void run_malloc(struct ab_run_request *request)
     ab_lanes_open(&worker);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
-    if (request->pass == AB_PASS_VERIFY) {
-        struct ab_heap_face view;
-        ab_malloc_as_heap(&face, &view);
-        ab_pass_verify(&worker, &view);
-    } else {
+    struct ab_target target;
+    ab_target_of_malloc(&face, &target);
+    if (!run_proof(&target))
         ab_lanes_run(&worker, ab_pass_malloc, &face, false);
-    }
 }
 
 static void choose_inlined(const struct ab_run_request *request)
@@ -162,13 +180,15 @@ static void run_heap(struct ab_run_request *request)
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
-    if (request->pass == AB_PASS_VERIFY) {
+    struct ab_target target;
+    ab_target_of_heap(&face, &target);
+    if (request->pass == AB_PASS_VERIFY && face.thread_enter != NULL) {
         ab_worker_enter_heap(&worker.lanes[0], &face);
-        ab_pass_verify(&worker, &worker.lanes[0].own_face);
-    } else {
-        ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
-        ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
+        target.heap = worker.lanes[0].own_face.heap;
     }
+    ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
+    if (!run_proof(&target))
+        ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
 }
 
 int main(void)

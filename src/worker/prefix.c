@@ -49,7 +49,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     library = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
-    *face = (struct ab_malloc_face){NULL, NULL, NULL, NULL, NULL, NULL};
+    *face = (struct ab_malloc_face){.malloc = NULL};
     *(void **)&face->malloc = find(w, "malloc");
     *(void **)&face->free = find(w, "free");
     if (face->malloc == NULL || face->free == NULL)
@@ -61,6 +61,8 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     if (face->usable_size == NULL)
         *(void **)&face->usable_size = find(w, "usable_size");
     find_aligned(w, face);
+    *(void **)&face->aligned_alloc = find(w, "aligned_alloc");
+    *(void **)&face->posix_memalign = find(w, "posix_memalign");
     ab_worker_identify_object(w, *(void **)&face->malloc, true);
     ab_worker_ask_version(w, library, find(w, "mallctl"));
     return 1u << AB_OP_ALLOC | 1u << AB_OP_FREE | 1u << AB_OP_ACCESS |

@@ -1,14 +1,29 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What the worker proves instead of measuring: the tape through the checker, or one check of
+ * `verify`. And the decorators, which put the checker or a fault under any pass.
+ */
 #ifndef AB_WORKER_VERIFY_H
 #define AB_WORKER_VERIFY_H
 
+#include "verify/target.h"
 #include "worker/worker.h"
 
-/* Runs the first request.verify_ops ops over a heap-shaped view of either boundary. Fails the run
- * at the first thing that is wrong. */
-void ab_pass_verify(struct ab_worker *w, struct ab_heap_face *face);
+void ab_target_of_malloc(const struct ab_malloc_face *face, struct ab_target *out);
+void ab_target_of_heap(const struct ab_heap_face *face, struct ab_target *out);
 
-/* A heap-shaped view of malloc functions: a shim, so never for anything that is timed. */
-void ab_malloc_as_heap(const struct ab_malloc_face *face, struct ab_heap_face *out);
+/* Runs the first request.verify_ops ops. Fails the run at the first thing that is wrong. */
+void ab_pass_verify(struct ab_worker *w, const struct ab_target *target);
+/* Behind it: frees what is live, then asks for each kind, alignment and size class of the whole
+ * tape. What is wrong elsewhere becomes report.caveat. */
+void ab_pass_probe(struct ab_worker *w, const struct ab_target *target);
+
+/* Runs request.verify.check. */
+void ab_pass_check(struct ab_worker *w, const struct ab_target *target);
+
+/* The face of `target` behind request.decorator. Blocks resolve to memory of our own, where the
+ * tape's touches go. Failures of the checker fail the run. */
+void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
+                        struct ab_heap_face *out);
 
 #endif

@@ -78,6 +78,9 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
 /* plugin_params.c: request.values from request.params, by the table of the plug-in. */
 void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
 
+/* What a heap is told of the work: of the tape, or of the check that runs instead of one. */
+const struct ab_facts *ab_worker_facts(const struct ab_worker *w);
+
 /* heap.c: finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 /* The calling lane's own view of it. */

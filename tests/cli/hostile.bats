@@ -102,11 +102,11 @@ guest_works() { # NAME
 }
 
 @test "a misaligned block is found" {
-    guest_fails misaligned failed_check 'not aligned.* \(op [0-9]+\)'
+    guest_fails misaligned failed_check '^malloc\([0-9]+\) gave 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
 }
 
 @test "overlapping blocks are found" {
-    guest_fails overlap failed_check 'contents of a live block changed \(op [0-9]+\)'
+    guest_fails overlap failed_check 'gave 0x[0-9a-f]+, within a live block: malloc\([0-9]+\) at 0x[0-9a-f]+ \(op [0-9]+\)'
 }
 
 @test "NULL is out of memory, with the op" {
@@ -156,6 +156,6 @@ guest_works() { # NAME
     expect_code 4
     expect_json '.backends[0].status == "ok"'
     expect_json '.backends[1] | .status == "failed_check"
-        and (.reason | test("a zeroed block is not zero \\(op [0-9]+\\)"))'
+        and (.reason | test("a zeroed block is not zero: calloc\\([0-9, ]+\\), byte [0-9]+ \\(op [0-9]+\\)"))'
     expect_json '[.results[].backend] | unique == ["glibc"]'
 }

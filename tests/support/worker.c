@@ -24,3 +24,18 @@ void test_worker_close(struct ab_worker *w)
     munmap(w->lanes, w->image->n_lanes * sizeof w->lanes[0]);
     free(w->slots);
 }
+
+struct ab_target test_target_of_face(const struct ab_heap_face *face, struct ab_backend *hooks)
+{
+    *hooks = (struct ab_backend){
+        .alloc = face->alloc,
+        .free = face->free,
+        .resize = face->resize,
+        .alloc_zeroed = face->alloc_zeroed,
+        .alloc_aligned = face->alloc_aligned,
+        .reset = face->reset,
+        .resolve = face->resolve,
+        .usable_size = face->usable_size,
+    };
+    return (struct ab_target){.hooks = hooks, .heap = face->heap};
+}

@@ -6,11 +6,15 @@
 #define AB_TESTS_SUPPORT_WORKER_H
 
 #include "runner/tape_map.h"
+#include "verify/target.h"
 #include "worker/lanes.h"
 
 /* Fills what the worker's main would, from a tape's mapping; w->block is the caller's, its request
  * written before. Slots are allocated here. */
 void test_worker_open(struct ab_worker *w, const struct ab_tape_map *map);
 void test_worker_close(struct ab_worker *w);
+
+/* The hooks of a face as a target; `hooks` is filled and must outlive it. */
+struct ab_target test_target_of_face(const struct ab_heap_face *face, struct ab_backend *hooks);
 
 #endif

@@ -68,7 +68,8 @@ static void what_overflowed_is_above_every_percentile(void **state)
 static void names_are_frozen(void **state)
 {
     static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
-                                           "oom", "wrong_library", "failed_check", "absent"};
+                                           "oom", "wrong_library", "failed_check", "absent",
+                                           "nonconforming", "decorated"};
     static const char *const ops[] = {"alloc", "alloc_zeroed", "alloc_aligned", "resize",
                                       "free",  "reset",        "access",        "all"};
     (void)state;
@@ -79,12 +80,15 @@ static void names_are_frozen(void **state)
     assert_int_equal(AB_OP_ALL, AB_ARRAY_LEN(ops) - 1);
 }
 
-static void only_ok_and_partial_have_numbers(void **state)
+static void only_ok_and_what_stands_aside_have_numbers(void **state)
 {
     (void)state;
-    for (unsigned i = AB_BACKEND_OK; i <= AB_BACKEND_ABSENT; i++)
+    for (unsigned i = AB_BACKEND_OK; i <= AB_BACKEND_DECORATED; i++) {
+        bool is_aside = i == AB_BACKEND_PARTIAL || i >= AB_BACKEND_NONCONFORMING;
+        assert_int_equal(ab_backend_status_is_aside((enum ab_backend_status)i), is_aside);
         assert_int_equal(ab_backend_status_has_numbers((enum ab_backend_status)i),
-                         i <= AB_BACKEND_PARTIAL);
+                         is_aside || i == AB_BACKEND_OK);
+    }
 }
 
 static const struct ab_field *field_named(const char *name)
@@ -132,7 +136,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_those_of_the_histogram),
         cmocka_unit_test(what_overflowed_is_above_every_percentile),
         cmocka_unit_test(names_are_frozen),
-        cmocka_unit_test(only_ok_and_partial_have_numbers),
+        cmocka_unit_test(only_ok_and_what_stands_aside_have_numbers),
         cmocka_unit_test(fields_have_names_of_their_own_and_all_quantiles),
         cmocka_unit_test(fields_exist_where_they_were_measured),
     };

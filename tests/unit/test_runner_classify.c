@@ -19,7 +19,8 @@ static struct ab_err err;
 
 static enum ab_status classify(const char *printed, const char *complained)
 {
-    struct ab_evidence e = {&ending, &report, &map, printed, complained, 2000000000, 1 << 30};
+    struct ab_evidence e = {&ending, &report, &map, printed, complained, 2000000000, 1 << 30,
+                            false};
     return ab_classify(&e, &out, &err);
 }
 

@@ -73,7 +73,8 @@ static ab_ref heap_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 }
 
 static struct ab_malloc_face malloc_face = {count_malloc, count_free,     count_realloc,
-                                            count_calloc, count_memalign, malloc_usable_size};
+                                            count_calloc, count_memalign, malloc_usable_size,
+                                            NULL, NULL};
 static struct ab_heap_face heap_face = {
     .alloc = heap_alloc, .free = heap_free, .resize = heap_resize};
 
@@ -257,9 +258,9 @@ static void the_preflight_passes_a_sound_allocator(void **state)
 {
     (void)state;
     struct fixture *f = open_fixture(AB_PASS_VERIFY);
-    struct ab_heap_face view;
-    ab_malloc_as_heap(&malloc_face, &view);
-    ab_pass_verify(&f->w, &view);
+    struct ab_target target;
+    ab_target_of_malloc(&malloc_face, &target);
+    ab_pass_verify(&f->w, &target);
     expect_whole_tape(f);
     close_fixture(f);
 }

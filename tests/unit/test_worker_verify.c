@@ -159,7 +159,10 @@ static struct ab_run_report run(enum spoil how, const struct ab_heap_face *with,
         struct ab_worker w = {.block = block};
         test_worker_open(&w, map);
         spoil = how;
-        ab_pass_verify(&w, &face);
+        struct ab_backend hooks;
+        struct ab_target target = test_target_of_face(&face, &hooks);
+        ab_pass_verify(&w, &target);
+        ab_pass_probe(&w, &target);
         block->report.state = AB_WORKER_DONE;
         _exit(0);
     }
@@ -199,12 +202,12 @@ static void each_fault_is_found_and_named(void **state)
 {
     (void)state;
     static const struct fault faults[] = {
-        {MISALIGNED, AB_FAILURE_CHECK, "not aligned for its size"},
-        {OVERLAP, AB_FAILURE_CHECK, "contents of a live block changed"},
-        {SHORT_PREFIX, AB_FAILURE_CHECK, "contents of a live block changed"},
+        {MISALIGNED, AB_FAILURE_CHECK, "not aligned to 16 (op "},
+        {OVERLAP, AB_FAILURE_CHECK, "within a live block: alloc("},
+        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not keep byte"},
         {DIRTY, AB_FAILURE_CHECK, "zeroed block is not zero"},
         {NO_BLOCK, AB_FAILURE_NULL, "returned NULL"},
-        {BAD_ALIGN, AB_FAILURE_CHECK, "not aligned as asked"},
+        {BAD_ALIGN, AB_FAILURE_CHECK, "not aligned to 64 (op "},
         {USABLE, AB_FAILURE_CHECK, "usable_size is less"},
     };
     expect_faults(&addresses, faults, sizeof faults / sizeof faults[0]);
@@ -217,7 +220,7 @@ static void stale_handles_that_resolve_and_live_ones_that_do_not_are_found(void 
         {STALE_FREE, AB_FAILURE_CHECK, "the handle of a freed block still resolves"},
         {STALE_RESIZE, AB_FAILURE_CHECK, "the handle of a freed block still resolves"},
         {LOST, AB_FAILURE_CHECK, "a live block resolves to NULL"},
-        {SHORT_PREFIX, AB_FAILURE_CHECK, "contents of a live block changed"},
+        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not keep byte"},
     };
     expect_faults(&handles, faults, sizeof faults / sizeof faults[0]);
 }

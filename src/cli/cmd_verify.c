@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The back ends by their names, and at most one workload or trace, told apart by its ending.
+ */
+#include "backend/selection.h"
+#include "cli/cases.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/verify.h"
+#include "runner/estimate.h"
+#include "runner/spawn.h"
+#include "runner/supervise.h"
+#include "runner/verify.h"
+#include "trace/reader.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct verification {
+    const struct ab_options *options;
+    const char **names; /* of back ends */
+    size_t n_names;
+    const char *work; /* path; NULL = none */
+    struct ab_selection_list selection;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_verify_plan plan;
+    struct ab_verify_session session;
+    struct ab_backend_info *infos;
+    struct ab_verify_line *lines;
+    struct ab_output json;
+    char worker_path[PATH_MAX];
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_trace(const char *path)
+{
+    return ends_with(path, ".abt");
+}
+
+static bool is_work(const char *path)
+{
+    return is_trace(path) || ends_with(path, ".yaml") || ends_with(path, ".yml");
+}
+
+static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
+{
+    const struct ab_options *o = v->options;
+    char shown[256];
+    v->names = calloc(o->n_args + 1, sizeof v->names[0]);
+    if (v->names == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < o->n_args; i++) {
+        if (!is_work(o->args[i]))
+            v->names[v->n_names++] = o->args[i];
+        else if (v->work == NULL)
+            v->work = o->args[i];
+        else
+            return ab_fail(err, AB_USAGE, "verify takes one workload or trace; what is '%s'?",
+                           ab_text_printable(shown, sizeof shown, o->args[i]));
+    }
+    if (v->n_names == 0)
+        return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
+    return AB_OK;
+}
+
+static enum ab_status check_only(const char *only, struct ab_err *err)
+{
+    const char *names[64] = {"gates", "matrix"};
+    char word[64], shown[160];
+    size_t n_names = 2, n = 0;
+    while (n_names < 64 && (names[n_names] = ab_verify_check_name((uint32_t)n_names - 2)) != NULL)
+        n_names++;
+    for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
+        snprintf(word, sizeof word, "%.*s", (int)n, w);
+        bool is_known = false;
+        for (size_t i = 0; i < n_names; i++)
+            is_known = is_known || strcmp(names[i], word) == 0;
+        const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
+        ab_text_printable(shown, sizeof shown, word);
+        if (near != NULL)
+            return ab_fail(err, AB_USAGE, "--check: there is no check %s; did you mean %s?", shown,
+                           near);
+        if (!is_known)
+            return ab_fail(err, AB_USAGE, "--check: there is no check %s; allocbench verify glibc "
+                           "-v tells all", shown);
+    }
+    return AB_OK;
+}
+
+/* One block that comes and goes: for checks, which bring work of their own. */
+static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
+{
+    struct ab_request request = {.size = 16};
+    struct ab_tape_builder *b = ab_tape_begin();
+    if (b == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    enum ab_status status = ab_tape_phase(b, "check", true, err);
+    if (status == AB_OK)
+        status = ab_tape_alloc(b, 0, &request, err);
+    if (status == AB_OK)
+        status = ab_tape_free(b, 0, err);
+    if (status == AB_OK)
+        return ab_tape_end(b, out, err);
+    ab_tape_abandon(b);
+    return status;
+}
+
+static enum ab_status load_work(struct verification *v, struct ab_err *err)
+{
+    struct ab_workload *workload = NULL;
+    struct ab_trace_info info;
+    struct ab_trace_tape_options options = {.touch = AB_TOUCH_NONE};
+    if (v->work == NULL)
+        return make_nothing(&v->tape, err);
+    if (is_trace(v->work))
+        return ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
+    enum ab_status status = ab_load_workload(v->options, v->work, &workload, err);
+    if (status == AB_OK)
+        status = ab_workload_compile(workload, &v->tape, err);
+    ab_workload_free(workload);
+    return status;
+}
+
+static enum ab_status prepare(struct verification *v, struct ab_err *err)
+{
+    const struct ab_options *o = v->options;
+    v->plan = (struct ab_verify_plan){
+        .context = {.tape = &v->map, .worker_path = v->worker_path, .timeout_ns = o->timeout_ns},
+        .has_work = v->work != NULL,
+        .only = o->only_check,
+        .seed = o->has_seed ? o->seed : 1,
+    };
+    v->plan.context.memory_limit_bytes =
+        o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
+    ab_clock_calibrate(&v->plan.context.clock);
+    size_t n = v->selection.n;
+    uint32_t n_lines = ab_verify_count(&v->plan);
+    v->infos = calloc(n + 1, sizeof v->infos[0]);
+    v->session.backends = calloc(n + 1, sizeof v->session.backends[0]);
+    v->lines = calloc(n * n_lines + 1, sizeof v->lines[0]);
+    if (v->infos == NULL || v->session.backends == NULL || v->lines == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    v->session.n_backends = (uint32_t)n;
+    v->session.n_lines = n_lines;
+    v->session.seed = v->plan.seed;
+    v->session.work_name = v->work;
+    for (size_t i = 0; i < n; i++) {
+        ab_case_describe(&v->selection.items[i], &v->infos[i]);
+        v->session.backends[i].info = &v->infos[i];
+        v->session.backends[i].lines = v->lines + i * n_lines;
+    }
+    return AB_OK;
+}
+
+static enum ab_status run_all(struct verification *v, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    bool is_told = !v->options->is_quiet && isatty(STDERR_FILENO);
+    for (size_t i = 0; i < v->selection.n && status == AB_OK; i++) {
+        struct ab_case c = {.path = NULL};
+        char name[300];
+        if (v->infos[i].status != AB_BACKEND_OK)
+            continue;
+        if (is_told)
+            fprintf(stderr, "\r\033[Kverifying %s",
+                    ab_text_printable(name, sizeof name, v->infos[i].name));
+        ab_case_make(&v->selection.items[i], &c);
+        status = ab_verify_backend_run(&v->plan, &c, &v->infos[i], &v->session.backends[i], err);
+    }
+    if (is_told)
+        fputs("\r\033[K", stderr);
+    return status;
+}
+
+static enum ab_status write_outputs(struct verification *v, struct ab_err *err)
+{
+    const char *json = v->options->json;
+    if (json == NULL || strcmp(json, "-") != 0)
+        ab_verify_table(stdout, &v->session, ab_terminal_style(v->options));
+    if (json == NULL)
+        return AB_OK;
+    return ab_verify_json(v->json.to, &v->session) ? ab_output_commit(&v->json, err)
+                                                   : ab_fail(err, AB_SYSTEM, "out of memory");
+}
+
+static int judge(const struct verification *v)
+{
+    for (uint32_t i = 0; i < v->session.n_backends; i++)
+        if (v->infos[i].status != AB_BACKEND_OK || v->session.backends[i].n_failed > 0)
+            return ab_status_exit_code(AB_BACKEND);
+    return 0;
+}
+
+enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct verification v = {.options = o};
+    ab_supervise_begin();
+    enum ab_status status =
+        ab_companion_path(AB_WORKER_NAME, v.worker_path, sizeof v.worker_path, err);
+    if (status != AB_OK || (status = sort_arguments(&v, err)) != AB_OK ||
+        (status = check_only(o->only_check, err)) != AB_OK ||
+        (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
+            AB_OK ||
+        (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
+        (status = load_work(&v, err)) != AB_OK ||
+        (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||
+        (status = prepare(&v, err)) != AB_OK || (status = run_all(&v, err)) != AB_OK)
+        goto out;
+    status = write_outputs(&v, err);
+    *exit_code = judge(&v);
+out:
+    ab_output_abandon(&v.json);
+    ab_tape_map_close(&v.map);
+    ab_tape_fini(&v.tape);
+    ab_selection_list_fini(&v.selection);
+    free(v.lines);
+    free(v.session.backends);
+    free(v.infos);
+    free(v.names);
+    return status;
+}

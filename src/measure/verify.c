@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frozen names of verdicts.
+ */
+#include "measure/verify.h"
+
+#include "core/bits.h"
+
+const char *ab_verify_verdict_name(enum ab_verify_verdict verdict)
+{
+    static const char *const names[] = {"ok",      "failed",  "vacuous", "crashed",
+                                        "timeout", "skipped", "told"};
+    return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
+}
+
+bool ab_verify_verdict_fails(enum ab_verify_verdict verdict)
+{
+    return verdict != AB_VERIFY_OK && verdict != AB_VERIFY_SKIPPED && verdict != AB_VERIFY_TOLD;
+}

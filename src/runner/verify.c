@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/verify.h"
+
+#include "verify/checks.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Behind the checks: the tape, through the checker op by op, and with all its lanes at once. */
+enum { WORK_OPS, WORK_LANES, WORK_COUNT };
+
+const char *ab_verify_word(const char *list, size_t *n)
+{
+    list += *n;
+    list += *list == ',';
+    *n = strcspn(list, ",");
+    return *n > 0 ? list : NULL;
+}
+
+static bool is_wanted(const struct ab_verify_plan *plan, uint32_t check)
+{
+    const struct ab_check *k = &ab_checks[check];
+    size_t n = 0;
+    for (const char *w = plan->only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
+        const char *group = k->is_matrix ? "matrix" : "gates";
+        if ((strlen(k->name) == n && strncmp(w, k->name, n) == 0) ||
+            (strlen(group) == n && strncmp(w, group, n) == 0))
+            return true;
+    }
+    return plan->only == NULL;
+}
+
+uint32_t ab_verify_count(const struct ab_verify_plan *plan)
+{
+    uint32_t n = plan->has_work ? WORK_COUNT : 0;
+    for (uint32_t i = 0; i < ab_check_count; i++)
+        n += is_wanted(plan, i);
+    return n;
+}
+
+const char *ab_verify_check_name(uint32_t i)
+{
+    return i < ab_check_count ? ab_checks[i].name : NULL;
+}
+
+static void say(struct ab_verify_line *line, enum ab_verify_verdict verdict, const char *text)
+{
+    line->verdict = verdict;
+    snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+/* An abort is an answer to some questions, and not the worst. */
+static bool is_deliberate(const struct ab_outcome *run)
+{
+    int status = run->wait_status, signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return signal == SIGABRT || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS ||
+           (signal == 0 && WIFEXITED(status));
+}
+
+static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run,
+                          bool may_abort)
+{
+    enum ab_verify_verdict verdict = run->status == AB_BACKEND_CRASHED   ? AB_VERIFY_CRASHED
+                                     : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
+                                                                         : AB_VERIFY_FAILED;
+    if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_matrix || is_deliberate(run)))
+        say(line, AB_VERIFY_TOLD,
+            !is_deliberate(run) ? "crashes" : line->is_matrix ? "detected" : "aborts");
+    else if (line->is_matrix && verdict == AB_VERIFY_TIMEOUT)
+        say(line, AB_VERIFY_TOLD, "hangs");
+    else
+        say(line, verdict, run->reason);
+}
+
+static void judge_end(struct ab_verify_line *line, const struct ab_verify_report *r, uint64_t floor)
+{
+    char text[sizeof r->text + 1];
+    snprintf(text, sizeof text, "%.*s", (int)sizeof r->text - 1, r->text);
+    switch (r->answer) {
+    case AB_ANSWER_SKIPPED:
+        say(line, AB_VERIFY_SKIPPED, text);
+        break;
+    case AB_ANSWER_TOLD:
+        say(line, AB_VERIFY_TOLD, text);
+        break;
+    case AB_ANSWER_BROKEN:
+        snprintf(line->text, sizeof line->text, "claims otherwise: %s: %s", line->rule, text);
+        line->verdict = AB_VERIFY_FAILED;
+        break;
+    default:
+        line->verdict = line->work < floor ? AB_VERIFY_VACUOUS : AB_VERIFY_OK;
+        if (line->verdict == AB_VERIFY_VACUOUS)
+            snprintf(line->text, sizeof line->text, "%llu %s are no proof, it takes %llu",
+                     (unsigned long long)line->work, line->unit, (unsigned long long)floor);
+    }
+}
+
+/* The back end does not even open: no line would say anything else. */
+static bool is_hopeless(const struct ab_outcome *run)
+{
+    return run->status == AB_BACKEND_WRONG_LIBRARY ||
+           (run->status != AB_BACKEND_OK && run->block->report.state < AB_WORKER_RUNNING) ||
+           (run->block->report.failure == AB_FAILURE_OPEN && run->status != AB_BACKEND_OK);
+}
+
+static void note_identity(struct ab_backend_info *info, const struct ab_run_report *r)
+{
+    if (info->version[0] == 0)
+        snprintf(info->version, sizeof info->version, "%.*s", (int)sizeof r->version - 1,
+                 r->version);
+}
+
+static enum ab_status run_check(const struct ab_verify_plan *plan, const struct ab_case *c,
+                                uint32_t check, struct ab_backend_info *info,
+                                struct ab_verify_line *line, struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_run_context context = plan->context;
+    struct ab_rng rng;
+    const struct ab_check *k = &ab_checks[check];
+    *line = (struct ab_verify_line){
+        .check = k->name, .rule = k->rule, .unit = k->unit, .is_matrix = k->is_matrix};
+    context.verify = (struct ab_verify_request){.check = check, .seed = plan->seed};
+    if (context.timeout_ns == 0)
+        context.timeout_ns = (uint64_t)k->deadline_ms * 1000000;
+    ab_rng_init(&rng, plan->seed, check);
+    enum ab_status status = ab_run(&context, c, AB_PASS_CHECK, &rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    note_identity(info, &run.block->report);
+    line->work = run.block->report.verify.work;
+    if (is_hopeless(&run)) {
+        info->status = run.status;
+        memcpy(info->reason, run.reason, sizeof info->reason);
+    }
+    if (run.status != AB_BACKEND_OK)
+        judge_failure(line, &run, k->may_abort);
+    else
+        judge_end(line, &run.block->report.verify, k->floor);
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+static enum ab_status run_work(const struct ab_verify_plan *plan, const struct ab_case *c,
+                               unsigned which, struct ab_verify_line *line, struct ab_err *err)
+{
+    static const char *const names[WORK_COUNT] = {"work", "work-lanes"};
+    static const char *const rules[WORK_COUNT] = {
+        "every op of the work through the checker, in one lane",
+        "every op of the work through the checker, all lanes at once"};
+    struct ab_outcome run;
+    struct ab_run_context context = plan->context;
+    struct ab_case checked = *c;
+    struct ab_rng rng;
+    *line = (struct ab_verify_line){.check = names[which], .rule = rules[which], .unit = "ops"};
+    if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
+        say(line, AB_VERIFY_SKIPPED, "the work has one lane");
+        return AB_OK;
+    }
+    context.verify_ops = UINT32_MAX;
+    checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;
+    ab_rng_init(&rng, plan->seed, which);
+    enum ab_status status =
+        ab_run(&context, &checked, which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY, &rng,
+               &run, err);
+    if (status != AB_OK)
+        return status;
+    line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
+    if (run.status != AB_BACKEND_OK)
+        judge_failure(line, &run, false);
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const struct ab_case *c,
+                                     struct ab_backend_info *info, struct ab_verify_backend *out,
+                                     struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ab_check_count && status == AB_OK; i++)
+        if (is_wanted(plan, i) && info->status == AB_BACKEND_OK)
+            status = run_check(plan, c, i, info, &out->lines[n++], err);
+    for (unsigned i = 0; plan->has_work && i < WORK_COUNT && status == AB_OK; i++)
+        if (info->status == AB_BACKEND_OK)
+            status = run_work(plan, c, i, &out->lines[n++], err);
+    for (uint32_t i = 0; i < n; i++)
+        out->n_failed += ab_verify_verdict_fails(out->lines[i].verdict);
+    return status;
+}

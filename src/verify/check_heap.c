@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What only heaps have: statistics, resets, marks, handles.
+ */
+#include "verify/checks.h"
+
+#include "core/bits.h"
+
+enum { LIVE_MAX = 256 };
+
+static struct live {
+    ab_ref ref;
+    size_t size;
+} live[LIVE_MAX];
+
+static size_t fill_live(struct ab_trial *t, uint32_t begin, uint32_t end)
+{
+    size_t bytes = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        struct ab_ask ask = ab_trial_ask(t, ab_trial_size(t, 2048), 64);
+        live[i] = (struct live){ab_checker_ask(&t->checker, t->target->heap, &ask), ask.size};
+        bytes += ask.size;
+    }
+    t->report->work += end - begin;
+    return bytes;
+}
+
+static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        ab_checker_free(&t->checker, t->target->heap, live[i].ref, live[i].size);
+        live[i].ref = 0;
+    }
+}
+
+uint64_t ab_trial_live_bytes(const struct ab_trial *t)
+{
+    const struct ab_backend *hooks = t->target->hooks;
+    struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
+    if (hooks == NULL || hooks->stats == NULL || hooks->stats(t->target->heap, &stats) != 0)
+        return AB_UNKNOWN;
+    return stats.live_bytes;
+}
+
+static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
+{
+    uint64_t now = ab_trial_live_bytes(t);
+    if (now == before || now == AB_UNKNOWN)
+        return;
+    struct ab_words w = {.n = 0};
+    ab_words_pair(&w, "statistics: ", now);
+    ab_words_add(&w, " bytes live ");
+    ab_words_add(&w, when);
+    ab_words_pair(&w, ", there were ", before);
+    ab_trial_fail(t, &w);
+}
+
+void ab_check_statistics(struct ab_trial *t)
+{
+    uint64_t before = ab_trial_live_bytes(t);
+    if (before == AB_UNKNOWN) {
+        ab_trial_skip(t, "it does not say how many bytes are live");
+        return;
+    }
+    size_t asked = fill_live(t, 0, LIVE_MAX);
+    uint64_t now = ab_trial_live_bytes(t);
+    if (now < before + asked) {
+        struct ab_words w = {.n = 0};
+        ab_words_pair(&w, "statistics: ", now);
+        ab_words_pair(&w, " bytes live, though blocks of ", asked);
+        ab_words_add(&w, " bytes are");
+        ab_trial_fail(t, &w);
+    }
+    drop_live(t, 0, LIVE_MAX);
+    if (ab_target_can_free(t->target))
+        expect_none_live(t, before, "when all was freed");
+}
+
+void ab_check_reset(struct ab_trial *t)
+{
+    const struct ab_backend *hooks = t->target->hooks;
+    if (hooks == NULL || hooks->reset == NULL) {
+        ab_trial_skip(t, "it has no reset");
+        return;
+    }
+    uint64_t before = ab_trial_live_bytes(t);
+    for (uint32_t round = 0; round < 20; round++) {
+        fill_live(t, 0, LIVE_MAX);
+        ab_checker_sweep(&t->checker);
+        if (round % 2 == 1) /* some blocks went before the reset, some did not */
+            drop_live(t, 0, LIVE_MAX / 2);
+        hooks->reset(t->target->heap);
+        ab_checker_forget(&t->checker);
+        expect_none_live(t, before, "behind a reset");
+    }
+}
+
+void ab_check_mark(struct ab_trial *t)
+{
+    enum { OLDER = LIVE_MAX / 4 };
+    const struct ab_backend *hooks = t->target->hooks;
+    if (hooks == NULL || hooks->mark == NULL || hooks->release == NULL) {
+        ab_trial_skip(t, "it has no marks");
+        return;
+    }
+    fill_live(t, 0, OLDER);
+    for (uint32_t round = 0; round < 20; round++) {
+        uint64_t mark = hooks->mark(t->target->heap);
+        fill_live(t, OLDER, LIVE_MAX);
+        ab_checker_sweep(&t->checker);
+        for (uint32_t i = OLDER; i < LIVE_MAX; i++) /* they go without a free */
+            ab_shadow_drop(&t->checker.shadow,
+                           (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
+        hooks->release(t->target->heap, mark);
+        ab_checker_sweep(&t->checker);
+    }
+}
+
+/* ---- handles ---- */
+
+static void expect_stale(struct ab_trial *t, ab_ref ref, const char *when)
+{
+    struct ab_words w = {.n = 0};
+    t->report->work++;
+    if (ab_target_address(t->target, t->target->heap, ref) == NULL)
+        return;
+    ab_words_add(&w, "a stale handle, ");
+    ab_words_hex(&w, ref);
+    ab_words_add(&w, ", resolves to a block ");
+    ab_words_add(&w, when);
+    ab_trial_fail(t, &w);
+}
+
+/* The place of one block, used again and again: 70,000 times is more than 16 bits can tell. */
+static void reuse_one_place(struct ab_trial *t)
+{
+    enum { TIMES = 70000 };
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = 64};
+    ab_ref first = ab_checker_ask(&t->checker, t->target->heap, &ask);
+    ab_checker_free(&t->checker, t->target->heap, first, ask.size);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        ab_ref ref = ab_checker_ask(&t->checker, t->target->heap, &ask);
+        expect_stale(t, first, "once its place was used again often enough");
+        ab_checker_free(&t->checker, t->target->heap, ref, ask.size);
+    }
+}
+
+/* Made-up handles may resolve to anything, but resolving them must not end the process. */
+static void resolve_forged(struct ab_trial *t, ab_ref like)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        ab_target_address(t->target, t->target->heap, ab_rng_next(&t->rng) | 1);
+        ab_target_address(t->target, t->target->heap, like ^ (ab_ref)1 << i % 64);
+    }
+}
+
+void ab_check_handles(struct ab_trial *t)
+{
+    static ab_ref stale[LIVE_MAX];
+    if (t->target->hooks == NULL || t->target->hooks->resolve == NULL) {
+        ab_trial_skip(t, "its blocks are addresses, not handles");
+        return;
+    }
+    if (!ab_target_can_free(t->target)) {
+        ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+        return;
+    }
+    fill_live(t, 0, LIVE_MAX);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        stale[i] = live[i].ref;
+    drop_live(t, 0, LIVE_MAX);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        expect_stale(t, stale[i], "that was freed");
+    fill_live(t, 0, LIVE_MAX);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        expect_stale(t, stale[i], "that took its place");
+    resolve_forged(t, live[0].ref);
+    ab_checker_sweep(&t->checker);
+    drop_live(t, 0, LIVE_MAX);
+    reuse_one_place(t);
+}

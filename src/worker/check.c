@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One check of `verify`, in a worker of its own: what it breaks breaks nothing else.
+ */
+#include "verify/checks.h"
+#include "worker/verify.h"
+
+/* Of the program itself, as the linker names them. */
+extern char __executable_start[], end[];
+
+enum { STACK_BYTES = 65536 };
+
+static _Noreturn void fail(void *user, const char *text)
+{
+    ab_worker_fail(user, AB_FAILURE_CHECK, text, NULL);
+}
+
+const struct ab_facts *ab_worker_facts(const struct ab_worker *w)
+{
+    const struct ab_run_request *r = &w->block->request;
+    return r->pass == AB_PASS_CHECK ? &ab_checks[r->verify.check].facts : &w->image->facts;
+}
+
+static const struct ab_backend *backend;
+
+static bool reopen(void *user, struct ab_heap **out)
+{
+    struct ab_worker *w = user;
+    struct ab_open_args args = {
+        .size = sizeof args, .facts = ab_worker_facts(w), .values = w->block->request.values};
+    return backend->open(&args, out) == 0;
+}
+
+void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
+{
+    const struct ab_verify_request *request = &w->block->request.verify;
+    struct ab_trial t = {.target = target, .report = &w->block->report.verify, .reopen = reopen};
+    char *here = __builtin_frame_address(0);
+    if (!ab_checker_open(&t.checker, target))
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
+    t.checker.fail = fail;
+    t.checker.user = w;
+    backend = target->hooks;
+    ab_checker_forbid(&t.checker, __executable_start, (size_t)(end - __executable_start));
+    ab_checker_forbid(&t.checker, here - STACK_BYTES, 2 * STACK_BYTES);
+    ab_checker_forbid(&t.checker, w->block, w->block->request.block_bytes);
+    ab_rng_init(&t.rng, request->seed, request->check);
+    ab_check_run(&ab_checks[request->check], &t);
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# inline+NAME: a built-in compiled into the loop, as a row of its own with a null of its own, that
+# does the same work as the called one.
+
+load helpers
+
+config=$ROOT/configs/churn.yaml
+
+@test "compiled-in back ends do the work of the called ones, at a boundary of their own" {
+    bench run "$config" --set ops=3000 --reps 2 -b arena,inline+arena,pool,inline+pool,slab,inline+slab \
+        --json "$OUT/result.json"
+    expect_code 0
+    expect_json '[.backends[] | select(.name | startswith("inline+"))]
+        | length == 3 and all(.boundary == "inline" and .status == "ok")' "$OUT/result.json"
+    expect_json '[.timer.null[].boundary] | unique == ["heap", "inline"]' "$OUT/result.json"
+    for name in arena pool slab; do
+        expect_json "def work(\$b): [.results[] | select(.backend == \$b) | [.phase, .op, .n_ops, .tail.n]];
+            work(\"$name\") == work(\"inline+$name\")" "$OUT/result.json"
+        expect_json "def peak(\$b): [.memory[] | select(.backend == \$b) | .live_peak_bytes];
+            peak(\"$name\") == peak(\"inline+$name\") and (peak(\"$name\") | length) > 0" "$OUT/result.json"
+    done
+    grep -q 'compiled into the loop' "$OUT/stdout" || fail "the table does not say so"
+    ! tail -4 "$OUT/stdout" | grep -q 'inline+.*fast' || fail "ranked"
+}
+
+@test "a result with compiled-in back ends can be read again" {
+    bench run "$config" --set ops=2000 --reps 1 -b inline+slab --json "$OUT/result.json" -q
+    expect_code 0
+    bench report "$OUT/result.json" --csv -
+    expect_code 0
+    grep -q 'inline+slab' "$OUT/stdout"
+}
+
+@test "what is not compiled in is refused, and says what is" {
+    for name in glibc paged jemalloc system; do
+        bench run "$config" -b inline+$name
+        expect_code 2
+        expect_error "inline\\+$name: only arena, pool, slab and null are compiled into a loop"
+    done
+    bench run "$config" --set ops=1000 --reps 1 -b inline+slab:threads=mutex --json -
+    expect_code 4
+    expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("compiled"))'
+    bench run "$ROOT/configs/threads.yaml" --reps 1 -b inline+slab --json -
+    expect_code 4
+    expect_json '.backends[0].reason | test("one lane")'
+}

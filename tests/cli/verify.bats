@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# `verify`: what conforms, what does not and how that is told; the pre-flight of every run; the
+# decorators. That each check can fail is in mutants.bats.
+
+load helpers
+
+MUTANT=$BUILD/mutants/libmutant.so
+
+has() { # the back ends are installed
+    local name
+    for name in "$@"; do
+        allocbench list backends --json - 3>&- |
+            jq -e --arg n "$name" '.backends[] | select(.name == $n) | .status == "ok"' \
+                >/dev/null || skip "$name is not installed"
+    done
+}
+
+all_conform() {
+    expect_code 0
+    expect_one_document
+    expect_json '.schema == "allocbench-verify/1"'
+    expect_json '[.backends[].status] | unique == ["conforming"]'
+    expect_json '[.backends[].checks[] | select(.kind == "gate") | .verdict] | unique
+        | . - ["ok", "skipped", "told"] == []'
+    # Nothing held for want of work.
+    expect_json '[.backends[].checks[] | select(.verdict == "ok" and .work < 10)] == []'
+}
+
+@test "the built-in back ends conform" {
+    bench verify arena pool slab system skeleton --json -
+    all_conform
+    expect_nothing_left
+}
+
+@test "glibc conforms, and nothing but its heaps' checks is skipped" {
+    bench verify glibc --json -
+    all_conform
+    expect_json '[.backends[0].checks[] | select(.kind == "gate" and .verdict == "skipped") | .check]
+        == ["statistics", "reset", "mark", "handles"]'
+}
+
+@test "jemalloc, tcmalloc and scudo conform" {
+    has jemalloc tcmalloc scudo
+    bench verify jemalloc tcmalloc scudo --json -
+    all_conform
+}
+
+@test "any seed will do" {
+    for seed in 2 3 4; do
+        bench verify glibc slab arena --check gates --seed $seed --json -
+        all_conform
+    done
+}
+
+@test "the real bug: mimalloc 2.0.9 does not align memalign(256, 256)" {
+    has mimalloc
+    allocbench list backends --json - 3>&- | jq -e '.backends[] | select(.name == "mimalloc")
+        | .version | startswith("2.0.9")' >/dev/null || skip "another mimalloc"
+    bench verify mimalloc --check gates --json -
+    expect_code 4
+    expect_json '.backends[0] | .status == "nonconforming" and .failed == 1'
+    expect_json '.backends[0].checks[] | select(.verdict == "failed") | .check == "alignment"
+        and (.reason | test("^(memalign|aligned_alloc|posix_memalign)\\([0-9]+, [0-9]+\\) gave "
+            + "0x[0-9a-f]+, not aligned to (256|512|1024)$"))'
+}
+
+@test "what dies in one check is judged by all the others" {
+    bench verify "$MUTANT{MUTANT=37}" --check gates --json -
+    expect_code 4
+    expect_json '[.backends[0].checks[] | select(.verdict != "ok" and .verdict != "skipped")
+        | [.check, .verdict]] == [["zero-size", "crashed"]]'
+}
+
+@test "the table names each failure and the call that shows it" {
+    bench verify "$MUTANT{MUTANT=5}" slab
+    expect_code 4
+    grep -Eq '^ +zeroed +FAILED +ok$' "$OUT/stdout"
+    grep -Eq 'zeroed: a zeroed block is not zero: calloc\(' "$OUT/stdout"
+    grep -Eq '^mutant\{MUTANT=5\}: NONCONFORMING: [0-9]+ held, 1 failed' "$OUT/stdout"
+    grep -Eq '^slab: conforming: ' "$OUT/stdout"
+}
+
+@test "how it acts where the standards leave it open fails nothing" {
+    bench verify glibc --check matrix --json -
+    expect_code 0
+    expect_json '[.backends[0].checks[] | select(.check == "double-free")][0]
+        | .verdict == "told" and .answer == "detected" and .kind == "matrix" and .work == null'
+}
+
+@test "a claim that is not kept fails" {
+    bench verify "$BUILD/mutants/libmutantheap.so:mutant=51" --check double-free --json -
+    expect_code 4
+    expect_json '.backends[0].checks[0].verdict == "failed"'
+    bench verify "$BUILD/mutants/libmutantheap.so" --check double-free --json -
+    expect_code 0
+    expect_json '.backends[0].checks[0].answer == "harmless"'
+}
+
+@test "a workload and a trace run through the checker, every op of them" {
+    bench verify slab glibc "$ROOT/traces/perl-words.abt" --check overflow --json -
+    expect_code 0
+    expect_json '[.backends[].checks[] | select(.check == "work") | .verdict] == ["ok", "ok"]'
+    n=$(allocbench trace info "$ROOT/traces/perl-words.abt" --json - 3>&- | jq .events)
+    expect_json ".backends[0].checks[1].work >= $n / 2"
+    bench verify slab "$ROOT/configs/threads.yaml" --check overflow --json -
+    expect_code 0
+    expect_json '[.backends[0].checks[] | select(.check | startswith("work")) | .verdict]
+        == ["ok", "ok"]'
+    bench verify "$GUESTS/liboverlap.so" "$WORKLOADS/small.yaml" --check overflow --json -
+    expect_code 4
+    expect_json '.backends[0].checks[] | select(.check == "work") | .verdict == "failed"
+        and (.reason | test("within a live block"))'
+}
+
+@test "what cannot be verified is told, and the others are" {
+    bench verify glibc "$GUESTS/libnomalloc.so" "$GUESTS/libctorcrash.so" --check usable --json -
+    expect_code 4
+    expect_json '[.backends[].status] == ["conforming", "wrong_library", "crashed"]'
+    expect_nothing_left
+}
+
+@test "mistakes end before anything runs" {
+    bench verify
+    expect_code 2
+    expect_error 'verify needs a back end'
+    bench verify slub
+    expect_code 2
+    expect_error 'did you mean "slab"'
+    bench verify slab --check algnment
+    expect_code 2
+    expect_error 'no check algnment; did you mean alignment\?'
+    bench verify slab a.yaml b.abt
+    expect_code 2
+    expect_error "one workload or trace; what is 'b.abt'"
+    bench verify slab nowhere.abt
+    expect_code 3
+    bench verify slab fault+slab
+    expect_code 2
+    expect_error 'fault\+NAME:n=100'
+}
+
+# ---- before every run ----
+
+@test "what the work asks for late is proven before it is timed" {
+    bench run "$WORKLOADS/aligned256.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" --json -
+    expect_code 4
+    expect_json '.backends[1] | .status == "failed_check"
+        and (.reason | test("^memalign\\(256, 256\\) gave 0x[0-9a-f]+, not aligned to 256$"))'
+    expect_json '[.results[].backend] | unique == ["glibc"]'
+}
+
+@test "with --allow-broken it is timed, marked, and compared with nobody" {
+    bench run "$WORKLOADS/aligned256.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" --allow-broken \
+        --json "$OUT/result.json"
+    expect_code 0
+    expect_json '.backends[1].status == "nonconforming"' "$OUT/result.json"
+    expect_json '[.results[].backend] | unique == ["glibc", "mutant{MUTANT=33}"]' \
+        "$OUT/result.json"
+    grep -q '(nonconforming)' "$OUT/stdout"
+    if grep -E 'mutant\{MUTANT=33\}.* [0-9.]+x' "$OUT/stdout"; then fail "it is compared"; fi
+    bench report "$OUT/result.json"
+    expect_code 0
+    grep -q '(nonconforming)' "$OUT/stdout"
+}
+
+@test "a crash is timed by no option" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$GUESTS/libnthcrash.so" --allow-broken --json -
+    expect_code 4
+    expect_json '.backends[0].status == "crashed"'
+}
+
+@test "a defect that the work never meets is a caveat of a row that is ok" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" \
+        --json "$OUT/result.json"
+    expect_code 0
+    expect_json '.backends[0].caveat == null' "$OUT/result.json"
+    expect_json '.backends[1] | .status == "ok" and (.caveat | test("^memalign\\(256, 256\\) "))' \
+        "$OUT/result.json"
+    grep -q 'caveat: memalign(256, 256)' "$OUT/stdout"
+    bench report "$OUT/result.json"
+    grep -q 'caveat: memalign(256, 256)' "$OUT/stdout"
+}
+
+# ---- decorators ----
+
+@test "checked+NAME proves every op, with its lanes, and is no measurement" {
+    bench run "$ROOT/configs/threads.yaml" --reps 1 -b checked+slab,checked+glibc,slab --json -
+    expect_code 0
+    expect_json '[.backends[].status] == ["decorated", "decorated", "ok"]'
+    expect_json '[.results[] | select(.op == "all") | .backend] | unique
+        == ["checked+glibc", "checked+slab", "slab"]'
+    expect_nothing_left
+}
+
+@test "checked+NAME finds behind the pre-flight what only lanes show" {
+    bench run "$ROOT/configs/threads.yaml" --reps 3 -b "checked+$MUTANT{MUTANT=19}" --json -
+    expect_code 4
+    expect_json '.backends[0] | (.status == "failed_check" or .status == "crashed"
+        or .status == "timeout")'
+}
+
+@test "fault+NAME fails the call that was named" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+slab:keep=8:n=100 --json -
+    expect_code 4
+    expect_json '.backends[0] | .status == "oom" and (.reason | test("returned NULL"))'
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+glibc:n=1G --json -
+    expect_code 0
+    expect_json '.backends[0].status == "decorated"'
+}
