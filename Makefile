@@ -135,7 +135,8 @@ $(B)/guests/%: tests/guests/%.c
 
 # ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer in `make fuzz` ----
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) $(B)/fuzz/fuzz_trace_unchecked
+FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) \
+            $(B)/fuzz/fuzz_trace_unchecked $(B)/fuzz/fuzz_check_unchecked
 FUZZ_REPLAY := $(B)/obj/tests/fuzz/replay.o
 
 $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
@@ -143,12 +144,13 @@ $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(B)/fuzz/fuzz_tape: $(B)/obj/tests/fuzz/tape_model.o
+
 # The reader without its checksums, ahead of the one in the library.
-$(B)/fuzz/fuzz_trace_unchecked: tests/fuzz/fuzz_trace.c src/trace/reader.c $(FUZZ_REPLAY) \
-                                $(B)/liballocbench.a
+$(B)/fuzz/%_unchecked: tests/fuzz/%.c src/trace/reader.c $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 .PHONY: fuzz-bins fuzz
 fuzz-bins: $(FUZZ_BIN)
