@@ -43,6 +43,7 @@ WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/neare
               src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
+RECORDER_SRC := $(PRELOAD_SRC) src/record/half_pack.c
 MAIN_SRC   := src/cli/main.c
 LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
                 $(wildcard src/*/*.c)) $(wildcard allocators/*/*.c))
@@ -95,13 +96,13 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
-$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(PRELOAD_SRC)
+$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(RECORDER_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
 	  $(if $(findstring wrong,$@),-DAB_RECORD_WRONG=$(patsubst $(B)/guests/wrong%/$(RECORDER),%,$@)) \
-	  -Wl,-soname,$(RECORDER) -o $@ $(PRELOAD_SRC)
+	  -Wl,-soname,$(RECORDER) -o $@ $(RECORDER_SRC)
 
 $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
