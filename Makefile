@@ -189,7 +189,7 @@ $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-bench: all $(B)/bench/null_instructions
+bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost
 	$(Q)./scripts/bench $(B)
 interop: all
 	$(Q)./scripts/interop-hdr
@@ -215,7 +215,7 @@ help:
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
 	@echo '  test         everything: unit, contract, sanitizers, command line'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
-	@echo '  bench        what the harness itself costs, as ratios within one run'
+	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'

@@ -54,7 +54,7 @@ static _Noreturn void become(char **command, const char *recorder)
         setenv(AB_SPOOL_ENV_FOLDER, folder, 1);
         setenv(AB_SPOOL_ENV_PID, pid, 1);
     }
-    execv(command[0], command);
+    execvp(command[0], command);
     _exit(127);
 }
 
