@@ -5,10 +5,11 @@
  *
  *   bits  0-3   kind                    15 = it did not fit: three words follow, the event as it is
  *   bits  4-19  size
- *   bits 20-47  address - that of the event before, by 8, two's complement
+ *   bit  20     region: of two, because threads free where others allocate
+ *   bits 21-47  address - the one before in its region, by 8, two's complement
  *   bits 48-63  stamp - that of the event before
  *
- * The event before the first is all zero. Compiled into the recorder too: no libc, no state.
+ * Before the first all are zero. Compiled into the recorder too: no libc, no state.
  */
 #ifndef AB_RECORD_HALF_PACK_H
 #define AB_RECORD_HALF_PACK_H

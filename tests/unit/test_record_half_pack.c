@@ -38,12 +38,23 @@ static void steady_calls_take_a_word_each(void **state)
     expect_round_trip(N);
 }
 
+static void blocks_of_two_regions_take_a_word_each(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < N; i++)
+        events[i] = (struct ab_spool_event){stamped(1000000 + i * 40, (unsigned)(1 + i % 6)),
+                                            (i % 3 == 0 ? 0x7f0000000000 : 0x560000000000) + i * 16,
+                                            i};
+    assert_int_equal(ab_half_pack(events, N, words, WORDS), 2 * 4 + (N - 2));
+    expect_round_trip(N);
+}
+
 /* Each value one below, at and one above where a field ends. */
 static void the_ends_of_every_field_come_back(void **state)
 {
     static const uint64_t sizes[] = {0, 65535, 65536, UINT64_MAX};
-    static const int64_t moves[] = {0, 8, -8, 4, 1, (1 << 30) - 8, 1 << 30, -(1 << 30),
-                                    -(1 << 30) - 8, INT64_MAX, INT64_MIN};
+    static const int64_t moves[] = {0, 8, -8, 4, 1, (1 << 29) - 8, 1 << 29, -(1 << 29),
+                                    -(1 << 29) - 8, INT64_MAX, INT64_MIN};
     static const int64_t ticks[] = {0, 65535, 65536, -1, INT64_MAX >> 5};
     (void)state;
     for (size_t s = 0; s < 4; s++)
@@ -123,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steady_calls_take_a_word_each),
+        cmocka_unit_test(blocks_of_two_regions_take_a_word_each),
         cmocka_unit_test(the_ends_of_every_field_come_back),
         cmocka_unit_test(any_bits_come_back),
         cmocka_unit_test(an_event_that_was_never_written_stays_one),
