@@ -340,8 +340,11 @@ static void sum_up(struct converter *c)
 {
     struct ab_convert_report *r = c->report;
     for (uint32_t i = 0; i < c->n_lanes; i++) {
-        r->n_unfinished += c->lanes[i].n_resizing + c->lanes[i].stream.n_unwritten;
-        r->turn_ticks += c->lanes[i].stream.turn_ticks;
+        const struct lane *lane = &c->lanes[i];
+        r->n_unfinished += lane->n_resizing + lane->stream.n_unwritten;
+        if (lane->n_resizing > 0 && lane->stream.n_unwritten > 0)
+            r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
+        r->turn_ticks += lane->stream.turn_ticks;
     }
     r->n_threads = c->n_threads;
     r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
@@ -357,8 +360,9 @@ static enum ab_status convert_all(struct converter *c, ab_convert_progress *prog
     uint64_t told = 0;
     while (status == AB_OK && c->n_heap + c->n_parked > 0) {
         status = step(c, err);
-        if (progress != NULL && c->n_done - told >= TELL_EVERY)
-            progress(user, told = c->n_done, c->image->n_events);
+        if (status == AB_OK && progress != NULL && c->n_done - told >= TELL_EVERY &&
+            !progress(user, told = c->n_done, c->image->n_events))
+            status = ab_fail(err, AB_INTERRUPTED, "interrupted");
     }
     sum_up(c);
     return status;

@@ -220,6 +220,9 @@ static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
             return false;
         }
     }
+    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memset(half_events(tail, half), 0, AB_SPOOL_HALF);
     __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
     return true;

@@ -54,7 +54,7 @@ struct ab_spool_image {
     uint32_t command;         /* the process that `record` started: this one, or an ancestor */
     uint32_t takes_children;  /* are its children recorded too? */
     uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
-    uint32_t trial_ticks;     /* what AB_SPOOL_TRIALS events took, the best of a few; 0 = not known */
+    uint32_t trial_ticks;     /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
     uint32_t bare_ticks;      /* the same without the clock */
     uint32_t has_exited;      /* by exit() or from main; not by exec, _exit or a signal */
     char comm[16];            /* as the kernel calls it at its start */

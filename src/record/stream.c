@@ -75,7 +75,7 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     size_t used = 0;
     DIR *dir = opendir(folder);
     if (dir == NULL)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot read the spool %s", folder);
+        return ab_fail_errno(err, AB_INPUT, "cannot read the spool %s", folder);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!read_image(folder, e->d_name, &entry))
             continue;
