@@ -168,20 +168,32 @@ static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
         }
 }
 
-static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
+static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_block *b,
+                                  const struct ab_shadow_block *other)
 {
-    struct ab_words w;
-    if (!proves(c, AB_PROVE_PLACE))
-        return;
-    const struct ab_shadow_block *other = ab_shadow_overlap(&c->shadow, b->at, b->span);
-    if (other == NULL)
-        return;
-    w = gave(c, b);
+    struct ab_words w = gave(c, b);
     ab_words_add(&w, ", within a live block: ");
     add_block(&w, c, other);
     ab_words_add(&w, " at ");
     ab_words_hex(&w, other->at);
     say(c, &w);
+}
+
+/* Into the shadow, unless another is in its place. What is told is told without the lock. */
+static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
+{
+    struct ab_shadow_block other = {.at = 0};
+    take_lock(c);
+    const struct ab_shadow_block *found =
+        proves(c, AB_PROVE_PLACE) ? ab_shadow_overlap(&c->shadow, b->at, b->span) : NULL;
+    if (found != NULL)
+        other = *found;
+    bool is_kept = found == NULL && ab_shadow_put(&c->shadow, b);
+    drop_lock(c);
+    if (found != NULL)
+        tell_overlap(c, b, &other);
+    if (!is_kept)
+        c->fail(c->user, "no memory for the shadow of the blocks");
 }
 
 static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, size_t usable)
@@ -224,12 +236,7 @@ static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_b
     b->filled = !c->fills ? 0 : c->fills_usable && usable != SIZE_MAX ? held : b->size;
     if (c->fills_usable && !is_moving && b->size > 0)
         b->span = held;
-    take_lock(c);
-    check_place(c, b);
-    bool is_kept = ab_shadow_put(&c->shadow, b);
-    drop_lock(c);
-    if (!is_kept)
-        c->fail(c->user, "no memory for the shadow of the blocks");
+    take_up(c, b);
 }
 
 /* ---- calls ---- */
