@@ -199,6 +199,9 @@ bench: all $(B)/bench/null_instructions
 	$(Q)./scripts/bench $(B)
 interop: all
 	$(Q)./scripts/interop-hdr
+.PHONY: stress-record
+stress-record: all guests
+	$(Q)./scripts/stress-record
 deps:
 	$(Q)./scripts/deps build
 
@@ -209,6 +212,7 @@ install: all
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
 	install -d $(DESTDIR)$(PREFIX)/include/allocbench
 	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
 
@@ -224,6 +228,7 @@ help:
 	@echo '  bench        what the harness itself costs, as ratios within one run'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
+	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  deps         the Debian packages that a build needs'
 	@echo '  clean        remove build/'

@@ -6,9 +6,9 @@
  * while the interrupted event still lies in the first. A half is copied to the file when its place
  * is needed again.
  *
- * Order between threads is that of the stamps. The tick counter is read ahead of a release and,
- * waiting for the call to be over, behind an acquire; convert repairs and counts what a counter
- * that differs between CPUs gets wrong.
+ * Order between threads is that of the stamps. The tick counter is read ahead of a release and
+ * behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
+ * wrong.
  *
  * Everything of one process is reached through one page that a forked child finds empty
  * (MADV_WIPEONFORK): it never writes into its parent's streams. A vfork child shares its parent's
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,7 +39,9 @@ struct process { /* wiped in a forked child: image is NULL there */
     char path[PATH_MAX];          /* of the image; "path.T" of its slots */
 };
 static struct process *process;
-static char folder[PATH_MAX]; /* "" = this program's children are not recorded */
+static char folder[PATH_MAX];
+static uint32_t command; /* the process that `record` started */
+static bool takes_children;
 
 static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
 
@@ -118,6 +121,23 @@ static enum ab_spool_stop reserve(int fd, uint64_t bytes)
     return AB_SPOOL_RUNNING;
 }
 
+/* ---- stamps ---- */
+
+/* Waits for what came before: behind an acquire for the call, ahead of a release for the load that
+ * brought the block here. Without that wait (plain rdtsc) a free that is stalled on the cache line
+ * where it finds its block is stamped before the call that put the block there. */
+static inline uint64_t stamp_now(void)
+{
+#if defined(__x86_64__)
+    unsigned cpu;
+    return __builtin_ia32_rdtscp(&cpu);
+#else
+    uint64_t t;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
 /* ---- halves ---- */
 
 static bool slot_path(char *out, uint32_t slot)
@@ -159,6 +179,9 @@ static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
             return false;
         }
     }
+    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memset(half_events(tail, half), 0, AB_SPOOL_HALF);
     __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
     return true;
@@ -168,37 +191,16 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
 {
     int saved = errno;
     uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
+    uint64_t begin = stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     bool ok = !process->has_stopped && turn_half(tail, number);
+    tail->turn_ticks += stamp_now() - begin;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
     errno = saved;
     return ok;
 }
 
-/* ---- stamps and places ---- */
-
-static inline uint64_t stamp_before(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    uint64_t t;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
-    return t;
-#endif
-}
-
-static inline uint64_t stamp_behind(void)
-{
-#if defined(__x86_64__)
-    unsigned cpu;
-    return __builtin_ia32_rdtscp(&cpu); /* waits for what came before */
-#else
-    uint64_t t;
-    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
-    return t;
-#endif
-}
+/* ---- places ---- */
 
 /* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
  * because no other thread takes places here. */
@@ -284,6 +286,23 @@ static struct ab_spool_tail *make_tail(uint32_t self)
 
 static bool start_image(uint32_t parent);
 
+/* What an event costs here, in this very stream and while its page is warm. The best of a few
+ * rounds: the others tell of interrupts. */
+static void try_events(struct ab_spool_tail *tail)
+{
+    uint64_t best = UINT32_MAX;
+    for (int round = 0; round < 4; round++) {
+        uint64_t begin = stamp_now();
+        for (int i = 0; i < AB_SPOOL_TRIALS; i++) {
+            stamp_now();
+            put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
+        }
+        uint64_t ticks = stamp_now() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    process->image->trial_ticks = (uint32_t)best;
+}
+
 /* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
 static struct ab_spool_tail *enter_thread(void)
 {
@@ -291,7 +310,7 @@ static struct ab_spool_tail *enter_thread(void)
         return NULL;
     if (process->image == NULL) { /* a forked child: the parent's stream is not ours */
         own_tail = NULL;
-        process->has_stopped = folder[0] == 0;
+        process->has_stopped = !takes_children;
         if (process->has_stopped || !start_image((uint32_t)syscall(SYS_getppid)))
             return NULL;
     }
@@ -306,7 +325,9 @@ static struct ab_spool_tail *enter_thread(void)
         tail = make_tail(self);
     if (tail == NULL)
         return NULL;
-    put(tail, stamp_before(), AB_SPOOL_BIRTH, self, 0);
+    put(tail, 0, AB_SPOOL_BIRTH, self, 0);
+    if (process->image->trial_ticks == 0)
+        try_events(tail);
     own_tail = tail;
     return tail;
 }
@@ -363,6 +384,7 @@ static void note_program(struct ab_spool_image *image)
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     size_t bytes = strlen(name);
     memcpy(image->program, name, bytes < sizeof image->program ? bytes : sizeof image->program - 1);
+    syscall(SYS_prctl, PR_GET_NAME, image->comm);
 }
 
 static bool start_image(uint32_t parent)
@@ -382,6 +404,8 @@ static bool start_image(uint32_t parent)
         return false;
     image->pid = process_id();
     image->parent = parent;
+    image->command = command;
+    image->takes_children = takes_children;
     note_program(image);
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
@@ -389,12 +413,14 @@ static bool start_image(uint32_t parent)
     return true;
 }
 
-static bool is_number(const char *text, uint32_t n)
+/* "17" or "17+"; 0 = neither. */
+static uint32_t read_command(const char *text, bool *is_plus)
 {
     uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9' && value <= UINT32_MAX; text++)
         value = value * 10 + (uint64_t)(*text - '0');
-    return *text == 0 && value == n;
+    *is_plus = *text == '+';
+    return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
 HIDDEN void ab_spool_start(void)
@@ -404,8 +430,8 @@ HIDDEN void ab_spool_start(void)
     size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
     if (where == NULL || pid == NULL || strlen(where) >= sizeof folder)
         return;
-    bool takes_children = is_number(pid, 0);
-    if (!takes_children && !is_number(pid, process_id()))
+    command = read_command(pid, &takes_children);
+    if (command == 0 || (!takes_children && command != process_id()))
         return; /* a child of the program: not recorded */
     struct process *p = map(-1, bytes);
     if (p == NULL || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
@@ -413,16 +439,20 @@ HIDDEN void ab_spool_start(void)
     memcpy(folder, where, strlen(where) + 1);
     process = p;
     start_image(0);
-    if (!takes_children)
-        folder[0] = 0;
+}
+
+HIDDEN void ab_spool_end(void)
+{
+    struct process *p = process;
+    if (p != NULL && p->image != NULL && p->image->pid == process_id())
+        p->image->has_exited = 1;
 }
 
 /* ---- events ---- */
 
 HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
-    bool is_release = kind == AB_SPOOL_FREE || kind == AB_SPOOL_RESIZE_BEGIN;
-    uint64_t stamp = is_release ? stamp_before() : stamp_behind();
+    uint64_t stamp = stamp_now();
     struct ab_spool_tail *tail = tail_of_thread();
     if (tail != NULL)
         put(tail, stamp, kind, (uint64_t)(uintptr_t)address, size);
@@ -436,7 +466,7 @@ static unsigned log2_up(size_t align)
 
 HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
 {
-    uint64_t stamp = stamp_behind();
+    uint64_t stamp = stamp_now();
     unsigned log2 = log2_up(align);
     struct ab_spool_tail *tail = tail_of_thread();
     if (tail != NULL)

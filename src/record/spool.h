@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The spool: what the recorder leaves behind, and what convert reads. Only these two know it, both
- * are of one build, and it never outlives `allocbench record`.
+ * The spool: what the recorder leaves behind, and what convert reads. Only these two know it, and
+ * both are of one version: a spool that `record --no-convert` or a crash leaves behind is converted
+ * by the build that recorded it, or refused by its magic.
  *
  *   PID.K      the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
  *   PID.K.T    what one thread at a time wrote into slot T of that image:
@@ -19,8 +20,8 @@
 #include <stdint.h>
 
 #define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
-#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* the process to record; 0: its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x326c6f6f70536241) /* "AbSpool2" */
+#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* of the command; "17+": its children too */
+#define AB_SPOOL_MAGIC UINT64_C(0x336c6f6f70536241) /* "AbSpool3" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -28,6 +29,7 @@ enum {
     AB_SPOOL_HALF = 32768,
     AB_SPOOL_DATA = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
     AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at once */
+    AB_SPOOL_TRIALS = 32,       /* events noted in a row to see what one costs */
 };
 
 enum ab_spool_stop { /* why recording stopped before the program did */
@@ -44,8 +46,13 @@ struct ab_spool_image {
     uint32_t pid, parent;     /* parent: the process that was forked, 0 = started as a program */
     uint32_t stop, stop_errno;
     uint32_t n_slots;         /* files PID.K.0 … */
-    uint32_t reserved;
+    uint32_t command;         /* the process that `record` started: this one, or an ancestor */
+    uint32_t takes_children;  /* are its children recorded too? */
     uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
+    uint32_t trial_ticks;     /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
+    uint32_t has_exited;      /* by exit() or from main; not by exec, _exit or a signal */
+    uint32_t reserved;
+    char comm[16];            /* as the kernel calls it at its start */
     char program[256];        /* base name of its executable */
 };
 
@@ -55,6 +62,7 @@ struct ab_spool_tail {
     uint32_t slot;
     uint64_t n_events;        /* places taken so far; the last may be unwritten (kind 0) */
     uint64_t half_number[2];  /* which half of the stream each holds, + 1; 0 = none yet */
+    uint64_t turn_ticks;      /* spent on halves that were full */
 };
 
 enum ab_spool_kind {
@@ -65,7 +73,8 @@ enum ab_spool_kind {
     AB_SPOOL_FREE,         /* stamped before the real free */
     AB_SPOOL_RESIZE_BEGIN, /* stamped before the real realloc: address = the old block */
     AB_SPOOL_RESIZE_END,   /* stamped after it: address = the new one, 0 = failed or freed */
-    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on */
+    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on; stamp 0 */
+    AB_SPOOL_TRIAL,        /* no call: noted to be timed; stamp 0 */
     AB_SPOOL_KIND_COUNT
 };
 

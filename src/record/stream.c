@@ -47,6 +47,7 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
         out->image.pid != pid)
         return false;
     out->image.program[sizeof out->image.program - 1] = 0;
+    out->image.comm[sizeof out->image.comm - 1] = 0;
     if (out->image.n_slots > AB_SPOOL_SLOTS_MAX)
         out->image.n_slots = AB_SPOOL_SLOTS_MAX;
     for (uint32_t slot = 0; slot < out->image.n_slots; slot++) {
@@ -72,7 +73,7 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     size_t used = 0;
     DIR *dir = opendir(folder);
     if (dir == NULL)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot read the spool %s", folder);
+        return ab_fail_errno(err, AB_INPUT, "cannot read the spool %s", folder);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!read_image(folder, e->d_name, &entry))
             continue;
@@ -162,6 +163,7 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     }
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
+    s->turn_ticks = tail.turn_ticks;
     s->n_events = bound_events(&tail);
     s->n_unwritten = tail.n_events - s->n_events;
     return ab_stream_next(s, folder, image, err);

@@ -32,6 +32,7 @@ struct ab_stream {
     struct ab_spool_event head;  /* valid unless is_done */
     bool is_done;
     uint64_t n_unwritten;        /* places that were taken and never filled */
+    uint64_t turn_ticks;
 };
 
 /* At its first event, or is_done. */

@@ -89,6 +89,8 @@ static bool note_starts(struct ab_tape_builder *b, uint32_t index)
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
                              struct ab_err *err)
 {
+    if (b->is_cut)
+        ab_tape_take_back(b);
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
     if (!ab_tape_grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases,
@@ -262,13 +264,18 @@ static enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint3
                    err);
 }
 
+static void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
+{
+    b->tape.facts.kinds |= 1u << kind;
+    current_phase(b)->n_ops[kind]++;
+    b->n_requests++;
+}
+
 static void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
                          const struct ab_request *r)
 {
     struct ab_facts *f = &b->tape.facts;
-    f->kinds |= 1u << kind;
-    current_phase(b)->n_ops[kind]++;
-    b->n_requests++;
+    note_kind(b, kind);
     if (kind == AB_OP_FREE || r->may_fail)
         return;
     f->total_blocks++;
@@ -356,6 +363,23 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
     note_used(b, entry);
     b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    enum ab_status status = check_slot(b, slot, true, &entry, err);
+    if (status != AB_OK)
+        return status;
+    if (entry->size == 0)
+        return ab_fail(err, AB_INPUT, "an access to a block of size 0");
+    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
+        return status;
+    note_kind(b, AB_OP_ACCESS);
+    current_phase(b)->n_touches += how == AB_ACCESS_WRITE;
+    current_phase(b)->touched_pages += how == AB_ACCESS_WRITE;
     return AB_OK;
 }
 
@@ -454,28 +478,46 @@ static void digest(struct ab_tape_builder *b)
     }
     if (b->n_lanes > 1)
         digest_lanes(&sha, b);
-    uint8_t sum[SHA256_DIGEST_LENGTH];
-    SHA256Final(sum, &sha);
-    for (size_t i = 0; i < sizeof sum; i++)
-        snprintf(tape->sha256 + 2 * i, 3, "%02x", sum[i]);
+    SHA256End(&sha, tape->sha256);
+}
+
+void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
+{
+    if (n_lanes > b->n_lanes && n_lanes <= AB_LANES_MAX)
+        b->n_lanes = n_lanes;
+}
+
+static enum ab_status finish(struct ab_tape_builder *b, bool has_digest, struct ab_err *err)
+{
+    if (b->n_pushed == 0)
+        return ab_fail(err, AB_INPUT, "there is not a single op in it");
+    b->tape.facts.lanes = b->n_lanes;
+    b->tape.live_end_blocks = b->live_blocks;
+    b->tape.live_end_bytes = b->live_bytes;
+    b->tape.sha256[0] = 0;
+    if (has_digest)
+        digest(b);
+    return ab_tape_lay_down(b, err);
+}
+
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
+                           const struct ab_tape **out, struct ab_err *err)
+{
+    enum ab_status status = finish(b, has_digest, err);
+    if (status != AB_OK)
+        return status;
+    b->is_cut = true;
+    *out = &b->tape;
+    return AB_OK;
 }
 
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
-    if (b->n_pushed == 0) {
-        status = ab_fail(err, AB_INPUT, "there is not a single op in it");
-        goto out;
+    enum ab_status status = finish(b, true, err);
+    if (status == AB_OK) {
+        *out = b->tape;
+        b->tape = (struct ab_tape){0};
     }
-    b->tape.facts.lanes = b->n_lanes;
-    b->tape.live_end_blocks = b->live_blocks;
-    b->tape.live_end_bytes = b->live_bytes;
-    digest(b);
-    if ((status = ab_tape_lay_down(b, err)) != AB_OK)
-        goto out;
-    *out = b->tape;
-    b->tape = (struct ab_tape){0};
-out:
     ab_tape_abandon(b);
     return status;
 }

@@ -29,7 +29,7 @@ struct ab_phase {
     bool is_measured;
     uint32_t begin, end;                 /* ops [begin, end) of the tape */
     uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
-    uint32_t n_touches;                  /* touch ops and touched allocs */
+    uint32_t n_touches;                  /* touch ops, touched allocs, writing accesses */
     uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
     uint32_t turns_begin, turns_end;     /* [begin, end) of the tape's turns; 0, 0 with one lane */
 };
@@ -102,6 +102,10 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
                               const struct ab_request *request, struct ab_err *err);
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
 
+/* Reads or writes one cache line of a block, which must be live and not empty. */
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err);
+
 /* All these slots, which must be live, die at once: pushed as one RESET op and the n frees that it
  * stands for. Where they are all that is live, a back end with a bulk reset does just that and the
  * frees are passed over; otherwise the frees are carried out in this order. */
@@ -125,5 +129,17 @@ uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b);
 /* Hands the tape out and frees the builder (also on failure). End it with ab_tape_fini. */
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);
 void ab_tape_fini(struct ab_tape *tape);
+
+/* ---- a tape in bursts ----
+ * What is too long to be held is cut: what was pushed since the last cut is a burst, a tape of its
+ * own that begins and ends at a barrier of all lanes. Slots, live blocks and facts go on. */
+
+/* Before anything is pushed: bursts must agree on the number of lanes, used or not. */
+void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes);
+/* *out is borrowed until the next ab_tape_phase, which must come before anything else is pushed.
+ * Its facts, n_slots and live_end count from the very beginning, all else is the burst's own. The
+ * digest takes longer than all the rest: without has_digest there is none (""). */
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
+                           const struct ab_tape **out, struct ab_err *err);
 
 #endif

@@ -12,7 +12,7 @@ struct ab_block_state { /* of one slot */
     uint64_t size;
     bool is_live;
     uint8_t born_lane, last_lane;
-    uint32_t last_phase; /* index + 1; 0 = never used */
+    uint32_t last_phase; /* index + 1, over all bursts; 0 = never used */
     uint32_t last_op;    /* index in last_lane's ops */
 };
 
@@ -30,7 +30,7 @@ struct ab_edge {
 
 struct ab_tape_builder {
     struct ab_tape tape; /* ops and lane_begin come at the end */
-    size_t cap_wide, cap_phases, cap_turns;
+    size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin;
     struct ab_lane_ops *lanes;
     uint32_t n_lanes, lane; /* used so far; of what is pushed next */
     uint32_t *starts;       /* phase p, lane l: x[p·AB_LANES_MAX + l], ops of the lane before it */
@@ -44,6 +44,8 @@ struct ab_tape_builder {
     size_t cap_slots;
     uint64_t n_pushed, n_requests;
     uint64_t live_blocks, live_bytes;
+    uint32_t phases_before; /* of bursts that were cut off */
+    bool is_cut;            /* the tape is lent out; its arrays are used again */
 };
 
 /* Makes room for one more element; false when out of memory. */
@@ -56,6 +58,9 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
 /* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
  * it last in this phase. False when out of memory. */
 bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot);
+
+/* Takes the arrays of the burst that was cut off back for the next one. */
+void ab_tape_take_back(struct ab_tape_builder *b);
 
 /* From the lanes' ops to tape.ops and lane_begin, with WAITs, PUBLISHes and frames. */
 enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err);

@@ -27,14 +27,13 @@ struct lane_plan { /* of one lane in one phase */
 struct layout {
     struct ab_tape_builder *b;
     struct lane_plan *lanes;
-    size_t cap_ops;
     uint32_t frame_ops; /* half a window; 0 = none in this phase */
 };
 
 bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
 {
     uint32_t phase = b->tape.n_phases;
-    if (slot->last_phase != phase || slot->last_lane == b->lane)
+    if (slot->last_phase != b->phases_before + phase || slot->last_lane == b->lane)
         return true;
     const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
     if (b->awaited == NULL && (b->awaited = calloc(square, sizeof(uint32_t))) == NULL)
@@ -57,7 +56,7 @@ bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     if (!ab_tape_note_wait(b, slot))
         return false;
-    slot->last_phase = b->tape.n_phases;
+    slot->last_phase = b->phases_before + b->tape.n_phases;
     slot->last_lane = (uint8_t)b->lane;
     slot->last_op = (uint32_t)b->lanes[b->lane].n;
     return true;
@@ -167,7 +166,7 @@ static bool put(struct layout *l, uint64_t op)
 {
     struct ab_tape *tape = &l->b->tape;
     if (tape->n_ops >= AB_TAPE_MAX_OPS ||
-        !ab_tape_grow((void **)&tape->ops, &l->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD,
+        !ab_tape_grow((void **)&tape->ops, &l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD,
                       sizeof(uint64_t)))
         return false;
     tape->ops[tape->n_ops++] = op;
@@ -275,6 +274,7 @@ static void adopt_only_lane(struct ab_tape_builder *b)
     struct ab_tape *tape = &b->tape;
     tape->ops = b->lanes[0].ops;
     tape->n_ops = (uint32_t)b->lanes[0].n;
+    b->cap_ops = b->lanes[0].cap;
     b->lanes[0] = (struct ab_lane_ops){0};
     for (uint32_t p = 0; p < tape->n_phases; p++) {
         struct ab_phase *phase = &tape->phases[p];
@@ -283,9 +283,25 @@ static void adopt_only_lane(struct ab_tape_builder *b)
                                             : tape->n_ops;
         phase->turns_begin = phase->turns_end = 0;
     }
-    free(tape->turns);
-    tape->turns = NULL;
     tape->n_turns = 0;
+}
+
+void ab_tape_take_back(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    if (b->n_lanes == 1) {
+        b->lanes[0] = (struct ab_lane_ops){.ops = tape->ops, .cap = b->cap_ops};
+        tape->ops = NULL;
+        b->cap_ops = 0;
+    }
+    for (uint32_t l = 0; l < b->n_lanes; l++)
+        b->lanes[l].n = 0;
+    b->phases_before += tape->n_phases;
+    tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
+    tape->n_edges = tape->n_remote = 0;
+    b->n_edges = 0;
+    b->n_pushed = 0;
+    b->is_cut = false;
 }
 
 static bool lay_lanes(struct ab_tape_builder *b)
@@ -307,8 +323,11 @@ static bool lay_lanes(struct ab_tape_builder *b)
 enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
 {
     struct ab_tape *tape = &b->tape;
-    tape->lane_begin = calloc((size_t)tape->n_phases * b->n_lanes + 1, sizeof(uint32_t));
-    bool ok = tape->lane_begin != NULL;
+    size_t n_begins = (size_t)tape->n_phases * b->n_lanes + 1;
+    bool ok = true;
+    while (ok && b->cap_lane_begin < n_begins)
+        ok = ab_tape_grow((void **)&tape->lane_begin, &b->cap_lane_begin, b->cap_lane_begin,
+                          sizeof(uint32_t));
     if (ok && b->n_lanes == 1)
         adopt_only_lane(b);
     else if (ok)

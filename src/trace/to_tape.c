@@ -3,32 +3,71 @@
  * A trace as a tape: the producer that stands beside the workload compiler. Threads become lanes;
  * the reader's slots, which any thread takes up at once, become slots that seldom cross lanes.
  */
-#include "trace/reader.h"
-#include "trace/slot_pool.h"
+#include "trace/to_tape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { BATCH = 4096 };
+enum { BATCH = 4096, NO_LANE = UINT16_MAX };
 
-struct pusher {
-    struct ab_tape_builder *b;
-    const struct ab_trace_tape_options *options;
-    struct ab_slot_pool pool;
-    uint32_t *slots; /* by the reader's slot: the tape's */
-    size_t cap_slots;
-    uint64_t n_events;
-};
-
-/* One lane a thread; beyond what there is, threads share them. */
-static uint32_t lane_of(const struct pusher *p, uint32_t thread)
+static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
-    uint32_t n = p->options->n_lanes == 0 || p->options->n_lanes > AB_LANES_MAX
-                     ? AB_LANES_MAX
-                     : p->options->n_lanes;
-    return thread % n;
+    uint32_t cap = lanes->cap < 64 ? 64 : lanes->cap;
+    while (cap <= thread)
+        cap *= 2;
+    if (cap == lanes->cap)
+        return true;
+    uint16_t *grown = realloc(lanes->of_thread, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    memset(grown + lanes->cap, 0xff, (cap - lanes->cap) * sizeof grown[0]);
+    lanes->of_thread = grown;
+    lanes->cap = cap;
+    return true;
 }
 
-static bool know_slot(struct pusher *p, uint32_t slot)
+static uint32_t choose_lane(struct ab_trace_lanes *lanes, uint32_t thread)
+{
+    for (uint32_t l = 0; l < lanes->most; l++)
+        if (!lanes->is_taken[l]) {
+            lanes->is_taken[l] = true;
+            if (l >= lanes->n)
+                lanes->n = l + 1;
+            return l;
+        }
+    return thread % lanes->most;
+}
+
+void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most)
+{
+    *lanes = (struct ab_trace_lanes){
+        .most = most == 0 || most > AB_LANES_MAX ? AB_LANES_MAX : most, .n = 1};
+}
+
+void ab_trace_lanes_fini(struct ab_trace_lanes *lanes)
+{
+    free(lanes->of_thread);
+    *lanes = (struct ab_trace_lanes){0};
+}
+
+bool ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e, uint32_t *lane)
+{
+    if (!know_thread(lanes, e->thread))
+        return false;
+    uint16_t *of = &lanes->of_thread[e->thread];
+    if (e->kind == AB_EVENT_THREAD_END) {
+        if (*of != NO_LANE)
+            lanes->is_taken[*of] = false;
+        *lane = *of = NO_LANE;
+        return true;
+    }
+    if (*of == NO_LANE)
+        *of = (uint16_t)choose_lane(lanes, e->thread);
+    *lane = *of;
+    return true;
+}
+
+static bool know_slot(struct ab_trace_pusher *p, uint32_t slot)
 {
     size_t cap = p->cap_slots < 1024 ? 1024 : p->cap_slots;
     while (cap <= slot)
@@ -43,7 +82,7 @@ static bool know_slot(struct pusher *p, uint32_t slot)
     return true;
 }
 
-static enum ab_status push_alloc(struct pusher *p, const struct ab_event *e, uint32_t lane,
+static enum ab_status push_alloc(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
                                  const struct ab_request *request, struct ab_err *err)
 {
     uint32_t slot = 0;
@@ -55,7 +94,7 @@ static enum ab_status push_alloc(struct pusher *p, const struct ab_event *e, uin
     return ab_tape_alloc(p->b, slot, request, err);
 }
 
-static enum ab_status push_free(struct pusher *p, const struct ab_event *e, uint32_t lane,
+static enum ab_status push_free(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
                                 struct ab_err *err)
 {
     uint32_t slot = p->slots[e->slot];
@@ -63,9 +102,14 @@ static enum ab_status push_free(struct pusher *p, const struct ab_event *e, uint
     return ab_tape_free(p->b, slot, err);
 }
 
-static enum ab_status push_event(struct pusher *p, const struct ab_event *e, struct ab_err *err)
+enum ab_status ab_trace_pusher_push(struct ab_trace_pusher *p, const struct ab_event *e,
+                                    struct ab_err *err)
 {
-    uint32_t lane = lane_of(p, e->thread);
+    uint32_t lane;
+    if (!ab_trace_lanes_find(&p->lanes, e, &lane))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
+    if (e->kind == AB_EVENT_THREAD_END)
+        return AB_OK;
     struct ab_request request = {
         .size = e->size,
         .is_zeroed = e->kind == AB_EVENT_ALLOC_ZEROED,
@@ -88,14 +132,37 @@ static enum ab_status push_event(struct pusher *p, const struct ab_event *e, str
     return ab_tape_resize(p->b, p->slots[e->slot], &request, err);
 }
 
-static enum ab_status push_all(struct ab_trace_reader *r, struct pusher *p, struct ab_err *err)
+enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
+                                    const struct ab_trace_tape_options *options,
+                                    struct ab_err *err)
+{
+    *p = (struct ab_trace_pusher){.options = options};
+    ab_slot_pool_init(&p->pool, 0);
+    ab_trace_lanes_init(&p->lanes, options->n_lanes);
+    if ((p->b = ab_tape_begin()) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
+    return AB_OK;
+}
+
+void ab_trace_pusher_close(struct ab_trace_pusher *p)
+{
+    ab_tape_abandon(p->b);
+    ab_slot_pool_fini(&p->pool);
+    ab_trace_lanes_fini(&p->lanes);
+    free(p->slots);
+    *p = (struct ab_trace_pusher){0};
+}
+
+static enum ab_status push_all(struct ab_trace_reader *r, struct ab_trace_pusher *p,
+                               struct ab_err *err)
 {
     struct ab_event *events = malloc(BATCH * sizeof events[0]);
     enum ab_status status = events == NULL ? ab_fail(err, AB_SYSTEM, "out of memory") : AB_OK;
     for (size_t n = 1; status == AB_OK && n > 0;) {
         status = ab_trace_next(r, events, BATCH, &n, err);
         for (size_t i = 0; status == AB_OK && i < n; i++)
-            status = push_event(p, &events[i], err);
+            status = ab_trace_pusher_push(p, &events[i], err);
     }
     free(events);
     return status;
@@ -105,17 +172,14 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
                                 struct ab_tape *out, struct ab_trace_info *info,
                                 struct ab_err *err)
 {
+    struct ab_trace_options reading = {.is_partial = options->is_partial, .has_thread_ends = true};
     struct ab_trace_reader *r = NULL;
-    struct pusher p = {.options = options};
-    enum ab_status status = ab_trace_open(path, &r, err);
+    struct ab_trace_pusher p = {0};
+    enum ab_status status = ab_trace_open_with(path, &reading, &r, err);
     if (status != AB_OK)
         return status;
-    ab_slot_pool_init(&p.pool, 0);
-    if ((p.b = ab_tape_begin()) == NULL)
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
-    else
-        ab_tape_set_window(p.b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
-    if (status != AB_OK || (status = ab_tape_phase(p.b, "replay", true, err)) != AB_OK ||
+    if ((status = ab_trace_pusher_open(&p, options, err)) != AB_OK ||
+        (status = ab_tape_phase(p.b, AB_TRACE_PHASE, true, err)) != AB_OK ||
         (status = push_all(r, &p, err)) != AB_OK)
         goto out;
     struct ab_trace_info totals = *ab_trace_reader_info(r);
@@ -128,9 +192,7 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
     if (status == AB_OK)
         *info = totals;
 out:
-    ab_tape_abandon(p.b);
-    ab_slot_pool_fini(&p.pool);
-    free(p.slots);
+    ab_trace_pusher_close(&p);
     ab_trace_close(r);
     return status;
 }

@@ -274,6 +274,12 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     return ref;
 }
 
+static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
+{
+    c->fail(c->user, at == 0 ? "a live block resolves to NULL"
+                             : "a live block lies elsewhere than when it was given");
+}
+
 /* The block's entry, copied out and gone from the shadow. */
 static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
@@ -282,13 +288,34 @@ static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *hea
     struct ab_shadow_block *found = ab_shadow_find(&c->shadow, at);
     if (found == NULL) {
         drop_lock(c);
-        c->fail(c->user, at == 0 ? "a live block resolves to NULL"
-                                 : "a live block lies elsewhere than when it was given");
+        tell_lost(c, at);
     }
     struct ab_shadow_block b = *found;
     ab_shadow_drop(&c->shadow, at);
     drop_lock(c);
     return b;
+}
+
+/* Back ends that free nothing before a reset may keep it. */
+static void check_stale(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
+{
+    const struct ab_backend *hooks = c->target->hooks;
+    if (proves(c, AB_PROVE_STALE) && hooks != NULL && hooks->resolve != NULL && ref != 0 &&
+        ab_target_can_free(c->target) && hooks->resolve(heap, ref) != NULL)
+        c->fail(c->user, "the handle of a freed block still resolves");
+}
+
+void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    if (!is_followed(c, size))
+        return;
+    take_lock(c);
+    struct ab_shadow_block *found = ab_shadow_find(&c->shadow, place_of(c, heap, ref));
+    struct ab_shadow_block b = found != NULL ? *found : (struct ab_shadow_block){.at = 0};
+    drop_lock(c);
+    if (b.at == 0)
+        tell_lost(c, place_of(c, heap, ref));
+    read_back(c, heap, &b);
 }
 
 void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
@@ -299,6 +326,7 @@ void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
         read_back(c, heap, &b);
     }
     ab_target_free(c->target, heap, ref, size);
+    check_stale(c, heap, ref);
 }
 
 static void check_prefix(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b,
@@ -348,6 +376,8 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
         ab_words_add(&w, " gave NULL");
         say(c, &w);
     }
+    if (moved != ref)
+        check_stale(c, heap, ref);
     b.ref = moved;
     b.size = sizes[1];
     b.at = (uintptr_t)ab_target_address(c->target, heap, moved);

@@ -85,7 +85,7 @@ const struct ab_check ab_checks[] = {
     GATE("mark", "blocks", 1000, ab_check_mark, BYTES,
          FACTS(4 * KIB, 512, 128 * MIB, 1),
          "a release ends what is younger than its mark, and nothing else"),
-    GATE("handles", "handles", 10000, ab_check_handles, AB_PROVE_CONTENT,
+    GATE("handles", "handles", 10000, ab_check_handles, AB_PROVE_CONTENT | AB_PROVE_STALE,
          FACTS(4 * KIB, 1024, 128 * MIB, 1),
          "a stale handle is known as stale, however often its place was used again"),
     TELL("double-free", ab_matrix_double_free, "a block is freed twice in a row"),

@@ -25,7 +25,7 @@ struct verify {
 
 static struct verify preflight;
 
-static _Noreturn void fail(void *user, const char *what)
+static __attribute__((noreturn)) void fail(void *user, const char *what)
 {
     struct verify *v = user;
     char op[24];
@@ -127,6 +127,10 @@ static void verify_op(struct verify *v, uint64_t word)
     case AB_OP_RESIZE:
         verify_resize(v, slot, &op);
         break;
+    case AB_OP_ACCESS:
+        if (slot->ref != 0)
+            ab_checker_read(&v->checker, v->t->heap, slot->ref, AB_SLOT_SIZE(slot));
+        break;
     case AB_OP_ALLOC:
     case AB_OP_ALLOC_ZEROED:
     case AB_OP_ALLOC_ALIGNED:
@@ -183,7 +187,9 @@ static bool note_asked(const struct ab_ask *ask)
 
 static void survey(const struct verify *v)
 {
-    for (uint32_t i = 0; i < v->w->image->n_ops; i++) {
+    const struct ab_tape_image *image = v->w->image; /* in bursts: what the first one asks for */
+    uint32_t n_ops = image->n_bursts > 1 ? image->burst.n_ops : image->n_ops;
+    for (uint32_t i = 0; i < n_ops; i++) {
         int kind = ab_worker_op_kind(v->w, v->w->ops[i]);
         if (kind != AB_OP_ALLOC && kind != AB_OP_ALLOC_ZEROED && kind != AB_OP_ALLOC_ALIGNED)
             continue;

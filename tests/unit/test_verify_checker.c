@@ -65,7 +65,7 @@ static const struct ab_backend hooks = {
     .alloc = give, .alloc_zeroed = give, .alloc_aligned = give_aligned, .resize = resize,
     .free = take, .usable_size = usable};
 
-static _Noreturn void note(void *user, const char *text)
+static __attribute__((noreturn)) void note(void *user, const char *text)
 {
     (void)user;
     strncpy(told, text, sizeof told - 1);
