@@ -53,8 +53,8 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 
 const char *ab_selection_boundary(const struct ab_selection *s)
 {
-    return s->is_checked || s->fault_n > 0 || s->source == AB_SELECTION_BUILTIN || s->source == AB_SELECTION_PLUGIN ? "heap"
-                                                                                 : "malloc";
+    bool is_heap = s->source == AB_SELECTION_BUILTIN || s->source == AB_SELECTION_PLUGIN;
+    return is_heap || s->is_checked || s->fault_n > 0 ? "heap" : "malloc";
 }
 
 /* All names that -b knows. */
@@ -233,7 +233,8 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
     char stem[128], shown[64], printable[4 * sizeof s->name];
     if (is_file)
         ab_selection_stem(spelling->name, stem, sizeof stem);
-    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator, is_file ? stem : spelling->name,
+    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator,
+                     is_file ? stem : spelling->name,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
                      spelling->env[0] != 0 ? "}" : "");
