@@ -187,6 +187,15 @@ static void a_changed_byte_is_told_at_the_free_and_by_a_sweep(void **state)
     expect(told, "changed: alloc(64), byte 0");
 }
 
+static void the_contents_of_another_block_are_no_contents(void **state)
+{
+    (void)state;
+    ask(AB_CALL_ALLOC, 0, 64, 0);
+    ask(AB_CALL_ALLOC, 0, 64, 64);
+    memcpy(memory, memory + 64, 64);
+    expect(drop(0, 64), "contents of a live block changed: alloc(64), byte 0");
+}
+
 static void of_large_blocks_both_ends_are_read(void **state)
 {
     (void)state;
@@ -215,8 +224,10 @@ static void a_resize_must_keep_the_prefix(void **state)
     answer.usable = 128;
     memcpy(memory + 256, memory, 64);
     expect(change(0, 64, 128, 256), "");
-    memcpy(memory + 1024, memory + 256, 40);
-    expect(change(256, 128, 50, 1024), "resize(128 -> 50) did not keep byte 4");
+    memcpy(memory + 1024, memory + 256, 50); /* what lies behind the new end is free to change */
+    expect(change(256, 128, 50, 1024), "");
+    memcpy(memory + 2048, memory + 1024, 30);
+    expect(change(1024, 50, 60, 2048), "resize(50 -> 60) did not keep byte 30");
 }
 
 static void a_resize_that_fails_must_leave_the_block(void **state)
@@ -286,6 +297,7 @@ int main(void)
         TEST(an_overlap_names_both_blocks),
         TEST(memory_of_others_and_no_memory_are_told),
         TEST(a_changed_byte_is_told_at_the_free_and_by_a_sweep),
+        TEST(the_contents_of_another_block_are_no_contents),
         TEST(of_large_blocks_both_ends_are_read),
         TEST(zeroed_memory_must_be_zero),
         TEST(a_resize_must_keep_the_prefix),
