@@ -59,6 +59,8 @@ static void print_traits(const struct ab_backend *b)
         {AB_TRAIT_FIXED_SIZE, "one block size"},
         {AB_TRAIT_MOVES, "blocks may move"},
         {AB_TRAIT_NO_FREE, "gives nothing back before a reset"},
+        {AB_TRAIT_DETECTS_MISUSE, "notices wrong frees"},
+        {AB_TRAIT_REPEATABLE, "repeatable"},
     };
     const char *between = "";
     print_label("traits");

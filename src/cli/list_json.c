@@ -4,7 +4,7 @@
 #include "backend/builtin.h"
 #include "backend/presets.h"
 #include "core/bits.h"
-#include "core/text.h"
+#include "report/json_out.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -77,19 +77,6 @@ const char *ab_list_allowed(char *buf, size_t cap, const struct ab_param *p)
 
 /* ---- the document; a member that fails to be made makes the whole fail ---- */
 
-static bool put(json_t *o, const char *key, json_t *value)
-{
-    return value != NULL && json_object_set_new(o, key, value) == 0;
-}
-
-static json_t *text(const char *s)
-{
-    char printable[3 * 4096];
-    if (s == NULL || s[0] == 0)
-        return json_null();
-    return json_string(ab_text_printable(printable, sizeof printable, s));
-}
-
 static json_t *whole(uint64_t n)
 {
     return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
@@ -99,11 +86,15 @@ static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
 {
     static const char *const states[] = {"ok", "absent", "wrong_library"};
     json_t *o = json_object();
-    bool ok = put(o, "name", text(p->name)) && put(o, "kind", text("library")) &&
-              put(o, "boundary", text("malloc")) && put(o, "status", text(states[s->state])) &&
-              put(o, "reason", text(s->reason)) && put(o, "version", text(s->version)) &&
-              put(o, "path", text(s->path)) && put(o, "build_id", text(s->build_id)) &&
-              put(o, "package", text(p->package)) && put(o, "summary", text(p->summary));
+    bool ok = ab_json_put_text(o, "name", p->name) && ab_json_put_text(o, "kind", "library") &&
+              ab_json_put_text(o, "boundary", "malloc") &&
+               ab_json_put_text(o, "status", states[s->state]) &&
+              ab_json_put_text(o, "reason", s->reason) &&
+               ab_json_put_text(o, "version", s->version) &&
+              ab_json_put_text(o, "path", s->path) &&
+               ab_json_put_text(o, "build_id", s->build_id) &&
+              ab_json_put_text(o, "package", p->package) &&
+               ab_json_put_text(o, "summary", p->summary);
     if (ok)
         return o;
     json_decref(o);
@@ -117,12 +108,12 @@ static json_t *param(const struct ab_param *p)
     char def[64];
     json_t *o = json_object(), *choices = json_array();
     for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL; i++)
-        ok = json_array_append_new(choices, text(p->choices[i])) == 0 && ok;
-    ok = put(o, "name", text(p->name)) && put(o, "type", text(types[p->type])) &&
-         put(o, "default", text(ab_list_value(def, sizeof def, p, p->def))) &&
-         put(o, "min", is_number ? whole(p->min) : json_null()) &&
-         put(o, "max", is_number ? whole(p->max) : json_null()) && ok;
-    ok = put(o, "choices", choices) && put(o, "help", text(p->help)) && ok;
+        ok = json_array_append_new(choices, ab_json_printable(p->choices[i])) == 0 && ok;
+    ok = ab_json_put_text(o, "name", p->name) && ab_json_put_text(o, "type", types[p->type]) &&
+         ab_json_put_text(o, "default", ab_list_value(def, sizeof def, p, p->def)) &&
+         ab_json_put(o, "min", is_number ? whole(p->min) : json_null()) &&
+         ab_json_put(o, "max", is_number ? whole(p->max) : json_null()) && ok;
+    ok = ab_json_put(o, "choices", choices) && ab_json_put_text(o, "help", p->help) && ok;
     if (ok)
         return o;
     json_decref(o);
@@ -137,35 +128,36 @@ static bool put_traits(json_t *o, const struct ab_backend *b)
     } traits[] = {
         {AB_TRAIT_THREAD_SAFE, "thread_safe"}, {AB_TRAIT_FIXED_SIZE, "fixed_size"},
         {AB_TRAIT_MOVES, "moves"},             {AB_TRAIT_REMOTE_FREE, "remote_free"},
-        {AB_TRAIT_NO_FREE, "never_frees"},
+        {AB_TRAIT_NO_FREE, "never_frees"}, {AB_TRAIT_DETECTS_MISUSE, "detects_misuse"},
+        {AB_TRAIT_REPEATABLE, "repeatable"},
     };
     json_t *list = json_array();
     bool ok = true;
     for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
         if ((b->traits & traits[i].trait) != 0)
-            ok = json_array_append_new(list, text(traits[i].name)) == 0 && ok;
-    return put(o, "traits", list) && ok;
+            ok = json_array_append_new(list, ab_json_printable(traits[i].name)) == 0 && ok;
+    return ab_json_put(o, "traits", list) && ok;
 }
 
 static bool put_hooks(json_t *o, const struct ab_backend *b)
 {
     json_t *list = json_array();
-    bool ok = json_array_append_new(list, text("alloc")) == 0;
+    bool ok = json_array_append_new(list, ab_json_printable("alloc")) == 0;
     for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++)
         if (ab_list_has_hook(b, &hooks[i]))
-            ok = json_array_append_new(list, text(hooks[i].name)) == 0 && ok;
-    return put(o, "hooks", list) && ok;
+            ok = json_array_append_new(list, ab_json_printable(hooks[i].name)) == 0 && ok;
+    return ab_json_put(o, "hooks", list) && ok;
 }
 
 static json_t *builtin(const struct ab_backend *b)
 {
     json_t *o = json_object(), *params = json_array();
-    bool ok = put(o, "name", text(b->name)) && put(o, "kind", text("builtin")) &&
-              put(o, "boundary", text("heap")) && put(o, "status", text("ok")) &&
-              put(o, "summary", text(b->summary)) && put_traits(o, b) && put_hooks(o, b);
+    bool ok = ab_json_put_text(o, "name", b->name) && ab_json_put_text(o, "kind", "builtin") &&
+              ab_json_put_text(o, "boundary", "heap") && ab_json_put_text(o, "status", "ok") &&
+              ab_json_put_text(o, "summary", b->summary) && put_traits(o, b) && put_hooks(o, b);
     for (size_t i = 0; i < b->n_params; i++)
         ok = json_array_append_new(params, param(&b->params[i])) == 0 && ok;
-    ok = put(o, "params", params) && ok;
+    ok = ab_json_put(o, "params", params) && ok;
     if (ok)
         return o;
     json_decref(o);
@@ -175,13 +167,13 @@ static json_t *builtin(const struct ab_backend *b)
 bool ab_list_json(FILE *to, const struct ab_listing *listing)
 {
     json_t *o = json_object(), *list = json_array();
-    bool ok = put(o, "schema", text("allocbench-backends/1"));
+    bool ok = ab_json_put_text(o, "schema", "allocbench-backends/1");
     for (size_t i = 0; i < ab_preset_count(); i++)
         ok = json_array_append_new(list, library(ab_preset_at(i), &listing->presets[i].items[0])) ==
                  0 && ok;
     for (size_t i = 0; i < ab_builtin_count(); i++)
         ok = json_array_append_new(list, builtin(ab_builtin_at(i))) == 0 && ok;
-    ok = put(o, "backends", list) && ok;
+    ok = ab_json_put(o, "backends", list) && ok;
     ok = ok && json_dumpf(o, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF;
     json_decref(o);
     return ok;

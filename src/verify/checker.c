@@ -168,20 +168,32 @@ static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
         }
 }
 
-static void check_place(struct ab_checker *c, const struct ab_shadow_block *b)
+static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_block *b,
+                                  const struct ab_shadow_block *other)
 {
-    struct ab_words w;
-    if (!proves(c, AB_PROVE_PLACE))
-        return;
-    const struct ab_shadow_block *other = ab_shadow_overlap(&c->shadow, b->at, b->span);
-    if (other == NULL)
-        return;
-    w = gave(c, b);
+    struct ab_words w = gave(c, b);
     ab_words_add(&w, ", within a live block: ");
     add_block(&w, c, other);
     ab_words_add(&w, " at ");
     ab_words_hex(&w, other->at);
     say(c, &w);
+}
+
+/* Into the shadow, unless another is in its place. What is told is told without the lock. */
+static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
+{
+    struct ab_shadow_block other = {.at = 0};
+    take_lock(c);
+    const struct ab_shadow_block *found =
+        proves(c, AB_PROVE_PLACE) ? ab_shadow_overlap(&c->shadow, b->at, b->span) : NULL;
+    if (found != NULL)
+        other = *found;
+    bool is_kept = found == NULL && ab_shadow_put(&c->shadow, b);
+    drop_lock(c);
+    if (found != NULL)
+        tell_overlap(c, b, &other);
+    if (!is_kept)
+        c->fail(c->user, "no memory for the shadow of the blocks");
 }
 
 static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, size_t usable)
@@ -224,12 +236,7 @@ static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_b
     b->filled = !c->fills ? 0 : c->fills_usable && usable != SIZE_MAX ? held : b->size;
     if (c->fills_usable && !is_moving && b->size > 0)
         b->span = held;
-    take_lock(c);
-    check_place(c, b);
-    bool is_kept = ab_shadow_put(&c->shadow, b);
-    drop_lock(c);
-    if (!is_kept)
-        c->fail(c->user, "no memory for the shadow of the blocks");
+    take_up(c, b);
 }
 
 /* ---- calls ---- */
@@ -267,30 +274,47 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     return ref;
 }
 
-/* The block's entry, copied out; gone from the shadow unless it stays. */
-static struct ab_shadow_block look_up(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
-                                      bool stays)
+static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
+{
+    c->fail(c->user, at == 0 ? "a live block resolves to NULL"
+                             : "a live block lies elsewhere than when it was given");
+}
+
+/* The block's entry, copied out and gone from the shadow. */
+static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     uintptr_t at = place_of(c, heap, ref);
     take_lock(c);
     struct ab_shadow_block *found = ab_shadow_find(&c->shadow, at);
     if (found == NULL) {
         drop_lock(c);
-        c->fail(c->user, at == 0 ? "a live block resolves to NULL"
-                                 : "a live block lies elsewhere than when it was given");
+        tell_lost(c, at);
     }
     struct ab_shadow_block b = *found;
-    if (!stays)
-        ab_shadow_drop(&c->shadow, at);
+    ab_shadow_drop(&c->shadow, at);
     drop_lock(c);
     return b;
+}
+
+/* Back ends that free nothing before a reset may keep it. */
+static void check_stale(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
+{
+    const struct ab_backend *hooks = c->target->hooks;
+    if (proves(c, AB_PROVE_STALE) && hooks != NULL && hooks->resolve != NULL && ref != 0 &&
+        ab_target_can_free(c->target) && hooks->resolve(heap, ref) != NULL)
+        c->fail(c->user, "the handle of a freed block still resolves");
 }
 
 void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
 {
     if (!is_followed(c, size))
         return;
-    struct ab_shadow_block b = look_up(c, heap, ref, true);
+    take_lock(c);
+    struct ab_shadow_block *found = ab_shadow_find(&c->shadow, place_of(c, heap, ref));
+    struct ab_shadow_block b = found != NULL ? *found : (struct ab_shadow_block){.at = 0};
+    drop_lock(c);
+    if (b.at == 0)
+        tell_lost(c, place_of(c, heap, ref));
     read_back(c, heap, &b);
 }
 
@@ -298,10 +322,11 @@ void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
 {
     count(c, &c->n_freed);
     if (ref != 0 && is_followed(c, size)) {
-        struct ab_shadow_block b = look_up(c, heap, ref, false);
+        struct ab_shadow_block b = take_out(c, heap, ref);
         read_back(c, heap, &b);
     }
     ab_target_free(c->target, heap, ref, size);
+    check_stale(c, heap, ref);
 }
 
 static void check_prefix(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b,
@@ -340,7 +365,7 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
 {
     struct ab_words w = {.n = 0};
     uint64_t seq = count(c, &c->n_resized);
-    struct ab_shadow_block b = look_up(c, heap, ref, false);
+    struct ab_shadow_block b = take_out(c, heap, ref);
     read_back(c, heap, &b);
     ab_ref moved = ab_target_resize(c->target, heap, ref, sizes);
     if (moved == 0) {
@@ -351,6 +376,8 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
         ab_words_add(&w, " gave NULL");
         say(c, &w);
     }
+    if (moved != ref)
+        check_stale(c, heap, ref);
     b.ref = moved;
     b.size = sizes[1];
     b.at = (uintptr_t)ab_target_address(c->target, heap, moved);

@@ -27,7 +27,8 @@ enum ab_proof {
     AB_PROVE_PREFIX = 1u << 3, /* of a resize */
     AB_PROVE_ZERO = 1u << 4,
     AB_PROVE_USABLE = 1u << 5,
-    AB_PROVE_ALL = (1u << 6) - 1
+    AB_PROVE_STALE = 1u << 6, /* the handle of a freed block resolves to nothing */
+    AB_PROVE_ALL = (1u << 7) - 1
 };
 
 struct ab_checker {
@@ -58,9 +59,8 @@ void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
 /* 0: the block is still there, as it was. Neither size is 0. */
 ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
                          const size_t sizes[2]);
-/* Reads back one live block. */
+/* Reads one block back, and all that live. */
 void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
-/* Reads back all live blocks. */
 void ab_checker_sweep(struct ab_checker *c);
 /* All live blocks are gone, as by a reset. */
 void ab_checker_forget(struct ab_checker *c);

@@ -19,7 +19,9 @@
      .total_blocks = (total) / 64, .lanes = (n_lanes), .kinds = ALL_KINDS}
 
 #define GATE(name, unit, floor, run, proofs, facts, rule) \
-    {name, rule, unit, floor, false, (run) == ab_check_exhaustion, proofs, 10000, facts, run}
+    {name, rule, unit, floor, false, false, proofs, 10000, facts, run}
+#define GATE_OR_ABORT(name, unit, floor, run, proofs, facts, rule) \
+    {name, rule, unit, floor, false, true, proofs, 10000, facts, run}
 #define TELL(name, run, rule) \
     {name, rule, "", 0, true, true, 0, 5000, FACTS(64 * KIB, 4096, 64 * MIB, 1), run}
 #define BYTES (AB_PROVE_PLACE | AB_PROVE_CONTENT)
@@ -58,7 +60,7 @@ const struct ab_check ab_checks[] = {
     GATE("limits", "calls", 100, ab_check_limits, 0,
          FACTS(4 * KIB, 8192, 64 * MIB, 1),
          "more than PTRDIFF_MAX gives NULL, every small size a block"),
-    GATE("exhaustion", "blocks", 100, ab_check_exhaustion, BYTES,
+    GATE_OR_ABORT("exhaustion", "blocks", 100, ab_check_exhaustion, BYTES,
          FACTS(32 * KIB, 16384, 1024 * MIB, 1),
          "where memory ends there is NULL, and blocks again once some were freed"),
     GATE("reuse", "pairs", 60000, ab_check_reuse, 0,
@@ -85,7 +87,7 @@ const struct ab_check ab_checks[] = {
     GATE("mark", "blocks", 1000, ab_check_mark, BYTES,
          FACTS(4 * KIB, 512, 128 * MIB, 1),
          "a release ends what is younger than its mark, and nothing else"),
-    GATE("handles", "handles", 10000, ab_check_handles, AB_PROVE_CONTENT,
+    GATE("handles", "handles", 10000, ab_check_handles, AB_PROVE_CONTENT | AB_PROVE_STALE,
          FACTS(4 * KIB, 1024, 128 * MIB, 1),
          "a stale handle is known as stale, however often its place was used again"),
     TELL("double-free", ab_matrix_double_free, "a block is freed twice in a row"),

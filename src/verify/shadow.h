@@ -36,7 +36,8 @@ void ab_shadow_clear(struct ab_shadow *s);
 struct ab_shadow_block *ab_shadow_find(struct ab_shadow *s, uintptr_t at);
 /* A block that shares a byte with [at, at + span); NULL = none. */
 struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, size_t span);
-/* Where two begin at one place, one of them is found and dropped first. False when there is no memory. */
+/* Where two begin at one place, one of them is found and dropped first. False when there is no
+ * memory. */
 bool ab_shadow_put(struct ab_shadow *s, const struct ab_shadow_block *block);
 void ab_shadow_drop(struct ab_shadow *s, uintptr_t at);
 /* All live blocks, in no order: the next at or behind *i; NULL = no more. Starts with *i = 0. */

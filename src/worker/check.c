@@ -10,7 +10,7 @@ extern char __executable_start[], end[];
 
 enum { STACK_BYTES = 65536 };
 
-static _Noreturn void fail(void *user, const char *text)
+static __attribute__((noreturn)) void fail(void *user, const char *text)
 {
     ab_worker_fail(user, AB_FAILURE_CHECK, text, NULL);
 }

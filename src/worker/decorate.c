@@ -25,7 +25,7 @@ static struct ab_heap *inner_of(struct ab_heap *heap)
     return ((struct view *)(void *)heap)->inner;
 }
 
-static _Noreturn void fail(void *user, const char *text)
+static __attribute__((noreturn)) void fail(void *user, const char *text)
 {
     (void)user;
     ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);

@@ -230,8 +230,8 @@ static void base_free(void *p)
             munmap(region + (slab - 1) * SLAB, 4096);
     } else if (c < N_CLASSES) {
         char *begin = region + slab * SLAB;
-        char *cell = M == 24 ? (char *)p
-                             : begin + ((size_t)((char *)p - begin) / cell_bytes[c]) * cell_bytes[c];
+        size_t index = (size_t)((char *)p - begin) / cell_bytes[c];
+        char *cell = M == 24 ? (char *)p : begin + index * cell_bytes[c];
         spoil_neighbour(cell, cell_bytes[c]);
         push_cell(c, cell);
     }

@@ -90,7 +90,7 @@ static char *take_cell(struct ab_heap *h, unsigned class)
     if (cell != NULL) {
         if (h->mutant == 46)
             sched_yield();
-        memcpy(&h->cells[class], cell, sizeof cell);
+        memcpy(&h->cells[class], cell, sizeof(void *));
         return cell;
     }
     size_t align = bytes < 65536 ? bytes : 65536;
