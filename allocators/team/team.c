@@ -117,7 +117,7 @@ struct ab_member *ab_team_enter(const struct ab_team *team, uint32_t lane)
         return ab_team_at(team, lane % team->n_members);
     if (team->mode != AB_TEAM_LOCAL)
         return ab_team_at(team, 0);
-    return lane + 1 < team->n_members ? ab_team_at(team, lane + 1) : NULL;
+    return lane < team->n_members - 1 ? ab_team_at(team, lane + 1) : NULL;
 }
 
 struct ab_member *ab_team_owner(const struct ab_team *team, const void *block)
