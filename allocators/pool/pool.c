@@ -202,13 +202,20 @@ void ab_pool_purge(struct ab_pool *pool)
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }
 
+/* Behind the last slot of a chunk that was ever handed out. */
+static const char *top_of(const struct ab_pool *pool, uint32_t index)
+{
+    const char *dirty = pool->chunks[index].dirty;
+    return index == pool->current && pool->next > dirty ? pool->next : dirty;
+}
+
 bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 {
-    for (uint32_t i = 0; i <= pool->current && i < pool->n_chunks; i++) {
+    for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
         uintptr_t offset = (uintptr_t)p - (uintptr_t)chunk->base;
         if (offset < (uintptr_t)(chunk->end - chunk->base))
-            return offset % pool->stride == 0 && (i < pool->current || (const char *)p < pool->next);
+            return offset % pool->stride == 0 && (const char *)p < top_of(pool, i);
     }
     return false;
 }
@@ -226,10 +233,7 @@ size_t ab_pool_used(const struct ab_pool *pool)
     size_t bytes = 0;
     for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
-        const char *top = chunk->dirty;
-        if (i == pool->current && pool->next > top)
-            top = pool->next;
-        bytes += ab_os_round_up((size_t)(top - chunk->base), ab_os_page_bytes());
+        bytes += ab_os_round_up((size_t)(top_of(pool, i) - chunk->base), ab_os_page_bytes());
     }
     return bytes;
 }

@@ -74,7 +74,7 @@ void ab_pool_reset(struct ab_pool *pool);
  * whole pages inside free slots, if slots are that large. */
 void ab_pool_purge(struct ab_pool *pool);
 
-/* A pointer that a slot of this pool may have, live or not: what free needs to be safe. */
+/* A pointer that a slot of this pool has or had: what free needs to be safe. */
 bool ab_pool_owns(const struct ab_pool *pool, const void *p);
 
 /* Of pages: mapped, and handed out at some time since they were last given back. */

@@ -102,6 +102,6 @@ build() { # OUTPUT SOURCE FLAGS…
     bench run "$OUT/small.yaml" --set ops=4000 --set slots=20000 --reps 1 \
         -b slab:classes=pow2,slab:classes=fine --json -
     expect_code 0
-    jq -r '.. | objects | select(has("internal_ratio")) | .internal_ratio' "$OUT/stdout" | head -4
-    jq -r 'paths | map(tostring) | join(".")' "$OUT/stdout" | grep -i internal | head -5
+    expect_json '.memory | map(select(.backend == "slab:classes=pow2") | .internal) | min > 0.25'
+    expect_json '.memory | map(select(.backend == "slab:classes=fine") | .internal) | max <= 0.08'
 }
