@@ -19,6 +19,9 @@
 #ifndef AB_ALLOCATORS_TEAM_H
 #define AB_ALLOCATORS_TEAM_H
 
+#include "allocators/ab_backend.h"
+#include "allocators/guard.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +38,7 @@ struct ab_member {
     uintptr_t own_base; /* what lies in [own_base, own_base + own_bytes) may be freed without */
     size_t own_bytes;   /* further questions; 0: nothing */
     bool is_plain;      /* nobody else calls it: no lock */
+    bool is_guarded;    /* its blocks lie between canaries */
     struct ab_team *team;
     struct ab_member *to; /* whose blocks wait here to be sent */
     struct ab_team_link *first, *last;
@@ -93,6 +97,15 @@ struct ab_team_cursor {
 const void *ab_team_in_flight(const struct ab_member *member, struct ab_team_cursor *cursor);
 /* Unlinks the first; the block may be handed to the allocator. */
 void *ab_team_pop(struct ab_team_link **chain);
+
+/* ---- hooks of a back end whose heap begins with an ab_member ---- */
+
+int ab_team_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
+void ab_team_thread_leave(struct ab_heap *heap);
+/* Off the fast path: guarded, or as the allocator below has it. free: NULL does nothing. */
+ab_ref ab_team_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap, size_t align,
+                             size_t size, bool is_zeroed);
+void ab_team_special_free(const struct ab_guard_below *below, struct ab_heap *heap, ab_ref ref);
 
 static inline void ab_member_lock(struct ab_member *member)
 {
