@@ -251,6 +251,8 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
     };
     if (values[PARAM_THREADS] == THREADS_NONE && facts->lanes > 1)
         return EINVAL;
+    if (options.slot_bytes < AB_POOL_ALIGN)
+        options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
         options.slot_bytes = ab_guard_bytes(options.align, options.slot_bytes);
     if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
