@@ -170,8 +170,10 @@ __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
 {
     AB_POOL_TRIM(pool, pool->chunks, 0);
     mark_dirty(pool);
-    for (uint32_t i = 0; i <= pool->current; i++)
+    for (uint32_t i = 0; i < pool->current; i++)
         AB_MARK_UNUSED(pool->chunks[i].base, pool->chunks[i].map_bytes);
+    AB_MARK_UNUSED(pool->chunks[pool->current].base,
+                   (size_t)(pool->next - pool->chunks[pool->current].base));
     pool->free = NULL;
     pool->n_live = 0;
     enter_chunk(pool, 0);

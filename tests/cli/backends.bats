@@ -192,7 +192,7 @@ library() { # NAME
     grep -q 'several lanes, frees by other lanes' "$OUT/stdout"
     grep -Eq ':keep=1024 \(0 to [0-9]+\) empty slabs' "$OUT/stdout"
     grep -Eq ':spare=4MiB \(0 to 64TiB\)' "$OUT/stdout"
-    grep -Eq ':threads=auto \(auto, mutex\)' "$OUT/stdout"
+    grep -Eq ':threads=auto \(auto, mutex' "$OUT/stdout"
     grep -Eq ':grow=on \(on, off\)' "$OUT/stdout"
     bench list backend
     expect_code 2
