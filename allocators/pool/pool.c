@@ -61,8 +61,10 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
 
 static void enter_chunk(struct ab_pool *pool, uint32_t index)
 {
+    uintptr_t carved = index == 0 ? 0 : (uintptr_t)pool->next - pool->origin;
     pool->current = index;
     pool->next = pool->chunks[index].base;
+    pool->origin = (uintptr_t)pool->next - carved;
     pool->limit = pool->chunks[index].end;
 }
 
@@ -175,7 +177,7 @@ __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
     AB_MARK_UNUSED(pool->chunks[pool->current].base,
                    (size_t)(pool->next - pool->chunks[pool->current].base));
     pool->free = NULL;
-    pool->n_live = 0;
+    pool->free_bytes = 0;
     enter_chunk(pool, 0);
 }
 
@@ -238,4 +240,9 @@ size_t ab_pool_used(const struct ab_pool *pool)
         bytes += ab_os_round_up((size_t)(top_of(pool, i) - chunk->base), ab_os_page_bytes());
     }
     return bytes;
+}
+
+size_t ab_pool_live(const struct ab_pool *pool)
+{
+    return ((uintptr_t)pool->next - pool->origin - pool->free_bytes) / pool->stride;
 }

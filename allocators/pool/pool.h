@@ -35,8 +35,9 @@ struct ab_pool_chunk {
 struct ab_pool {
     struct ab_pool_slot *free; /* freed last, served first */
     char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
+    uintptr_t origin;          /* next - origin: bytes carved, those of earlier chunks too. All that */
+    size_t free_bytes;         /* a carved slot costs is a step of `next`: no count of live ones */
     size_t slot_bytes, stride; /* what a block may use; from slot to slot */
-    size_t n_live;
     uint32_t n_chunks, current; /* chunks behind the current one are empty */
     bool grows;
     size_t align; /* of every slot */
@@ -80,6 +81,8 @@ bool ab_pool_owns(const struct ab_pool *pool, const void *p);
 /* Of pages: mapped, and handed out at some time since they were last given back. */
 size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
+/* Slots that are handed out. */
+size_t ab_pool_live(const struct ab_pool *pool);
 
 /* The links of free slots, which nobody else may touch. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
@@ -105,7 +108,7 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
         return NULL;
     if (slot != NULL) {
         pool->free = ab_pool_next(slot);
-        pool->n_live++;
+        pool->free_bytes -= pool->stride;
         AB_MARK_ALLOC(pool, slot, size);
         return slot;
     }
@@ -113,7 +116,6 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     if (__builtin_expect(fresh == pool->limit, 0))
         return ab_pool_alloc_slow(pool, size);
     pool->next = fresh + pool->stride;
-    pool->n_live++;
     AB_MARK_ALLOC(pool, fresh, size);
     return fresh;
 }
@@ -132,7 +134,8 @@ static inline void ab_pool_free(struct ab_pool *pool, void *block)
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
     ab_pool_link(slot, pool->free);
     pool->free = slot;
-    if (__builtin_expect(--pool->n_live == 0, 0))
+    pool->free_bytes += pool->stride;
+    if (__builtin_expect((uintptr_t)pool->next - pool->origin == pool->free_bytes, 0))
         ab_pool_reset(pool);
 }
 

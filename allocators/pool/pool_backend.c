@@ -412,7 +412,7 @@ static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
         n_flying++;
     sum->reserved_bytes += ab_pool_mapped(pool);
     sum->committed_bytes += ab_pool_used(pool);
-    sum->live_bytes += (pool->n_live - n_flying) * pool->slot_bytes;
+    sum->live_bytes += (ab_pool_live(pool) - n_flying) * pool->slot_bytes;
     sum->metadata_bytes += sizeof *heap;
     sum->os_calls += pool->n_os_calls;
 }

@@ -22,12 +22,12 @@ int main(void)
         *p = (struct particle){.dx = 1, .next = all};
         all = p;
     }
-    printf("%zu particles\n", pool.n_live);
+    printf("%zu particles\n", ab_pool_live(&pool));
     for (struct particle *next; all != NULL; all = next) {
         next = all->next;
         ab_pool_free(&pool, all);
     }
-    printf("%zu left\n", pool.n_live);
+    printf("%zu left\n", ab_pool_live(&pool));
     ab_pool_fini(&pool);
     return 0;
 }
