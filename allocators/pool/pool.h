@@ -100,12 +100,11 @@ static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *
     AB_MARK_UNUSED(slot, sizeof *slot);
 }
 
-/* NULL when size is larger than a slot, or the pool is exhausted. */
-static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+/* size, which only the marks need, is known to fit a slot. */
+static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
 {
     struct ab_pool_slot *slot = pool->free;
-    if (__builtin_expect(size > pool->slot_bytes, 0))
-        return NULL;
+    (void)size;
     if (slot != NULL) {
         pool->free = ab_pool_next(slot);
         pool->free_bytes -= pool->stride;
@@ -118,6 +117,12 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     pool->next = fresh + pool->stride;
     AB_MARK_ALLOC(pool, fresh, size);
     return fresh;
+}
+
+/* NULL when size is larger than a slot, or the pool is exhausted. */
+static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+{
+    return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
 
 /* As ab_pool_alloc; also NULL when slots are not that much aligned. */

@@ -169,6 +169,7 @@ static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_pool_
     if (error != 0)
         return error;
     bool is_plain = heap->member.is_plain;
+    heap->member.fast_max = is_plain ? heap->pool.slot_bytes : 0;
     heap->pool.mutex = is_plain ? NULL : &heap->member.mutex;
     heap->pool.collect = is_plain && team->mode == AB_TEAM_LOCAL ? collect : NULL;
     return 0;
@@ -204,7 +205,7 @@ static void set_debug(struct ab_team *team)
         struct ab_heap *heap = heap_at(team, i);
         heap->member.is_guarded = true;
         heap->member.is_plain = false;
-        heap->member.own_bytes = 0;
+        heap->member.own_bytes = heap->member.fast_max = 0;
         heap->pool.mutex = &heap->member.mutex;
         heap->pool.collect = NULL;
     }
@@ -321,9 +322,9 @@ static const struct ab_guard_below below = {
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(!heap->member.is_plain, 0))
+    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
         return ab_team_special_alloc(&below, heap, 0, size, false);
-    return (ab_ref)ab_pool_alloc(&heap->pool, size);
+    return (ab_ref)ab_pool_take(&heap->pool, size);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)

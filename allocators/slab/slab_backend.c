@@ -150,6 +150,7 @@ static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_slabs
     heap->member.is_guarded = is_debug;
     heap->member.own_base = (uintptr_t)heap->slabs.base;
     heap->member.own_bytes = heap->member.is_plain ? heap->slabs.span_bytes : 0;
+    heap->member.fast_max = heap->member.is_plain ? AB_SLAB_LARGEST : 0;
     heap->slabs.mutex = heap->member.is_plain ? NULL : &heap->member.mutex;
     heap->slabs.collect = team->mode == AB_TEAM_LOCAL && heap->member.is_plain ? collect : NULL;
     return 0;
@@ -285,9 +286,9 @@ static void *raw_resize(struct ab_heap *heap, void *block, size_t old_size, size
 
 static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(!heap->member.is_plain, 0))
+    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
         return ab_team_special_alloc(&below, heap, 0, size, false);
-    return (ab_ref)ab_slabs_alloc(&heap->slabs, size);
+    return (ab_ref)ab_slabs_alloc_from(&heap->slabs, ab_slab_class_of(&heap->slabs, size), size);
 }
 
 /* The size is not needed: a slab knows its class. */

@@ -11,7 +11,7 @@
  *
  * Each member's addresses are a span of their own, so a block finds its owner by a shift; what lies
  * elsewhere (large blocks) must know it. The embedding allocator keeps an ab_member as the first
- * thing of its heap, and its hot path asks is_plain on alloc and own_base on free, nothing else.
+ * thing of its heap, and its hot path asks fast_max on alloc and own_base on free, nothing else.
  *
  * The queue is a stack: pushed by compare-and-swap, taken as a whole by an exchange, so there is no
  * ABA. The link lies inside the freed block.
@@ -37,6 +37,7 @@ struct ab_team_link { /* lies inside the freed block */
 struct ab_member {
     uintptr_t own_base; /* what lies in [own_base, own_base + own_bytes) may be freed without */
     size_t own_bytes;   /* further questions; 0: nothing */
+    size_t fast_max;    /* sizes from 1 to this are served without further questions; 0: none */
     bool is_plain;      /* nobody else calls it: no lock */
     bool is_guarded;    /* its blocks lie between canaries */
     struct ab_team *team;
