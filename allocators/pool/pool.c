@@ -61,8 +61,10 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
 
 static void enter_chunk(struct ab_pool *pool, uint32_t index)
 {
+    uintptr_t carved = index == 0 ? 0 : (uintptr_t)pool->next - pool->origin;
     pool->current = index;
     pool->next = pool->chunks[index].base;
+    pool->origin = (uintptr_t)pool->next - carved;
     pool->limit = pool->chunks[index].end;
 }
 
@@ -170,10 +172,12 @@ __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
 {
     AB_POOL_TRIM(pool, pool->chunks, 0);
     mark_dirty(pool);
-    for (uint32_t i = 0; i <= pool->current; i++)
+    for (uint32_t i = 0; i < pool->current; i++)
         AB_MARK_UNUSED(pool->chunks[i].base, pool->chunks[i].map_bytes);
+    AB_MARK_UNUSED(pool->chunks[pool->current].base,
+                   (size_t)(pool->next - pool->chunks[pool->current].base));
     pool->free = NULL;
-    pool->n_live = 0;
+    pool->free_bytes = 0;
     enter_chunk(pool, 0);
 }
 
@@ -202,13 +206,20 @@ void ab_pool_purge(struct ab_pool *pool)
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }
 
+/* Behind the last slot of a chunk that was ever handed out. */
+static const char *top_of(const struct ab_pool *pool, uint32_t index)
+{
+    const char *dirty = pool->chunks[index].dirty;
+    return index == pool->current && pool->next > dirty ? pool->next : dirty;
+}
+
 bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 {
-    for (uint32_t i = 0; i <= pool->current && i < pool->n_chunks; i++) {
+    for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
         uintptr_t offset = (uintptr_t)p - (uintptr_t)chunk->base;
         if (offset < (uintptr_t)(chunk->end - chunk->base))
-            return offset % pool->stride == 0 && (i < pool->current || (const char *)p < pool->next);
+            return offset % pool->stride == 0 && (const char *)p < top_of(pool, i);
     }
     return false;
 }
@@ -226,10 +237,12 @@ size_t ab_pool_used(const struct ab_pool *pool)
     size_t bytes = 0;
     for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
-        const char *top = chunk->dirty;
-        if (i == pool->current && pool->next > top)
-            top = pool->next;
-        bytes += ab_os_round_up((size_t)(top - chunk->base), ab_os_page_bytes());
+        bytes += ab_os_round_up((size_t)(top_of(pool, i) - chunk->base), ab_os_page_bytes());
     }
     return bytes;
+}
+
+size_t ab_pool_live(const struct ab_pool *pool)
+{
+    return ((uintptr_t)pool->next - pool->origin - pool->free_bytes) / pool->stride;
 }

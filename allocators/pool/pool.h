@@ -35,8 +35,9 @@ struct ab_pool_chunk {
 struct ab_pool {
     struct ab_pool_slot *free; /* freed last, served first */
     char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
+    uintptr_t origin;          /* next - origin: bytes carved, those of earlier chunks too. All that */
+    size_t free_bytes;         /* a carved slot costs is a step of `next`: no count of live ones */
     size_t slot_bytes, stride; /* what a block may use; from slot to slot */
-    size_t n_live;
     uint32_t n_chunks, current; /* chunks behind the current one are empty */
     bool grows;
     size_t align; /* of every slot */
@@ -74,12 +75,14 @@ void ab_pool_reset(struct ab_pool *pool);
  * whole pages inside free slots, if slots are that large. */
 void ab_pool_purge(struct ab_pool *pool);
 
-/* A pointer that a slot of this pool may have, live or not: what free needs to be safe. */
+/* A pointer that a slot of this pool has or had: what free needs to be safe. */
 bool ab_pool_owns(const struct ab_pool *pool, const void *p);
 
 /* Of pages: mapped, and handed out at some time since they were last given back. */
 size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
+/* Slots that are handed out. */
+size_t ab_pool_live(const struct ab_pool *pool);
 
 /* The links of free slots, which nobody else may touch. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
@@ -97,15 +100,14 @@ static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *
     AB_MARK_UNUSED(slot, sizeof *slot);
 }
 
-/* NULL when size is larger than a slot, or the pool is exhausted. */
-static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+/* size, which only the marks need, is known to fit a slot. */
+static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
 {
     struct ab_pool_slot *slot = pool->free;
-    if (__builtin_expect(size > pool->slot_bytes, 0))
-        return NULL;
+    (void)size;
     if (slot != NULL) {
         pool->free = ab_pool_next(slot);
-        pool->n_live++;
+        pool->free_bytes -= pool->stride;
         AB_MARK_ALLOC(pool, slot, size);
         return slot;
     }
@@ -113,9 +115,14 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     if (__builtin_expect(fresh == pool->limit, 0))
         return ab_pool_alloc_slow(pool, size);
     pool->next = fresh + pool->stride;
-    pool->n_live++;
     AB_MARK_ALLOC(pool, fresh, size);
     return fresh;
+}
+
+/* NULL when size is larger than a slot, or the pool is exhausted. */
+static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+{
+    return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
 
 /* As ab_pool_alloc; also NULL when slots are not that much aligned. */
@@ -132,7 +139,8 @@ static inline void ab_pool_free(struct ab_pool *pool, void *block)
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
     ab_pool_link(slot, pool->free);
     pool->free = slot;
-    if (__builtin_expect(--pool->n_live == 0, 0))
+    pool->free_bytes += pool->stride;
+    if (__builtin_expect((uintptr_t)pool->next - pool->origin == pool->free_bytes, 0))
         ab_pool_reset(pool);
 }
 

@@ -6,7 +6,6 @@
  * needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/guard.h"
 #include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
@@ -15,7 +14,7 @@
 
 struct ab_heap {
     struct ab_member member;
-    bool is_debug, is_lockfree;
+    bool is_lockfree;
     struct ab_pool pool;
     struct ab_pool_lockfree lockfree; /* of the first member only */
 };
@@ -171,6 +170,7 @@ static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_pool_
     if (error != 0)
         return error;
     bool is_plain = heap->member.is_plain;
+    heap->member.fast_max = is_plain ? heap->pool.slot_bytes : 0;
     heap->pool.mutex = is_plain ? NULL : &heap->member.mutex;
     heap->pool.collect = is_plain && team->mode == AB_TEAM_LOCAL ? collect : NULL;
     return 0;
@@ -204,9 +204,9 @@ static void set_debug(struct ab_team *team)
 {
     for (uint32_t i = 0; i < team->n_members; i++) {
         struct ab_heap *heap = heap_at(team, i);
-        heap->is_debug = true;
+        heap->member.is_guarded = true;
         heap->member.is_plain = false;
-        heap->member.own_bytes = 0;
+        heap->member.own_bytes = heap->member.fast_max = 0;
         heap->pool.mutex = &heap->member.mutex;
         heap->pool.collect = NULL;
     }
@@ -253,6 +253,8 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
     };
     if (values[PARAM_THREADS] == THREADS_NONE && facts->lanes > 1)
         return EINVAL;
+    if (options.slot_bytes < AB_POOL_ALIGN)
+        options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
         options.slot_bytes = ab_guard_bytes(options.align, options.slot_bytes);
     if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
@@ -317,47 +319,32 @@ static bool owns(void *context, const void *block)
 static const struct ab_guard_below below = {
     .name = "pool", .alloc = raw_alloc, .free = raw_free, .owns = owns};
 
-static __attribute__((noinline)) ab_ref alloc_special(struct ab_heap *heap, size_t align,
-                                                      size_t size, bool is_zeroed)
-{
-    return (ab_ref)(heap->is_debug ? ab_guard_alloc(&below, heap, align, size, is_zeroed)
-                                   : raw_alloc(heap, align, size, is_zeroed));
-}
-
-static __attribute__((noinline)) void free_special(struct ab_heap *heap, ab_ref ref)
-{
-    if (heap->is_debug)
-        ab_guard_free(&below, heap, (void *)ref);
-    else if (ref != 0)
-        raw_free(heap, (void *)ref);
-}
-
 /* ---- hooks ---- */
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(!heap->member.is_plain, 0))
-        return alloc_special(heap, 0, size, false);
-    return (ab_ref)ab_pool_alloc(&heap->pool, size);
+    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
+        return ab_team_special_alloc(&below, heap, 0, size, false);
+    return (ab_ref)ab_pool_take(&heap->pool, size);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
     if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
-        free_special(heap, ref);
+        ab_team_special_free(&below, heap, ref);
     else
         ab_pool_free(&heap->pool, (void *)ref);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return alloc_special(heap, align, size, false);
+    return ab_team_special_alloc(&below, heap, align, size, false);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return alloc_special(heap, 0, size, true);
+    return ab_team_special_alloc(&below, heap, 0, size, true);
 }
 
 /* Of every block; no lock, it never changes. */
@@ -369,7 +356,7 @@ static size_t slot_bytes(const struct ab_heap *heap)
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    if (heap->is_debug)
+    if (heap->member.is_guarded)
         return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
     if (new_size > slot_bytes(heap))
         return 0;
@@ -379,7 +366,7 @@ static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 
 static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 {
-    if (heap->is_debug)
+    if (heap->member.is_guarded)
         return ab_guard_size((const void *)ref);
     AB_MARK_DEFINED((void *)ref, slot_bytes(heap));
     return slot_bytes(heap);
@@ -427,7 +414,7 @@ static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
         n_flying++;
     sum->reserved_bytes += ab_pool_mapped(pool);
     sum->committed_bytes += ab_pool_used(pool);
-    sum->live_bytes += (pool->n_live - n_flying) * pool->slot_bytes;
+    sum->live_bytes += (ab_pool_live(pool) - n_flying) * pool->slot_bytes;
     sum->metadata_bytes += sizeof *heap;
     sum->os_calls += pool->n_os_calls;
 }
@@ -461,23 +448,9 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
-static int pool_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
-{
-    struct ab_member *member = ab_team_enter(heap->member.team, lane);
-    if (member == NULL)
-        return EINVAL;
-    *out = (struct ab_heap *)member;
-    return 0;
-}
-
-static void pool_thread_leave(struct ab_heap *heap)
-{
-    ab_team_leave(&heap->member);
-}
-
 struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
 {
-    return heap->member.is_plain && !heap->is_lockfree && !heap->is_debug ? &heap->pool : NULL;
+    return heap->member.is_plain && !heap->is_lockfree && !heap->member.is_guarded ? &heap->pool : NULL;
 }
 
 extern const struct ab_backend ab_pool_backend;
@@ -501,6 +474,6 @@ const struct ab_backend ab_pool_backend = {
     .reset = pool_reset,
     .purge = pool_purge,
     .stats = pool_stats,
-    .thread_enter = pool_thread_enter,
-    .thread_leave = pool_thread_leave,
+    .thread_enter = ab_team_thread_enter,
+    .thread_leave = ab_team_thread_leave,
 };

@@ -5,7 +5,6 @@
  * more than the allocator itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/guard.h"
 #include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
@@ -13,7 +12,6 @@
 
 struct ab_heap {
     struct ab_member member;
-    bool is_debug;
     struct ab_slabs slabs;
 };
 
@@ -150,9 +148,10 @@ static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_slabs
         return error;
     if (is_debug)
         heap->member.is_plain = false;
-    heap->is_debug = is_debug;
+    heap->member.is_guarded = is_debug;
     heap->member.own_base = (uintptr_t)heap->slabs.base;
     heap->member.own_bytes = heap->member.is_plain ? heap->slabs.span_bytes : 0;
+    heap->member.fast_max = heap->member.is_plain ? AB_SLAB_LARGEST : 0;
     heap->slabs.mutex = heap->member.is_plain ? NULL : &heap->member.mutex;
     heap->slabs.collect = team->mode == AB_TEAM_LOCAL && heap->member.is_plain ? collect : NULL;
     return 0;
@@ -258,21 +257,6 @@ static bool owns(void *context, const void *block)
 static const struct ab_guard_below below = {
     .name = "slab", .alloc = raw_alloc, .free = raw_free, .owns = owns};
 
-static __attribute__((noinline)) ab_ref alloc_special(struct ab_heap *heap, size_t align,
-                                                      size_t size, bool is_zeroed)
-{
-    return (ab_ref)(heap->is_debug ? ab_guard_alloc(&below, heap, align, size, is_zeroed)
-                                   : raw_alloc(heap, align, size, is_zeroed));
-}
-
-static __attribute__((noinline)) void free_special(struct ab_heap *heap, ab_ref ref)
-{
-    if (heap->is_debug)
-        ab_guard_free(&below, heap, (void *)ref);
-    else if (ref != 0)
-        raw_free(heap, (void *)ref);
-}
-
 /* A block of another thread: a new one here, and the old one goes home. */
 static void *take_over(struct ab_heap *heap, struct ab_heap *owner, void *block, size_t old_size,
                        size_t new_size)
@@ -303,9 +287,9 @@ static void *raw_resize(struct ab_heap *heap, void *block, size_t old_size, size
 
 static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(!heap->member.is_plain, 0))
-        return alloc_special(heap, 0, size, false);
-    return (ab_ref)ab_slabs_alloc(&heap->slabs, size);
+    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
+        return ab_team_special_alloc(&below, heap, 0, size, false);
+    return (ab_ref)ab_slabs_alloc_from(&heap->slabs, ab_slab_class_of(&heap->slabs, size), size);
 }
 
 /* The size is not needed: a slab knows its class. */
@@ -313,24 +297,24 @@ static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
     if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
-        free_special(heap, ref);
+        ab_team_special_free(&below, heap, ref);
     else
         ab_slabs_free_small(&heap->slabs, (struct ab_slab_block *)ref);
 }
 
 static ab_ref slab_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return alloc_special(heap, align, size, false);
+    return ab_team_special_alloc(&below, heap, align, size, false);
 }
 
 static ab_ref slab_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return alloc_special(heap, 0, size, true);
+    return ab_team_special_alloc(&below, heap, 0, size, true);
 }
 
 static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    if (heap->is_debug)
+    if (heap->member.is_guarded)
         return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
     return (ab_ref)raw_resize(heap, (void *)ref, old_size, new_size);
 }
@@ -339,7 +323,7 @@ static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
 {
     const void *block = (const void *)ref;
-    if (heap->is_debug)
+    if (heap->member.is_guarded)
         return ab_guard_size(block);
     return ab_slabs_usable(&owner_of(heap, block)->slabs, block);
 }
@@ -408,23 +392,9 @@ static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
-static int slab_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
-{
-    struct ab_member *member = ab_team_enter(heap->member.team, lane);
-    if (member == NULL)
-        return EINVAL;
-    *out = (struct ab_heap *)member;
-    return 0;
-}
-
-static void slab_thread_leave(struct ab_heap *heap)
-{
-    ab_team_leave(&heap->member);
-}
-
 struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
 {
-    return heap->member.is_plain && !heap->is_debug ? &heap->slabs : NULL;
+    return heap->member.is_plain && !heap->member.is_guarded ? &heap->slabs : NULL;
 }
 
 extern const struct ab_backend ab_slab_backend;
@@ -448,6 +418,6 @@ const struct ab_backend ab_slab_backend = {
     .reset = slab_reset,
     .purge = slab_purge,
     .stats = slab_stats,
-    .thread_enter = slab_thread_enter,
-    .thread_leave = slab_thread_leave,
+    .thread_enter = ab_team_thread_enter,
+    .thread_leave = ab_team_thread_leave,
 };

@@ -117,7 +117,7 @@ struct ab_member *ab_team_enter(const struct ab_team *team, uint32_t lane)
         return ab_team_at(team, lane % team->n_members);
     if (team->mode != AB_TEAM_LOCAL)
         return ab_team_at(team, 0);
-    return lane + 1 < team->n_members ? ab_team_at(team, lane + 1) : NULL;
+    return lane < team->n_members - 1 ? ab_team_at(team, lane + 1) : NULL;
 }
 
 struct ab_member *ab_team_owner(const struct ab_team *team, const void *block)
@@ -222,4 +222,36 @@ void *ab_team_pop(struct ab_team_link **chain)
     struct ab_team_link *link = *chain;
     *chain = link->next;
     return link;
+}
+
+/* ---- hooks ---- */
+
+int ab_team_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    struct ab_member *member = ab_team_enter(((struct ab_member *)heap)->team, lane);
+    if (member == NULL)
+        return EINVAL;
+    *out = (struct ab_heap *)member;
+    return 0;
+}
+
+void ab_team_thread_leave(struct ab_heap *heap)
+{
+    ab_team_leave((struct ab_member *)heap);
+}
+
+ab_ref ab_team_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap, size_t align,
+                             size_t size, bool is_zeroed)
+{
+    bool is_guarded = ((struct ab_member *)heap)->is_guarded;
+    return (ab_ref)(is_guarded ? ab_guard_alloc(below, heap, align, size, is_zeroed)
+                               : below->alloc(heap, align, size, is_zeroed));
+}
+
+void ab_team_special_free(const struct ab_guard_below *below, struct ab_heap *heap, ab_ref ref)
+{
+    if (((struct ab_member *)heap)->is_guarded)
+        ab_guard_free(below, heap, (void *)ref);
+    else if (ref != 0)
+        below->free(heap, (void *)ref);
 }

@@ -11,13 +11,16 @@
  *
  * Each member's addresses are a span of their own, so a block finds its owner by a shift; what lies
  * elsewhere (large blocks) must know it. The embedding allocator keeps an ab_member as the first
- * thing of its heap, and its hot path asks is_plain on alloc and own_base on free, nothing else.
+ * thing of its heap, and its hot path asks fast_max on alloc and own_base on free, nothing else.
  *
  * The queue is a stack: pushed by compare-and-swap, taken as a whole by an exchange, so there is no
  * ABA. The link lies inside the freed block.
  */
 #ifndef AB_ALLOCATORS_TEAM_H
 #define AB_ALLOCATORS_TEAM_H
+
+#include "allocators/ab_backend.h"
+#include "allocators/guard.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -34,7 +37,9 @@ struct ab_team_link { /* lies inside the freed block */
 struct ab_member {
     uintptr_t own_base; /* what lies in [own_base, own_base + own_bytes) may be freed without */
     size_t own_bytes;   /* further questions; 0: nothing */
+    size_t fast_max;    /* sizes from 1 to this are served without further questions; 0: none */
     bool is_plain;      /* nobody else calls it: no lock */
+    bool is_guarded;    /* its blocks lie between canaries */
     struct ab_team *team;
     struct ab_member *to; /* whose blocks wait here to be sent */
     struct ab_team_link *first, *last;
@@ -93,6 +98,15 @@ struct ab_team_cursor {
 const void *ab_team_in_flight(const struct ab_member *member, struct ab_team_cursor *cursor);
 /* Unlinks the first; the block may be handed to the allocator. */
 void *ab_team_pop(struct ab_team_link **chain);
+
+/* ---- hooks of a back end whose heap begins with an ab_member ---- */
+
+int ab_team_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
+void ab_team_thread_leave(struct ab_heap *heap);
+/* Off the fast path: guarded, or as the allocator below has it. free: NULL does nothing. */
+ab_ref ab_team_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap, size_t align,
+                             size_t size, bool is_zeroed);
+void ab_team_special_free(const struct ab_guard_below *below, struct ab_heap *heap, ab_ref ref);
 
 static inline void ab_member_lock(struct ab_member *member)
 {

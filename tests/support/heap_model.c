@@ -178,28 +178,36 @@ struct crew {
     unsigned n_bad;
 };
 
-static void crew_free(struct crew *c, struct slot *s)
+/* One of the crew: its heap is its own where the back end gives each thread one. */
+struct member {
+    struct crew *crew;
+    struct ab_heap *heap;
+    uint32_t lane;
+    struct slot own[N_THREAD_SLOTS];
+};
+
+static void crew_free(struct crew *c, struct ab_heap *heap, struct slot *s)
 {
     if (s->block == NULL)
         return;
     bool is_small = c->b->usable_size != NULL &&
-                    c->b->usable_size(c->heap, (ab_ref)s->block) < s->size;
+                    c->b->usable_size(heap, (ab_ref)s->block) < s->size;
     if (is_small || !is_intact(s, s->size))
         __atomic_add_fetch(&c->n_bad, 1, __ATOMIC_RELAXED);
-    c->b->free(c->heap, (ab_ref)s->block, s->size);
+    c->b->free(heap, (ab_ref)s->block, s->size);
     s->block = NULL;
 }
 
-static void crew_renew(struct crew *c, struct ab_rng *rng, struct slot *s)
+static void crew_renew(struct crew *c, struct ab_heap *heap, struct ab_rng *rng, struct slot *s)
 {
     size_t size = draw_size(rng, c->largest);
     ab_ref ref;
     if (s->block != NULL && ab_rng_below(rng, 4) == 0) {
-        ref = c->b->resize(c->heap, (ab_ref)s->block, s->size, size);
+        ref = c->b->resize(heap, (ab_ref)s->block, s->size, size);
     } else {
-        crew_free(c, s);
-        ref = ab_rng_below(rng, 4) == 0 ? c->b->alloc_zeroed(c->heap, size)
-                                        : c->b->alloc(c->heap, size);
+        crew_free(c, heap, s);
+        ref = ab_rng_below(rng, 4) == 0 ? c->b->alloc_zeroed(heap, size)
+                                        : c->b->alloc(heap, size);
     }
     if (ref == 0) {
         __atomic_add_fetch(&c->n_bad, 1, __ATOMIC_RELAXED);
@@ -212,15 +220,16 @@ static void crew_renew(struct crew *c, struct ab_rng *rng, struct slot *s)
 
 static void *crew_member(void *arg)
 {
-    static unsigned n_begun;
-    struct crew *c = arg;
-    struct slot own[N_THREAD_SLOTS] = {0};
+    struct member *m = arg;
+    struct crew *c = m->crew;
     struct ab_rng rng;
-    ab_rng_init(&rng, 99, __atomic_add_fetch(&n_begun, 1, __ATOMIC_RELAXED));
+    ab_rng_init(&rng, 99, m->lane);
+    if (c->b->thread_enter != NULL && c->b->thread_enter(c->heap, m->lane, &m->heap) != 0)
+        __atomic_add_fetch(&c->n_bad, 1, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < c->n_ops; i++) {
-        struct slot *s = &own[ab_rng_below(&rng, N_THREAD_SLOTS)];
+        struct slot *s = &m->own[ab_rng_below(&rng, N_THREAD_SLOTS)];
         if (ab_rng_below(&rng, 3) != 0) {
-            crew_renew(c, &rng, s);
+            crew_renew(c, m->heap, &rng, s);
             continue;
         }
         struct slot *mail = &c->mail[ab_rng_below(&rng, N_MAILBOXES)];
@@ -231,7 +240,9 @@ static void *crew_member(void *arg)
         pthread_mutex_unlock(&c->mutex);
     }
     for (unsigned i = 0; i < N_THREAD_SLOTS; i++)
-        crew_free(c, &own[i]);
+        crew_free(c, m->heap, &m->own[i]);
+    if (c->b->thread_leave != NULL)
+        c->b->thread_leave(m->heap);
     return NULL;
 }
 
@@ -239,15 +250,18 @@ void heap_model_run_threads(const struct ab_backend *backend, struct ab_heap *he
                             size_t largest)
 {
     static struct crew c;
+    static struct member members[N_THREADS];
     pthread_t threads[N_THREADS];
     c = (struct crew){.b = backend, .heap = heap, .n_ops = n_ops, .largest = largest,
                       .mutex = PTHREAD_MUTEX_INITIALIZER};
-    for (unsigned i = 0; i < N_THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, crew_member, &c), 0);
+    for (unsigned i = 0; i < N_THREADS; i++) {
+        members[i] = (struct member){.crew = &c, .heap = heap, .lane = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, crew_member, &members[i]), 0);
+    }
     for (unsigned i = 0; i < N_THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (unsigned i = 0; i < N_MAILBOXES; i++)
-        crew_free(&c, &c.mail[i]);
+        crew_free(&c, heap, &c.mail[i]);
     assert_int_equal(c.n_bad, 0);
 }
 

@@ -97,7 +97,7 @@ static void the_slot_freed_last_is_served_first(void **state)
     assert_ptr_equal(ab_pool_alloc(&p, 64), b);
     assert_ptr_equal(ab_pool_alloc(&p, 64), a);
     assert_ptr_equal(ab_pool_alloc(&p, 64), (char *)c + p.stride);
-    assert_int_equal(p.n_live, 4);
+    assert_int_equal(ab_pool_live(&p), 4);
     ab_pool_fini(&p);
 }
 
@@ -115,7 +115,7 @@ static void an_exhausted_fixed_pool_says_so_until_a_slot_is_freed(void **state)
     assert_null(ab_pool_alloc_aligned(&p, 16, 1));
     ab_pool_free(&p, last);
     assert_ptr_equal(ab_pool_alloc(&p, 1), last);
-    assert_int_equal(p.n_live, 1000);
+    assert_int_equal(ab_pool_live(&p), 1000);
     ab_pool_fini(&p);
 }
 
@@ -145,7 +145,7 @@ static void what_does_not_fit_a_slot_fails_and_changes_nothing(void **state)
     }
     for (unsigned bit = 5; bit < 64; bit++)
         assert_null(ab_pool_alloc_aligned(&p, (size_t)1 << bit, 1));
-    assert_int_equal(p.n_live, 0);
+    assert_int_equal(ab_pool_live(&p), 0);
     assert_non_null(ab_pool_alloc(&p, 112));
     ab_pool_fini(&p);
 }
@@ -166,6 +166,32 @@ static void a_pool_that_ran_empty_carves_from_the_start_again(void **state)
     for (size_t i = 0; i < N; i++)
         assert_ptr_equal(ab_pool_alloc(&p, 48), again[i]);
     ab_pool_fini(&p);
+}
+
+static void a_pool_in_a_given_range_stays_there(void **state)
+{
+    (void)state;
+    char *range = mmap(NULL, MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *slot;
+    struct ab_pool p;
+    struct ab_pool_options options = {
+        .slot_bytes = 1000, .grows = true, .range = range, .range_bytes = MIB};
+    assert_int_equal(ab_pool_init(&p, &options), 0);
+    size_t n = 0;
+    for (; (slot = ab_pool_alloc(&p, 1000)) != NULL; n++) {
+        assert_true(slot >= range && slot + 1000 <= range + MIB);
+        assert_true(ab_pool_owns(&p, slot));
+        assert_false(ab_pool_owns(&p, slot + 16));
+        memset(slot, 1, 1000);
+    }
+    assert_true(n * p.stride > MIB * 9 / 10);
+    assert_int_equal(ab_pool_live(&p), n);
+    ab_pool_reset(&p);
+    ab_pool_purge(&p);
+    for (size_t i = 0; i < n; i++)
+        assert_non_null(slot = ab_pool_alloc_zeroed(&p, 1000)), assert_int_equal(slot[999], 0);
+    assert_null(ab_pool_alloc(&p, 1));
+    ab_pool_fini(&p);
+    assert_int_equal(munmap(range, MIB), 0); /* it is still the caller's */
 }
 
 static void reset_keeps_the_chunks_and_starts_over(void **state)
@@ -363,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_growing_pool_needs_few_system_calls),
         cmocka_unit_test(what_does_not_fit_a_slot_fails_and_changes_nothing),
         cmocka_unit_test(a_pool_that_ran_empty_carves_from_the_start_again),
+        cmocka_unit_test(a_pool_in_a_given_range_stays_there),
         cmocka_unit_test(reset_keeps_the_chunks_and_starts_over),
         cmocka_unit_test(zeroed_slots_are_zero_whatever_lay_there_before),
         cmocka_unit_test(purge_of_an_empty_pool_returns_all_but_the_first_chunk),

@@ -86,6 +86,79 @@ static void every_small_size_gets_the_next_power_of_two(void **state)
     ab_slabs_fini(&s);
 }
 
+static void make_fine(struct ab_slabs *s)
+{
+    struct ab_slabs_options options = {
+        .reserve_bytes = 64 * MIB, .keep_max = 100, .spacing = AB_SLAB_FINE};
+    assert_int_equal(ab_slabs_init(s, &options), 0);
+}
+
+/* Steps of 16, then an eighth of a power of two; the smallest class that holds it. */
+static void fine_classes_waste_little_and_are_aligned(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    make_fine(&s);
+    size_t asked = 0, usable_sum = 0, last = 0;
+    assert_int_equal(s.n_classes, AB_SLAB_CLASSES_MAX);
+    for (size_t size = 1; size <= 4096; size++) {
+        char *block = ab_slabs_alloc(&s, size);
+        size_t usable = ab_slabs_usable(&s, block);
+        assert_true(usable >= size && usable >= last);
+        assert_true(usable - size < (size <= 256 ? 16 : size / 8 + 1));
+        assert_int_equal((uintptr_t)block % (size <= 8 ? 8 : 16), 0);
+        memset(block, 1, usable);
+        last = usable;
+        if (size >= 8 && size <= 256) {
+            asked += size;
+            usable_sum += usable;
+        }
+    }
+    assert_int_equal(s.n_large, 0);
+    assert_true((double)usable_sum / (double)asked < 1.08);
+    for (size_t align = 1; align <= 4096; align *= 2)
+        for (size_t size = 1; size <= 4096; size = size * 3 + 1)
+            assert_int_equal((uintptr_t)ab_slabs_alloc_aligned(&s, align, size) % align, 0);
+    assert_int_equal(s.n_large, 0);
+    ab_slabs_fini(&s);
+}
+
+static void blocks_of_a_size_that_does_not_divide_a_slab_stay_in_it(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    make_fine(&s);
+    fill_bulk(&s, 3000, 500); /* classes of 3072 bytes: 21 a slab, 1 KiB left over */
+    for (size_t i = 0; i < 500; i++) {
+        uintptr_t offset = (uintptr_t)bulk[i] - (uintptr_t)s.base;
+        assert_int_equal(offset / 65536, (offset + 3071) / 65536);
+        assert_true(ab_slabs_owns(&s, bulk[i]));
+    }
+    assert_int_equal(s.n_fresh, (500 + 20) / 21);
+    assert_int_equal(ab_slabs_live(&s), 500 * 3072);
+    shuffle_bulk(500);
+    free_bulk(&s, 0, 500);
+    assert_int_equal(ab_slabs_live(&s), 0);
+    assert_int_equal(s.n_kept, (500 + 20) / 21);
+    ab_slabs_fini(&s);
+}
+
+static void a_pointer_that_no_block_can_have_is_not_owned(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    make_fine(&s);
+    char *small = ab_slabs_alloc(&s, 100), *large = ab_slabs_alloc(&s, 10000);
+    assert_true(ab_slabs_owns(&s, small) && ab_slabs_owns(&s, large));
+    const void *const none[] = {small + 1,  small + 16,      s.base + 65536, s.base + 65535, NULL,
+                                large + 16, s.base - 65536, &s};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_false(ab_slabs_owns(&s, none[i]));
+    ab_slabs_free(&s, large);
+    assert_false(ab_slabs_owns(&s, large));
+    ab_slabs_fini(&s);
+}
+
 static void fresh_blocks_are_carved_in_order_and_untouched(void **state)
 {
     (void)state;
@@ -478,7 +551,7 @@ static void facts_of_zero_are_served(void **state)
 static void random_work_agrees_with_the_model(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"", "keep=0:spare=0",
+    static const char *const settings[] = {"", "keep=0:spare=0", "classes=fine:keep=1",
                                            "keep=2:spare=64KiB:threads=mutex"};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct ab_heap *heap = heap_model_open(backend, settings[i], &facts);
@@ -509,6 +582,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_cannot_be_reserved_are_refused),
         cmocka_unit_test(every_small_size_gets_the_next_power_of_two),
+        cmocka_unit_test(fine_classes_waste_little_and_are_aligned),
+        cmocka_unit_test(blocks_of_a_size_that_does_not_divide_a_slab_stay_in_it),
+        cmocka_unit_test(a_pointer_that_no_block_can_have_is_not_owned),
         cmocka_unit_test(fresh_blocks_are_carved_in_order_and_untouched),
         cmocka_unit_test(the_block_freed_last_is_served_first_from_any_slab),
         cmocka_unit_test(a_class_that_ran_empty_carves_from_the_start_again),
