@@ -346,6 +346,25 @@ static void save_points_reach_over_blocks_and_stale_ones_are_ignored(void **stat
     ab_paged_pool_fini(&pool);
 }
 
+static void a_stale_save_point_at_a_lower_address_is_ignored_too(void **state)
+{
+    (void)state;
+    open_pool(MIB);
+    void *hole = ab_paged_pool_alloc(&pool, 5 * KIB, 0);
+    struct ab_paged_arena a = open_arena(4 * KIB);
+    ab_paged_pool_free(&pool, hole); /* the second block goes there, below the first */
+    ab_paged_arena_alloc(&a, 1000);
+    uintptr_t outer = ab_paged_arena_save(&a);
+    ab_paged_arena_alloc(&a, 3500);
+    uintptr_t inner = ab_paged_arena_save(&a);
+    assert_true(inner < outer);
+    ab_paged_arena_restore(&a, outer);
+    ab_paged_arena_restore(&a, inner);
+    assert_int_equal(ab_paged_arena_save(&a), outer);
+    ab_paged_arena_fini(&a);
+    ab_paged_pool_fini(&pool);
+}
+
 static void several_arenas_share_the_budget_of_one_pool(void **state)
 {
     (void)state;
@@ -447,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_top_block_grows_in_place_and_others_are_copied),
         cmocka_unit_test(tags_count_what_lives_under_them),
         cmocka_unit_test(save_points_reach_over_blocks_and_stale_ones_are_ignored),
+        cmocka_unit_test(a_stale_save_point_at_a_lower_address_is_ignored_too),
         cmocka_unit_test(several_arenas_share_the_budget_of_one_pool),
         cmocka_unit_test(the_interface_gives_the_last_block_back),
         cmocka_unit_test(each_form_has_the_traits_and_hooks_that_are_its_own),
