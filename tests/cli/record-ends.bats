@@ -18,6 +18,10 @@ ends() { # HOW CODE
     [ "$(events "$OUT/t.abt")" -gt 190000 ] || fail "$(events "$OUT/t.abt") events"
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -ge $THREADS ]
     expect_error "($THREADS|$((THREADS + 1))) threads"
+    local cut
+    cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were cut off.*/\1/p' "$OUT/stderr")
+    [ "${cut:-0}" -le $THREADS ] || fail "$cut calls cut off"
+    ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
     expect_nothing_left
 }
 
@@ -31,6 +35,18 @@ ends() { # HOW CODE
 
 @test "threads at work: _exit costs at most a call of each" {
     ends _exit 3
+}
+
+# A thread spends a good part of its time on full buffers: it has to be killed there, too.
+@test "threads at work: dozens of deaths at any point cost at most a call of each" {
+    local i cut
+    for i in $(seq 24); do
+        record -- "$ENDS" kill $((1000 + i * 37)) $THREADS
+        expect_code 137
+        cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were cut off.*/\1/p' "$OUT/stderr")
+        [ "${cut:-0}" -le $THREADS ] || fail "$cut calls cut off"
+        ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
+    done
 }
 
 @test "threads at work: exit costs at most a call of each" {
@@ -181,14 +197,47 @@ is_gone() {
     expect_error 'recover SPOOL'
 }
 
+@test "a recording whose trace cannot be written is kept" {
+    unshare -m true 2>/dev/null || skip "no right to mount"
+    mkdir "$OUT/small"
+    code=0
+    LIFE=$LIFE GUESTS=$GUESTS unshare -m sh -c 'mount -t tmpfs -o size=64k none "$1/small" &&
+        exec allocbench record -o "$1/small/t.abt" -- "$GUESTS/prog_pingpong" 2 60000' - "$OUT" \
+        >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    expect_code 125
+    expect_error "the recording is kept in $TMPDIR/allocbench-.*recover: .*space"
+    bench trace recover "$TMPDIR"/allocbench-* -o "$OUT/t.abt"
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+}
+
+is_converting() { # the command has ended, record has not
+    kill -0 "$pid" && [ -s "$OUT/stdout" ] && [ -z "$(cat "/proc/$pid/task/$pid/children")" ]
+}
+
+@test "a conversion that is interrupted leaves the spool" {
+    need perl
+    start_bench record -o "$OUT/t.abt" -- \
+        perl -e 'my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 3000000; print "ended\n"'
+    wait_until is_converting || fail "it was too quick"
+    kill -INT "$pid"
+    await_bench
+    expect_code 125
+    expect_error "the recording is kept in $TMPDIR/allocbench-.*: interrupted"
+    [ ! -e "$OUT/t.abt" ]
+    bench trace recover -q "$TMPDIR"/allocbench-* -o "$OUT/t.abt"
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+}
+
 @test "converting takes no more memory for more events" {
-    bench record -q --no-convert -o "$OUT/s" -- "$LIFE" exit 1500000
+    bench record -q --no-convert -o "$OUT/s" -- "$LIFE" exit 4500000
     [ "$(du -sm "$OUT/s" | cut -f 1)" -gt 90 ]
     code=0
     (ulimit -v 80000; allocbench trace recover "$OUT/s" -o "$OUT/t.abt" 2>"$OUT/stderr" 3>&-) ||
         code=$?
     expect_code 0
-    [ "$(events "$OUT/t.abt")" -eq 3749936 ]
+    [ "$(events "$OUT/t.abt")" -eq 11249936 ]
 }
 
 # Whatever a byte of it says: a trace that is whole, or one clear error, never a crash.
