@@ -101,7 +101,8 @@ void ab_arena_release(struct ab_arena *arena);
 /* The statement or block behind it is a scope: what it allocates dies at its end, also when it is
  * left by break, return or goto. Scopes nest.
  *     AB_ARENA_SCOPE(&arena) { char *text = ab_arena_alloc(&arena, 100); … } */
-#define AB_ARENA_SCOPE(arena) AB_ARENA_SCOPE_NAMED(arena, __LINE__)
+#define AB_ARENA_SCOPE(arena) AB_ARENA_SCOPE_AT(arena, __LINE__)
+#define AB_ARENA_SCOPE_AT(arena, line) AB_ARENA_SCOPE_NAMED(arena, line)
 #define AB_ARENA_SCOPE_NAMED(arena, line) AB_ARENA_SCOPE_LOOP(arena, ab_scope_##line)
 #define AB_ARENA_SCOPE_LOOP(arena, scope) \
     for (struct ab_arena_scope scope __attribute__((cleanup(ab_arena_scope_end))) = \

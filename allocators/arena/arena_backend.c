@@ -21,6 +21,9 @@ struct ab_heap {
     size_t mapped_bytes;
 };
 
+/* A loop with the arena inlined may take the heap of one lane for its arena. */
+_Static_assert(offsetof(struct ab_heap, arena) == 0, "the heap begins with its arena");
+
 enum {
     PARAM_RESERVE,
     PARAM_COMMIT,

@@ -19,7 +19,7 @@ enum { PARAM_FORM, PARAM_POOL, PARAM_BLOCK, PARAM_THREADS, PARAM_COUNT };
 enum { FORM_ARENA, FORM_POOL };
 
 #define SLACK_BYTES ((uint64_t)64 << 20)
-#define LARGEST_POOL ((uint64_t)AB_PAGED_POOL_MAX - (1 << 16))
+#define LARGEST_POOL ((uint64_t)63 << 30) /* below AB_PAGED_POOL_MAX */
 
 static const char *const form_choices[] = {"arena", "pool", NULL};
 static const char *const thread_choices[] = {"auto", "mutex", NULL};

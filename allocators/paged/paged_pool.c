@@ -295,7 +295,8 @@ void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size
 }
 
 /* Reads what may be no header, so the tools must not mind. */
-__attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool, const void *block)
+__attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool,
+                                                         const void *block)
 {
     const char *p = block;
     return p >= pool->base + HEADER_BYTES && p < pool->end &&

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The arena and the paged allocator outside of allocbench: alone as a library, and under the tools
+# that find mistakes. And in it: their settings.
+
+load helpers
+
+PAGED_C="allocators/paged/paged_pool.c allocators/paged/paged_arena.c"
+
+compile() { # PROGRAM "SOURCES" FLAGS…
+    program=$1 sources=$2
+    shift 2
+    (cd "$ROOT" && "${CC:-cc}" -D_GNU_SOURCE -std=gnu17 -O1 -g -Wall -Wextra -Werror -I. "$@" \
+        -o "$OUT/$program" "tests/examples/$program.c" $sources)
+}
+
+# FOLDER… : a tree with nothing but these, and the shared headers they say to copy
+copy_alone() {
+    mkdir -p "$OUT/alone/allocators/$1"
+    cp "$ROOT/allocators/$1"/*.[ch] "$OUT/alone/allocators/$1"
+    rm "$OUT/alone/allocators/$1/$1_backend.c"
+    cp "$ROOT"/allocators/os_map.h "$ROOT"/allocators/ab_debug.h "$ROOT"/allocators/ab_allocator.h \
+        "$OUT/alone/allocators"
+    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. \
+        -o example "$ROOT/tests/examples/$1.c" allocators/"$1"/*.c)
+    "$OUT/alone/example" >"$OUT/stdout"
+}
+
+@test "the arena's example uses its public headers alone" {
+    copy_alone arena
+    printf '%s\n' "inside 4800, last 999" "behind 800" "hits for 5 bytes" \
+        "after a reset 0, committed still" | diff - "$OUT/stdout"
+}
+
+@test "the paged example uses its public headers alone" {
+    copy_alone paged
+    printf '%s\n' "meshes 75000, sounds 25000 bytes" "vector grew in place" "popped: yes" \
+        "beyond the budget: (nil)" "after a clear 1 block" | diff - "$OUT/stdout"
+}
+
+# Each mistake is reported where it is made, and nothing is when there is none.
+expect_asan() { # PROGRAM MISTAKE…
+    program=$1
+    shift
+    "$OUT/$program" none >"$OUT/stdout" 2>"$OUT/stderr" || fail "$program none"
+    for mistake; do
+        code=0
+        "$OUT/$program" "$mistake" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+        [ "$code" -ne 0 ] || fail "$program $mistake: not noticed"
+        expect_error "AddressSanitizer: use-after-poison"
+        expect_error "in main|in misuse_pool"
+    done
+}
+
+@test "AddressSanitizer reports the use of an arena's dead blocks and of what lies behind one" {
+    compile arena_misuse allocators/arena/arena.c -fsanitize=address
+    expect_asan arena_misuse scope shrink moved reset buffer
+    compile arena_misuse allocators/arena/arena.c -fsanitize=address -DAB_WITH_CHECKS
+    expect_asan arena_misuse scope shrink moved reset buffer overflow
+}
+
+@test "AddressSanitizer reports the use of dead blocks of a pool and of an arena over it" {
+    compile paged_misuse "$PAGED_C" -fsanitize=address
+    expect_asan paged_misuse pool-overflow pool-freed popped moved restored cleared returned
+    compile paged_misuse "$PAGED_C" -fsanitize=address -DAB_WITH_CHECKS
+    expect_asan paged_misuse pool-overflow pool-freed popped moved restored cleared returned \
+        overflow
+}
+
+expect_valgrind() { # PROGRAM MISTAKE…
+    program=$1
+    shift
+    for mistake in none "$@"; do
+        code=0
+        valgrind -q --error-exitcode=99 "$OUT/$program" "$mistake" >"$OUT/stdout" \
+            2>"$OUT/stderr" || code=$?
+        if [ "$mistake" = none ]; then
+            expect_code 0
+            [ ! -s "$OUT/stderr" ] || fail "$program none"
+        else
+            [ "$code" -eq 99 ] || fail "$program $mistake: exit code $code"
+            expect_error "Invalid (read|write) of size 1"
+        fi
+    done
+}
+
+@test "Valgrind reports the same of an arena" {
+    command -v valgrind >/dev/null || skip "valgrind is not installed"
+    compile arena_misuse allocators/arena/arena.c -DAB_WITH_VALGRIND
+    expect_valgrind arena_misuse scope shrink moved reset buffer
+    compile arena_misuse allocators/arena/arena.c -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
+    expect_valgrind arena_misuse overflow reset
+}
+
+@test "Valgrind reports the same of a pool and of an arena over it" {
+    command -v valgrind >/dev/null || skip "valgrind is not installed"
+    compile paged_misuse "$PAGED_C" -DAB_WITH_VALGRIND
+    expect_valgrind paged_misuse pool-overflow pool-freed popped moved restored cleared returned
+    compile paged_misuse "$PAGED_C" -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
+    expect_valgrind paged_misuse overflow cleared
+}
+
+@test "checks trap on a closed arena and on a block whose header was overwritten" {
+    compile arena_misuse allocators/arena/arena.c -DAB_WITH_CHECKS
+    "$OUT/arena_misuse" none
+    run "$OUT/arena_misuse" closed
+    [ "$status" -gt 128 ]
+    compile paged_misuse "$PAGED_C" -DAB_WITH_CHECKS
+    "$OUT/paged_misuse" none
+    run "$OUT/paged_misuse" header
+    [ "$status" -gt 128 ]
+}
+
+@test "an arena for each lane, one for all, or one lane only" {
+    bench run "$WORKLOADS/pipeline.yaml" --reps 1 --json - \
+        -b arena:threads=local,arena:threads=mutex,paged,paged:form=pool
+    expect_code 0
+    expect_json '.backends | all(.status == "ok")'
+    expect_json '[.backends[].never_frees] == [true, true, true, false]'
+    bench run "$WORKLOADS/pipeline.yaml" --reps 1 -b arena:threads=none,arena
+    expect_code 4
+    expect_error 'arena:threads=none.*serves one lane, the work has'
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b arena:threads=none,glibc
+    expect_code 0
+}
+
+@test "settings of the arena run, and a wrong one names the nearest" {
+    bench run "$WORKLOADS/small.yaml" --reps 1 --json - \
+        -b arena,arena:keep=64KiB:populate=on,arena:huge=on
+    expect_code 0
+    expect_json '.backends | all(.status == "ok")'
+    bench run "$WORKLOADS/small.yaml" -b arena:threads=lokal
+    expect_code 2
+    expect_error 'did you mean .*local'
+}
+
+@test "a table that ends before the newest hook is served" {
+    sed 's/\.size = sizeof(struct ab_backend)/.size = AB_BACKEND_SIZE_MIN/' \
+        "$ROOT/allocators/skeleton/skeleton.c" >"$OUT/old.c"
+    grep -q AB_BACKEND_SIZE_MIN "$OUT/old.c"
+    "${CC:-cc}" -D_GNU_SOURCE -std=gnu17 -O2 -fPIC -shared -I"$ROOT" -o "$OUT/libold.so" "$OUT/old.c"
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$OUT/libold.so,glibc" --json -
+    expect_code 0
+    expect_json '.backends | all(.status == "ok")'
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools with budgets and names, and an arena over one of them, by the public headers alone.
+ *     cc -I. -o paged tests/examples/paged.c allocators/paged/paged_pool.c \
+ *        allocators/paged/paged_arena.c
+ */
+#include "allocators/paged/paged_arena.h"
+
+#include <stdio.h>
+
+enum { TAG_NONE, TAG_MESH, TAG_SOUND };
+
+int main(void)
+{
+    struct ab_paged_pools pools = {0};
+    struct ab_paged_pool level, editor;
+    struct ab_paged_arena arena;
+    if (ab_paged_pools_add(&pools, &level, "level", 1 << 20) != 0 ||
+        ab_paged_pools_add(&pools, &editor, "editor", 1 << 20) != 0 ||
+        ab_paged_arena_init(&arena, ab_paged_pools_find(&pools, "level"), 16 << 10, 0) != 0)
+        return 1;
+    for (int i = 0; i < 100; i++)
+        ab_paged_arena_alloc_tagged(&arena, 1000, i % 4 == 0 ? TAG_SOUND : TAG_MESH);
+    printf("meshes %zu, sounds %zu bytes\n", (size_t)arena.tags[TAG_MESH].bytes,
+           (size_t)arena.tags[TAG_SOUND].bytes);
+
+    char *text = ab_paged_arena_alloc(&arena, 8);
+    char *grown = ab_paged_arena_resize(&arena, strcpy(text, "vector"), 8, 80, TAG_NONE);
+    printf("%s %s\n", grown, grown == text ? "grew in place" : "moved");
+    printf("popped: %s\n", ab_paged_arena_pop(&arena, grown, 80, TAG_NONE) ? "yes" : "no");
+    printf("beyond the budget: %p\n", ab_paged_arena_alloc(&arena, 2 << 20));
+    ab_paged_arena_clear(&arena);
+    printf("after a clear %zu block\n", arena.n_blocks);
+    ab_paged_arena_fini(&arena);
+    ab_paged_pools_fini(&pools);
+}

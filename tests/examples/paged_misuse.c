@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One mistake with a pool or an arena over it, by name; `none` makes none. For AddressSanitizer
+ * and Valgrind to report.
+ */
+#include "allocators/paged/paged_arena.h"
+
+static bool is(const char *mistake, const char *name)
+{
+    return strcmp(mistake, name) == 0;
+}
+
+static int misuse_pool(struct ab_paged_pool *pool, const char *mistake)
+{
+    volatile char *block = ab_paged_pool_alloc(pool, 100, 0);
+    ab_paged_pool_alloc(pool, 100, 0);
+    block[99] = 1;
+    if (is(mistake, "pool-overflow"))
+        block[100] = 1;
+    ab_paged_pool_free(pool, (void *)block);
+    if (is(mistake, "pool-freed"))
+        block[0] = 1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mistake = argc > 1 ? argv[1] : "none";
+    struct ab_paged_pool pool;
+    struct ab_paged_arena a;
+    if (ab_paged_pool_init(&pool, "pool", 1 << 20) != 0 || misuse_pool(&pool, mistake) != 0 ||
+        ab_paged_arena_init(&a, &pool, 4096, 0) != 0)
+        return 1;
+    volatile char *low = ab_paged_arena_alloc(&a, 100), *top = ab_paged_arena_alloc(&a, 64);
+    low[99] = top[63] = 1;
+    if (is(mistake, "overflow"))
+        top[64] = 1;
+    ab_paged_arena_pop(&a, (void *)top, 64, 0);
+    if (is(mistake, "popped"))
+        top[0] = 1;
+    for (int i = 0; i < 20; i++) /* several blocks of the pool */
+        top = ab_paged_arena_alloc(&a, 1000);
+    if (is(mistake, "header")) /* of the arena's block: only its magic number tells */
+        memset((void *)a.top, 0, sizeof *a.top);
+    ab_paged_arena_resize(&a, (void *)low, 100, 3000, 0);
+    if (is(mistake, "moved"))
+        low[0] = 1;
+    uintptr_t mark = ab_paged_arena_save(&a);
+    volatile char *young = ab_paged_arena_alloc(&a, 10);
+    ab_paged_arena_restore(&a, mark);
+    if (is(mistake, "restored"))
+        young[0] = 1;
+    ab_paged_arena_clear(&a);
+    if (is(mistake, "cleared"))
+        low[0] = 1;
+    if (is(mistake, "returned")) /* its block went back to the pool */
+        top[0] = 1;
+    ab_paged_arena_fini(&a);
+    ab_paged_pool_fini(&pool);
+    return 0;
+}
