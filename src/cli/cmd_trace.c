@@ -6,28 +6,15 @@
 
 #include "cli/commands.h"
 #include "core/bits.h"
-#include "core/clock.h"
 #include "core/text.h"
-#include "core/units.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { WATCH_AFTER_NS = 400000000, REDRAW_NS = 200000000 };
-
 static void show_progress(void *user, uint64_t n_events)
 {
     struct ab_trace_watch *w = user;
-    uint64_t now = ab_clock_now_ns(), spent = now - w->line.started_ns;
-    char events[32], rate[32], shown[128];
-    if (spent < WATCH_AFTER_NS || now - w->line.drawn_ns < REDRAW_NS)
-        return;
-    w->line.drawn_ns = now;
-    fprintf(stderr, "\r\033[K%.60s: %s events, %s/s",
-            ab_text_printable(shown, sizeof shown, w->path),
-            ab_units_count(events, sizeof events, (double)n_events),
-            ab_units_count(rate, sizeof rate, (double)n_events * 1e9 / (double)spent));
-    fflush(stderr);
+    ab_progress_show_events(&w->line, w->path, n_events, 0);
 }
 
 void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
@@ -62,6 +49,7 @@ static const struct word {
     {"dump", false, EVENTS | PARTIAL, ab_trace_cmd_dump},
     {"cut", false, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
     {"export", false, EVENTS | PARTIAL | CSV | LIVE_CSV, ab_trace_cmd_export},
+    {"recover", false, PARTIAL | OUTPUT, ab_trace_cmd_recover},
 };
 
 static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
@@ -77,7 +65,7 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
     ab_text_printable(shown, sizeof shown, given);
     return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown; did you mean %s?", shown, near)
                         : ab_fail(err, AB_USAGE, "trace %s: unknown; there are info, check, dump, "
-                                                 "cut and export", shown);
+                                                 "cut, export and recover", shown);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -103,10 +91,11 @@ static enum ab_status check_files(const struct word *word, const struct ab_optio
 {
     size_t n_standard_input = 0;
     if (o->n_args < 2)
-        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s TRACE.abt", word->name,
-                       word->name);
+        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s %s", word->name,
+                       word->name, word->run == ab_trace_cmd_recover ? "SPOOL" : "TRACE.abt");
     if (o->n_args > 2 && !word->takes_many)
-        return ab_fail(err, AB_USAGE, "trace %s takes one trace", word->name);
+        return ab_fail(err, AB_USAGE, "trace %s takes one %s", word->name,
+                       word->run == ab_trace_cmd_recover ? "spool" : "trace");
     for (size_t i = 1; i < o->n_args; i++)
         n_standard_input += strcmp(o->args[i], "-") == 0;
     return n_standard_input < 2 ? AB_OK

@@ -29,6 +29,7 @@ enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, st
 enum ab_status ab_trace_cmd_dump(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
 struct ab_trace_facts { /* what `trace info` knows of one file */
     const char *path;

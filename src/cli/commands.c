@@ -23,7 +23,13 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            ab_cmd_report},
     [AB_COMMAND_RECORD] = {"record", "[-o TRACE.abt] -- COMMAND …",
                            "record what a real program asks of malloc",
-                           "  allocbench record -o app.abt -- ./app --its-options\n",
+                           "  allocbench record -o app.abt -- ./app --its-options\n"
+                           "  allocbench record --follow -o build.abt -- make\n"
+                           "  allocbench record --no-convert -o app.spool -- ./app\n"
+                           "\nAt the end it tells what the trace holds, what had to be repaired\n"
+                           "or was lost, and an estimate of what recording cost the command.\n"
+                           "When record itself is killed, its spool stays as allocbench-XXXXXX\n"
+                           "in TMPDIR or /tmp: allocbench trace recover makes a trace of it.\n",
                            ab_cmd_record},
     [AB_COMMAND_TRACE] = {"trace", "WORD TRACE.abt [OPTIONS]",
                           "tell, prove, print and cut traces",
@@ -33,6 +39,7 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                           "  allocbench trace dump app.abt --events 1000..1020\n"
                           "  allocbench trace cut app.abt --events 1M..2M -o part.abt\n"
                           "  allocbench trace export app.abt --csv events.csv\n"
+                          "  allocbench trace recover app.spool -o app.abt\n"
                           "\nWords (a FILE of - is standard input):\n"
                           "  info FILE…     what is in it: calls, threads, sizes, lifetimes, live\n"
                           "                 memory (--json, --digest, --partial)\n"
@@ -45,7 +52,11 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                           "                 --partial)\n"
                           "  export FILE --csv OUT\n"
                           "                 its events as CSV, its live memory as CSV (--live-csv,\n"
-                          "                 --events, --partial)\n",
+                          "                 --events, --partial)\n"
+                          "  recover SPOOL -o OUT\n"
+                          "                 a trace of what record --no-convert or a record that\n"
+                          "                 was killed has left; the spool stays (--partial: one\n"
+                          "                 whose recording had to stop, too)\n",
                           ab_cmd_trace},
     [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
                           "validate a workload; print its plan and cost",

@@ -2,11 +2,13 @@
  *
  * The signals of a terminal reach the command by themselves, being in the same group; those that
  * somebody sends to us alone are passed on. Either way we live on, to convert what was recorded
- * and to remove the folder: from its making to its removal these signals are blocked here.
+ * and to remove the folder: from its making to its removal these signals are blocked here. Those
+ * that come once the command has ended are seen by the conversion, which they end.
  */
 #include "cli/launch.h"
 
 #include "backend/elf.h"
+#include "core/clock.h"
 #include "core/text.h"
 #include "record/spool.h"
 #include "runner/spawn.h"
@@ -46,6 +48,15 @@ static void hold_signals(struct ab_launch *l)
     sigprocmask(SIG_BLOCK, &held, &l->old_mask);
     sigaction(SIGCHLD, &plain, &l->old_child);
     l->is_holding = true;
+}
+
+static void drop_signals(void)
+{
+    sigset_t held;
+    struct timespec no_time = {0, 0};
+    held_signals(&held);
+    while (sigtimedwait(&held, NULL, &no_time) > 0)
+        ;
 }
 
 static void give_back_signals(const struct ab_launch *l)
@@ -145,6 +156,22 @@ static enum ab_status alias_recorder(struct ab_launch *l, struct ab_err *err)
     return AB_OK;
 }
 
+/* The command may change its folder: the path has to be a whole one. */
+static enum ab_status make_named_folder(struct ab_launch *l, const char *path, struct ab_err *err)
+{
+    char whole[PATH_MAX], shown[512];
+    ab_text_printable(shown, sizeof shown, path);
+    if (mkdir(path, 0700) != 0)
+        return ab_fail_errno(err, AB_USAGE, "cannot make the folder %s for the spool", shown);
+    bool has_path = realpath(path, whole) != NULL && strlen(whole) <= sizeof l->folder - 64;
+    if (!has_path) {
+        rmdir(path);
+        return ab_fail(err, AB_USAGE, "the path of %s is too long for a spool", shown);
+    }
+    snprintf(l->folder, sizeof l->folder, "%.*s", (int)sizeof l->folder - 1, whole);
+    return AB_OK;
+}
+
 static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
 {
     const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
@@ -161,8 +188,8 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
                                          "/var/tmp");
 }
 
-enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int *exit_code,
-                                 struct ab_err *err)
+enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
+                                 int *exit_code, struct ab_err *err)
 {
     struct ab_launch l = {.folder = ""};
     char shown[512];
@@ -182,7 +209,8 @@ enum ab_status ab_launch_prepare(const char *command, struct ab_launch *out, int
     if (status != AB_OK)
         return status;
     hold_signals(&l);
-    if ((status = make_folder(&l, err)) != AB_OK || (status = alias_recorder(&l, err)) != AB_OK)
+    status = spool != NULL ? make_named_folder(&l, spool, err) : make_folder(&l, err);
+    if (status != AB_OK || (status = alias_recorder(&l, err)) != AB_OK)
         ab_launch_clean(&l);
     else
         *out = l;
@@ -195,7 +223,7 @@ static bool set_environment(const struct ab_launch *l)
     struct ab_text preload = {0};
     char pid[24];
     const char *users = getenv("LD_PRELOAD");
-    snprintf(pid, sizeof pid, "%d", l->takes_children ? 0 : (int)getpid());
+    snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
     ab_text_addf(&preload, "%s%s%s", l->recorder, users != NULL && users[0] != 0 ? ":" : "",
                  users != NULL ? users : "");
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
@@ -244,29 +272,57 @@ static enum ab_status start(const struct ab_launch *l, const char *const *argv, 
     return AB_OK;
 }
 
-/* si_code > 0: from the kernel, as ^C is, and the command has got it too. */
-static int await(pid_t pid)
+/* A process that has ended and was not waited for still says what it was called last, and how many
+ * pages it and its children took. */
+static void read_end(pid_t pid, struct ab_launch_end *end)
 {
-    int status = 0;
+    char path[64], text[1024] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    char *begin = strchr(text, '('), *behind = strrchr(text, ')');
+    unsigned long long own = 0, children = 0;
+    if (n <= 0 || begin == NULL || behind == NULL || behind < begin)
+        return;
+    sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %llu", &own, &children);
+    snprintf(end->comm, sizeof end->comm, "%.*s", (int)(behind - begin - 1), begin + 1);
+    end->own_faults = own;
+    end->children_faults = children;
+}
+
+/* si_code > 0: from the kernel, as ^C is, and the command has got it too. */
+static void await(pid_t pid)
+{
     sigset_t held;
-    siginfo_t info;
     held_signals(&held);
-    while (waitpid(pid, &status, WNOHANG) == 0)
-        if (sigwaitinfo(&held, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0)
-            kill(pid, info.si_signo);
-    return status;
+    for (siginfo_t ended = {0}, got;;) {
+        if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) != 0 ||
+            ended.si_pid == pid)
+            return;
+        if (sigwaitinfo(&held, &got) > 0 && got.si_signo != SIGCHLD && got.si_code <= 0)
+            kill(pid, got.si_signo);
+    }
 }
 
 enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err)
 {
     pid_t pid = 0;
+    int ended = 0;
+    uint64_t begin_ns = ab_clock_now_ns(), begin_ticks = ab_tick_end();
     *exit_code = AB_LAUNCH_CANNOT_RUN;
     enum ab_status status = start(l, argv, &pid, err);
     if (status != AB_OK)
         return status;
     l->pid = pid;
-    int ended = await(pid);
+    await(pid);
+    l->end.wall_ticks = ab_tick_end() - begin_ticks;
+    l->end.wall_ns = ab_clock_now_ns() - begin_ns;
+    read_end(pid, &l->end);
+    waitpid(pid, &ended, 0);
+    drop_signals();
     *exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     return AB_OK;
 }
@@ -286,14 +342,11 @@ static void remove_folder(struct ab_launch *l)
 
 void ab_launch_clean(struct ab_launch *l)
 {
-    sigset_t held;
-    struct timespec no_time = {0, 0};
-    remove_folder(l);
+    if (!l->is_kept)
+        remove_folder(l);
     if (!l->is_holding)
         return;
-    held_signals(&held);
-    while (sigtimedwait(&held, NULL, &no_time) > 0)
-        ;
+    drop_signals();
     give_back_signals(l);
     l->is_holding = false;
 }

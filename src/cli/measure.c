@@ -160,8 +160,8 @@ static void describe_session(struct measurement *m)
     session->config_text = s->text;
     if (strcmp(s->kind, "workload") == 0)
         SHA256Data((const uint8_t *)s->text, strlen(s->text), m->config_sha256);
-    else if (SHA256File(s->path, m->config_sha256) == NULL)
-        m->config_sha256[0] = 0; /* a pipe is gone once it is read */
+    else if (SHA256File(s->file != NULL ? s->file : s->path, m->config_sha256) == NULL)
+        m->config_sha256[0] = 0;
     session->config_sha256 = m->config_sha256;
     session->tape_sha256 = s->tape->sha256;
     session->settings = s->settings;
@@ -313,7 +313,9 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
-        (status = ab_tape_map_open(subject->tape, &m.tape, err)) != AB_OK ||
+        (status = subject->feed == NULL ? ab_tape_map_open(subject->tape, &m.tape, err)
+                                        : ab_tape_map_open_feed(subject->feed, &m.tape, err)) !=
+            AB_OK ||
         (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
         (status = read_gates(&m, err)) != AB_OK)
         goto out;

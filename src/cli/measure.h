@@ -11,15 +11,18 @@
 #include "trace/tape.h"
 
 struct ab_workload;
+struct ab_trace_feed;
 
 struct ab_subject { /* what is to be measured; strings are borrowed */
     const char *kind; /* "workload" or "trace" */
     const char *name, *about, *path, *text;
+    const char *file; /* where it can be read again, if that is not `path`; else NULL */
     const char *const *settings; /* ends with NULL */
     const char *const *backends; /* of the workload, n_backends */
     size_t n_backends;
     uint64_t seed;
-    struct ab_tape *tape; /* emptied */
+    struct ab_tape *tape; /* emptied; what is known of a tape in bursts */
+    struct ab_trace_feed *feed; /* of a tape in bursts, else NULL */
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
     struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
 };

@@ -16,6 +16,7 @@ enum option_id {
     OPT_SET,
     OPT_TOUCH,
     OPT_THREADS,
+    OPT_BURST,
     OPT_REPS,
     OPT_RESUME,
     OPT_SEED,
@@ -33,6 +34,7 @@ enum option_id {
     OPT_DIGEST,
     OPT_OUTPUT,
     OPT_FOLLOW,
+    OPT_NO_CONVERT,
     OPT_RESULTS,
     OPT_NO_STORE,
     OPT_JSON,
@@ -94,9 +96,14 @@ static const struct ab_option_info table[] = {
                     "(default: a tenth of the live peak in blocks, 256 to 4096)",
                     "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THREADS] = {"threads", "N",
-                     "lanes that the recorded threads share: recorded (default: one each) or a\n"
-                     "number up to 256; 1 is the recorded order in one lane",
+                     "lanes that the recorded threads share: recorded (default: as many as were\n"
+                     "alive at once) or a number up to 256; 1 is the recorded order in one lane",
                      "What runs", 0, REPLAY},
+    [OPT_BURST] = {"burst", "N",
+                   "decode N calls at a time, while nothing is measured, and not the whole\n"
+                   "trace beforehand; 0: never (default: 1048576 where a trace has more than\n"
+                   "4194304 calls)",
+                   "What runs", 0, REPLAY},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_EVENTS] = {"events", "A..B",
@@ -107,8 +114,8 @@ static const struct ab_option_info table[] = {
                   "or are left out with every call on them (drop)",
                   "What is read", 0, TRACE},
     [OPT_PARTIAL] = {"partial", NULL,
-                     "accept a file without its end, as far as its blocks are whole",
-                     "What is read", 0, TRACE},
+                     "accept a trace without its end, as far as its blocks are whole",
+                     "What is read", 0, TRACE | REPLAY},
     [OPT_DIGEST] = {"digest", NULL, "info: tell the digest of the events", "What is read", 0,
                     TRACE},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
@@ -131,6 +138,10 @@ static const struct ab_option_info table[] = {
     [OPT_FOLLOW] = {"follow", NULL,
                     "record its child processes too, one trace each: app.PID.abt",
                     "Output", 0, RECORD},
+    [OPT_NO_CONVERT] = {"no-convert", NULL,
+                        "keep what was recorded as it is, in the new folder that -o names (default:\n"
+                        "COMMAND.spool); allocbench trace recover makes the trace, later",
+                        "Output", 0, RECORD},
     [OPT_RESULTS] = {"results", "DIR",
                      "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
                      "results/)",
@@ -374,6 +385,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
             return bad_value(info, value, "at most 256, or 'recorded'", err);
         o->n_lanes = (uint32_t)n;
         return status;
+    case OPT_BURST:
+        status = read_number(info, value, AB_UNIT_COUNT, 0, &n, err);
+        if (status == AB_OK && (n > AB_BURST_MAX || (n != 0 && n < AB_BURST_LEAST)))
+            return bad_value(info, value, "0, or 256 to 2^24", err);
+        o->has_burst = true;
+        o->burst_events = (uint32_t)n;
+        return status;
     case OPT_THP:
         if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
             o->is_thp_off = word == 1;
@@ -412,6 +430,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_FOLLOW:
         o->is_following = true;
+        return AB_OK;
+    case OPT_NO_CONVERT:
+        o->is_unconverted = true;
         return AB_OK;
     case OPT_JSON:
         o->json = value;

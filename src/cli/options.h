@@ -54,18 +54,25 @@ struct ab_options {
     size_t n_cpus;
     bool is_strict;                  /* --order strict */
     uint32_t n_lanes;                /* --threads of replay; 0 = as recorded */
+    bool has_burst;
+    uint32_t burst_events;           /* --burst of replay; 0 = never in bursts */
     bool has_events, has_live;       /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
     bool is_dropping_live;           /* trace cut --live drop */
-    bool is_partial, wants_digest;   /* trace */
+    bool is_partial;                 /* trace, replay */
+    bool wants_digest;               /* trace */
     const char *live_csv;            /* trace export; NULL = not asked for */
     bool has_window;
     uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch;             /* replay */
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
+    bool is_unconverted;             /* record --no-convert */
     enum ab_color color;
 };
+
+#define AB_BURST_LEAST 256u
+#define AB_BURST_MAX (1u << 24)
 
 struct ab_command {
     const char *name, *synopsis, *summary;

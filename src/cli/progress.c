@@ -2,6 +2,8 @@
 #include "cli/progress.h"
 
 #include "core/clock.h"
+#include "core/text.h"
+#include "core/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,24 @@ void ab_progress_show(void *user, const struct ab_progress *p)
         fprintf(stderr, "  %u %%  about %.0f s left", p->done * 100 / p->total,
                 spent * (p->total - p->done) / p->done + 0.5);
     }
+    fflush(stderr);
+}
+
+/* Not before it has taken a while: most files are done by then. */
+void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
+                             uint64_t total)
+{
+    uint64_t now = ab_clock_now_ns(), spent = now - line->started_ns;
+    char events[32], rate[32], shown[128];
+    if (!line->is_on || spent < 4 * REDRAW_NS || now - line->drawn_ns < 2 * REDRAW_NS)
+        return;
+    line->drawn_ns = now;
+    fprintf(stderr, "\r\033[K%.60s: %s events, %s/s",
+            ab_text_printable(shown, sizeof shown, path),
+            ab_units_count(events, sizeof events, (double)done),
+            ab_units_count(rate, sizeof rate, (double)done * 1e9 / (double)spent));
+    if (total > 0)
+        fprintf(stderr, ", %.0f %%", 100.0 * (double)done / (double)total);
     fflush(stderr);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line on a terminal, redrawn between runs and never during one.
+ * One line on a terminal, redrawn between runs and never during one; and for passes over a file.
  */
 #ifndef AB_CLI_PROGRESS_H
 #define AB_CLI_PROGRESS_H
@@ -17,6 +17,9 @@ struct ab_progress_line {
 void ab_progress_begin(struct ab_progress_line *line, bool is_quiet);
 /* For ab_session_plan.progress; user is the line. */
 void ab_progress_show(void *user, const struct ab_progress *p);
+/* Of a pass over the events of a file; total 0 = not known. */
+void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
+                             uint64_t total);
 void ab_progress_end(struct ab_progress_line *line);
 
 #endif

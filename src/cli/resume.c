@@ -85,6 +85,21 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
     return AB_OK;
 }
 
+/* As many lanes and calls a burst as it had. */
+static void take_tape(struct ab_resume *r)
+{
+    const struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    unsigned n;
+    if (o->n_lanes == 0)
+        o->n_lanes = s->facts.lanes;
+    for (const char *const *text = s->settings; *text != NULL && !o->has_burst; text++)
+        if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX) {
+            o->has_burst = true;
+            o->burst_events = n;
+        }
+}
+
 static void take_conditions(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
@@ -122,6 +137,8 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
         status = take_backends(r, err);
     if (status == AB_OK)
         status = is_trace ? take_touch(r, err) : take_sets(r, err);
+    if (is_trace)
+        take_tape(r);
     return status;
 }
 

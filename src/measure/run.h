@@ -2,8 +2,9 @@
  *
  * One run, as parent and worker see it: two shared mappings and a state machine.
  *
- *   tape memfd  sealed, read-only: struct ab_tape_image, then ops, side table, phases. Made once,
- *               mapped by every run of the case.
+ *   tape memfd  sealed, read-only for the worker: struct ab_tape_image, then ops, side table,
+ *               phases. Made once, mapped by every run of the case. A tape in bursts has one
+ *               phase and room for one burst, which the parent fills anew between two bursts.
  *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
  *               then the sample positions (parent), the sample ticks and size classes (worker).
  *
@@ -80,7 +81,9 @@ struct ab_run_request {
     char prefix[32];
     char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
     uint64_t values[AB_PARAMS_MAX];
-    uint32_t n_samples; /* LATENCY: entries of positions and ticks */
+    uint32_t n_samples; /* LATENCY: entries of positions and ticks so far */
+    uint32_t first_sample; /* of the burst; its positions, from the burst's begin, ascend */
+    uint32_t burst;        /* atomic, futex: the burst that lies ready */
     uint32_t verify_ops;
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
@@ -125,6 +128,8 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
 struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
+    uint32_t burst;         /* atomic: bursts that are through */
+    uint32_t reserved1;
     uint32_t phase;         /* running, index */
     uint32_t op;            /* of lane 0. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
@@ -145,13 +150,21 @@ struct ab_run_block {
     struct ab_run_report report;
 };
 
+/* What lies in the tape memfd now: the whole tape, or one burst of it. */
+struct ab_burst {
+    uint32_t first; /* ops of the bursts before */
+    uint32_t n_ops; /* positions within the burst count from 0 */
+};
+
 /* Head of the tape memfd. Offsets are in bytes from its start. */
 struct ab_tape_image {
     uint32_t magic, size;
     uint64_t total_bytes;
     uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
-    uint32_t n_ops, n_wide, n_phases, n_slots, n_lanes, n_turns;
+    uint32_t n_ops, n_wide, n_phases, n_slots, n_lanes, n_turns; /* n_ops: of all bursts */
     uint32_t window;
+    uint32_t n_bursts; /* 1 = all of it lies here */
+    struct ab_burst burst;
     uint64_t n_edges, n_remote;
     struct ab_facts facts;
 };
@@ -160,6 +173,8 @@ struct ab_tape_image {
 /* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
 #define AB_WORKER_FD_TAPE 3
 #define AB_WORKER_FD_RUN 4
+#define AB_WORKER_FD_BURST 6 /* eventfd, of a tape in bursts: written when one is through. 5 may be
+                                the library to preload. */
 
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. */

@@ -19,6 +19,7 @@ struct lane { /* one stream, and the thread that writes it */
     struct ab_stream stream;
     uint32_t thread;
     bool has_thread, is_parked;
+    uint64_t stamp;   /* of the event before */
     struct resizing *resizing; /* begun, not yet ended: signal handlers nest */
     size_t n_resizing, cap_resizing;
 };
@@ -35,7 +36,8 @@ struct converter {
     uint32_t *parked;
     uint32_t n_parked;
     uint32_t n_threads;
-    uint64_t n_done;
+    uint64_t n_done, n_bare; /* events; those among them that the clock was not read for */
+    uint64_t first_stamp, last_stamp;
     struct ab_convert_report *report;
 };
 
@@ -210,6 +212,8 @@ static enum ab_status convert_event(struct converter *c, struct lane *lane, stru
     case AB_SPOOL_BIRTH:
         begin_thread(c, lane);
         return AB_OK;
+    case AB_SPOOL_TRIAL:
+        return AB_OK;
     case AB_SPOOL_ALLOC:
     case AB_SPOOL_ZEROED:
     case AB_SPOOL_ALIGNED:
@@ -306,9 +310,14 @@ static enum ab_status advance(struct converter *c, uint32_t index, struct ab_err
         return status;
     if (!lane->stream.is_done)
         push_lane(c, index);
-    if (c->n_parked > 0)
+    if (c->n_parked > 0 && stamp != 0)
         unpark(c, stamp);
+    if (stamp != 0) /* those who are no calls have none */
+        c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
+    c->last_stamp = stamp > c->last_stamp ? stamp : c->last_stamp;
     c->n_done++;
+    c->n_bare += stamp != 0 && stamp == lane->stamp;
+    lane->stamp = stamp;
     return AB_OK;
 }
 
@@ -327,6 +336,22 @@ static enum ab_status step(struct converter *c, struct ab_err *err)
     return advance(c, lane, err);
 }
 
+static void sum_up(struct converter *c)
+{
+    struct ab_convert_report *r = c->report;
+    for (uint32_t i = 0; i < c->n_lanes; i++) {
+        const struct lane *lane = &c->lanes[i];
+        r->n_unfinished += lane->n_resizing + lane->stream.n_unwritten;
+        if (lane->n_resizing > 0 && lane->stream.n_unwritten > 0)
+            r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
+        r->turn_ticks += lane->stream.turn_ticks;
+    }
+    r->n_threads = c->n_threads;
+    r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
+                       (double)c->n_bare * c->image->image.bare_ticks) / AB_SPOOL_TRIALS;
+    r->span_ticks = c->last_stamp > c->first_stamp ? c->last_stamp - c->first_stamp : 0;
+}
+
 static enum ab_status convert_all(struct converter *c, ab_convert_progress *progress, void *user,
                                   struct ab_err *err)
 {
@@ -335,12 +360,11 @@ static enum ab_status convert_all(struct converter *c, ab_convert_progress *prog
     uint64_t told = 0;
     while (status == AB_OK && c->n_heap + c->n_parked > 0) {
         status = step(c, err);
-        if (progress != NULL && c->n_done - told >= TELL_EVERY)
-            progress(user, told = c->n_done, c->image->n_events);
+        if (status == AB_OK && progress != NULL && c->n_done - told >= TELL_EVERY &&
+            !progress(user, told = c->n_done, c->image->n_events))
+            status = ab_fail(err, AB_INTERRUPTED, "interrupted");
     }
-    for (uint32_t i = 0; i < c->n_lanes; i++)
-        c->report->n_unfinished += c->lanes[i].n_resizing + c->lanes[i].stream.n_unwritten;
-    c->report->n_threads = c->n_threads;
+    sum_up(c);
     return status;
 }
 
@@ -378,7 +402,8 @@ enum ab_status ab_convert(const char *folder, const struct ab_spool_entry *image
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err)
 {
-    struct converter c = {.folder = folder, .image = image, .report = report};
+    struct converter c = {.folder = folder, .image = image, .first_stamp = UINT64_MAX,
+                          .report = report};
     *report = (struct ab_convert_report){.stop = image->image.stop,
                                          .n_usable_size = image->image.n_usable_size};
     enum ab_status status = open_lanes(&c, err);

@@ -32,11 +32,15 @@ struct ab_convert_report {
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
     uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
+    uint64_t span_ticks;    /* from the first event to the last */
+    double noting_ticks;    /* estimate: what all events cost the program, without full halves */
+    uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
 };
 
 /* Converts one image of `folder` to `to`. *report is filled also on failure, as far as known.
- * progress (may be NULL) hears of events done and to do, about every 2^20 events. */
-typedef void ab_convert_progress(void *user, uint64_t done, uint64_t total);
+ * progress (may be NULL) hears of events done and to do, about every 2^20 events; false from it
+ * ends the conversion with AB_INTERRUPTED. */
+typedef bool ab_convert_progress(void *user, uint64_t done, uint64_t total);
 enum ab_status ab_convert(const char *folder, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err);

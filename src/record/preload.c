@@ -116,6 +116,11 @@ static __attribute__((constructor)) void start_early(void)
     is_ready();
 }
 
+static __attribute__((destructor)) void end(void)
+{
+    ab_spool_end();
+}
+
 /* ---- the malloc family ---- */
 
 EXPORT void *malloc(size_t size)

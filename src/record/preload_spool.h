@@ -11,6 +11,8 @@
 
 /* Once, before the first event. Does nothing when this process is not to be recorded. */
 void ab_spool_start(void);
+/* At exit(). Events behind it are still noted: other destructors free. */
+void ab_spool_end(void);
 
 /* Notes one event of the calling thread. Never fails and leaves errno alone. */
 void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size);

@@ -26,30 +26,33 @@ static void verdict(struct ab_outcome *out, enum ab_backend_status status, const
 static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 {
     const struct ab_run_report *r = e->report;
-    uint32_t state = r->state, op = r->op;
+    const struct ab_tape_image *image = e->tape->image;
+    uint32_t state = r->state, op = r->op, first = image->burst.first;
     if (state == AB_WORKER_NONE) {
         snprintf(buf, cap, "before main, as the library was loaded");
         return buf;
     }
-    if (state != AB_WORKER_RUNNING || op >= e->tape->image->n_ops) {
+    if (state != AB_WORKER_RUNNING || op >= image->burst.n_ops) {
         snprintf(buf, cap, "before the first op");
         return buf;
     }
-    if (e->tape->image->n_lanes > 1 && r->op_granularity > 1) {
-        uint32_t at = r->phase < e->tape->image->n_phases ? r->phase : 0;
+    if (image->n_lanes > 1 && r->op_granularity > 1) {
+        uint32_t at = r->phase < image->n_phases ? r->phase : 0;
         snprintf(buf, cap, "in phase %s, in some lane", e->tape->phases[at].name);
         return buf;
     }
     const char *phase = "?";
-    for (uint32_t i = 0; i < e->tape->image->n_phases; i++)
-        if (op >= e->tape->phases[i].begin && op < e->tape->phases[i].end)
+    for (uint32_t i = 0; i < image->n_phases; i++)
+        if (first + op >= e->tape->phases[i].begin && first + op < e->tape->phases[i].end)
             phase = e->tape->phases[i].name;
     uint64_t size = 0;
     int kind = ab_tape_map_kind(e->tape, op, &size);
+    op += first;
     if (r->op_granularity > 1)
         snprintf(buf, cap, "between ops %u and %u of phase %s", op, op + r->op_granularity, phase);
-    else if (kind < 0 || kind == AB_OP_FREE)
-        snprintf(buf, cap, "in op %u (%s, phase %s)", op, kind < 0 ? "touch" : "free", phase);
+    else if (kind < 0 || kind == AB_OP_FREE || kind == AB_OP_ACCESS)
+        snprintf(buf, cap, "in op %u (%s, phase %s)", op,
+                 kind < 0 ? "touch" : ab_op_kind_name((enum ab_op_kind)kind), phase);
     else
         snprintf(buf, cap, "in op %u (%s of %llu bytes, phase %s)", op,
                  ab_op_kind_name((enum ab_op_kind)kind), (unsigned long long)size, phase);

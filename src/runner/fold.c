@@ -69,8 +69,8 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
 static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_RESET; k++)
-        if (ab_fold_is_served(run, k))
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (k != AB_OP_RESET && ab_fold_is_served(run, k))
             n += phase->n_ops[k];
     return n;
 }
@@ -78,8 +78,8 @@ static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome
 static uint64_t all_ops(const struct ab_phase *phase)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_RESET; k++)
-        n += phase->n_ops[k];
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n += k != AB_OP_RESET ? phase->n_ops[k] : 0;
     return n;
 }
 
@@ -103,7 +103,7 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
         all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
         /* Read one after the other: without a background thread the difference is noise. */
         double background = (double)report->process_cpu_ns - (double)report->thread_cpu_ns;
-        bool is_noise = background < 0.001 * (double)report->process_cpu_ns + 20000;
+        bool is_noise = background < 0.002 * (double)report->process_cpu_ns + 100000;
         all->background_cpu_ns_per_op = is_noise ? 0 : background / (double)all->n_ops;
     }
     if (f->tape->image->n_lanes > 1 && report->lane_ticks > 0)

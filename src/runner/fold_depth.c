@@ -81,21 +81,6 @@ uint32_t ab_fold_window_count(const struct ab_phase *phase)
     return (uint32_t)fmin(fmax(fmax(wanted, least), 1), AB_WINDOWS_MAX);
 }
 
-uint32_t ab_fold_op_clock(const struct ab_tape_map *tape, uint32_t phase, uint32_t position)
-{
-    const struct ab_phase *p = &tape->phases[phase];
-    uint32_t n_lanes = tape->image->n_lanes, lane = 0;
-    const uint32_t *begin =
-        (const uint32_t *)((const char *)tape->map + tape->image->lane_begin_offset) +
-        (size_t)phase * n_lanes;
-    while (lane + 1 < n_lanes && position >= begin[lane + 1])
-        lane++;
-    if (n_lanes <= 1 || begin[lane + 1] == begin[lane])
-        return position;
-    double done = (double)(position - begin[lane]) / (double)(begin[lane + 1] - begin[lane]);
-    return p->begin + (uint32_t)(done * (p->end - p->begin));
-}
-
 /* First position of window i. */
 static uint32_t window_begin(const struct ab_phase *phase, uint32_t i, uint32_t n)
 {
@@ -150,7 +135,9 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
     uint32_t n = 0;
     ab_samples_begin(&walk, f, &f->tape->phases[phase], run);
     while (ab_samples_next(&walk, &sample)) {
-        uint32_t clock = ab_fold_op_clock(f->tape, phase, sample.position);
+        uint32_t clock = f->tape->feed == NULL
+                             ? ab_tape_map_clock(f->tape, phase, sample.position)
+                             : sample.position; /* it is one already */
         if (sample.is_fair)
             list[n++] = (struct timed){window_of(walk.phase, clock, n_windows), sample.ns};
     }

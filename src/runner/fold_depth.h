@@ -17,11 +17,6 @@ enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *r
 /* Windows of the phase: the same for every back end and block. */
 uint32_t ab_fold_window_count(const struct ab_phase *phase);
 
-/* Where the op at `position` stands on the op clock of its phase. With one lane that is its
- * position. A tape has the lanes of a phase one behind the other; they run side by side, so each
- * counts as spread evenly over the whole phase. */
-uint32_t ab_fold_op_clock(const struct ab_tape_map *tape, uint32_t phase, uint32_t position);
-
 /* Drops the entries of a back end, of a block; UINT32_MAX stands for all. */
 void ab_fold_depth_drop(struct ab_session *session, uint32_t backend, uint32_t block);
 

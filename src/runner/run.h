@@ -32,10 +32,12 @@ struct ab_outcome {
     char note[256];             /* first line the worker wrote to stderr, "" = none */
     struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
     size_t block_bytes;
-    const uint32_t *positions, *ticks;
+    uint32_t *positions;        /* of a tape in bursts: on the op clock, once the burst is through */
+    const uint32_t *ticks;
     const uint8_t *classes;
+    uint8_t *kinds;             /* owned, ours: not for the worker to change */
     struct ab_memory_report *memory; /* memory pass, else NULL */
-    uint32_t n_samples;
+    uint32_t n_samples, cap_samples;
 };
 
 /* AB_OK also when the back end failed (see out->status); AB_INTERRUPTED and AB_SYSTEM end the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Positions come from the parent and ascend; ticks and classes come from the worker and are
+ * Positions come from the parent and ascend (but for a tape in bursts with several lanes, which has
+ * one phase); ticks and classes come from the worker and are
  * believed only within their bounds.
  */
 #include "runner/samples.h"
@@ -36,14 +37,14 @@ bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out)
     const struct ab_outcome *run = walk->run;
     while (walk->next < run->n_samples && run->positions[walk->next] < walk->phase->end) {
         uint32_t i = walk->next++, stored = run->ticks[i];
-        int kind = ab_tape_map_kind(walk->f->tape, run->positions[i], NULL);
-        if (kind < 0 || !ab_fold_is_served(run, (unsigned)kind) || stored == 0)
+        unsigned kind = run->kinds[i];
+        if (!ab_fold_is_served(run, kind) || stored == 0)
             continue;
-        double rate = ab_sampling_rate(walk->phase, (unsigned)kind);
+        double rate = ab_sampling_rate(walk->phase, kind);
         unsigned log2 = run->classes != NULL ? run->classes[i] : 0;
         *out = (struct ab_sample){
             .position = run->positions[i],
-            .kind = (unsigned)kind,
+            .kind = kind,
             .size_log2 = log2 < AB_SIZE_CLASS_COUNT ? log2 : AB_SIZE_CLASS_COUNT - 1,
             .ns = stored == AB_TICKS_OVERFLOW ? UINT64_MAX : ab_fold_ns(walk->f, stored - 1),
             .is_fair = ab_rng_unit(&walk->rng) * rate < walk->base,

@@ -12,6 +12,9 @@
 
 #define AB_SAMPLE_RATE (1.0 / 16)
 #define AB_SAMPLE_WANTED 20000
+/* Of a phase, but for what rare kinds need: where 1 in 16 would be more, fewer are timed. 52 lie
+ * behind p99.99. */
+#define AB_SAMPLES_MAX (1u << 19)
 
 /* Share of the ops of `kind` in `phase` that are timed, in [0, 1]. */
 double ab_sampling_rate(const struct ab_phase *phase, unsigned kind);
@@ -21,8 +24,9 @@ double ab_sampling_base(const struct ab_phase *phase);
 
 /* An upper bound on the samples of a tape, with room for chance. */
 size_t ab_sampling_capacity(const struct ab_tape_map *tape);
-/* Draws ascending positions; returns how many (≤ cap). */
+/* Draws ascending positions, and notes the kinds (enum ab_op_kind) of the ops there; returns how
+ * many (≤ cap). Of a tape in bursts: of the burst that lies there. */
 uint32_t ab_sampling_draw(const struct ab_tape_map *tape, struct ab_rng *rng, uint32_t *positions,
-                          size_t cap);
+                          uint8_t *kinds, size_t cap);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FD_LIBRARY = 5, FD_SAFE = 64 };
+enum { FD_LIBRARY = 5, FD_COUNT = 7, FD_SAFE = 64 };
 
 static bool needs_alias(const char *path)
 {
@@ -50,16 +50,18 @@ static void write_text(const char *path, const char *text)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[6] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, s->burst_fd};
     if (s->preload != NULL && needs_alias(s->preload))
-        from[5] = open(s->preload, O_RDONLY | O_CLOEXEC);
-    for (int i = 0; i < 6; i++)
+        from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i < FD_COUNT; i++)
         if (from[i] >= 0 && (from[i] = move_high(from[i])) < 0)
             return false;
-    for (int i = 0; i < 6; i++)
-        if (from[i] >= 0 && dup2(from[i], i) < 0)
+    if (close_range(FD_LIBRARY, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < FD_COUNT; i++)
+        if (from[i] >= 0 && dup2(from[i], i) < 0) /* what dup2 makes stays open */
             return false;
-    return close_range(from[5] >= 0 ? 6 : 5, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
+    return true;
 }
 
 static void reset_signals(void)

@@ -61,13 +61,13 @@ static uint64_t oom_kills(void)
     return line == NULL ? 0 : strtoull(line + 10, NULL, 10);
 }
 
-/* Waits up to `ms` for the worker's end, without reaping it: true once it is gone. A kernel
+/* Waits up to `ms` for the worker's end or its asking, without reaping it: true once it is gone. A kernel
  * without pidfd (fd −1) only makes the wait last its full time. */
-static bool wait_gone(pid_t worker, int pidfd, int ms)
+static bool wait_gone(pid_t worker, int pidfd, int asks, int ms)
 {
-    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN}, {.fd = asks, .events = POLLIN}};
     siginfo_t info = {0};
-    poll(&p, 1, ms);
+    poll(p, 2, ms);
     return waitid(P_PID, (id_t)worker, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == worker;
 }
@@ -78,12 +78,12 @@ static void end_worker(pid_t worker, int pidfd, struct ab_ending *ending)
     kill(-worker, SIGCONT);
     uint64_t until = ab_clock_now_ns() + GRACE_MS * UINT64_C(1000000);
     while (ab_clock_now_ns() < until)
-        if (wait_gone(worker, pidfd, 20))
+        if (wait_gone(worker, pidfd, -1, 20))
             return;
     ending->ignored_term = true;
     kill(-worker, SIGKILL);
     kill(worker, SIGKILL);
-    while (!wait_gone(worker, pidfd, 1000))
+    while (!wait_gone(worker, pidfd, -1, 1000))
         kill(worker, SIGKILL);
 }
 
@@ -173,6 +173,19 @@ void ab_supervise_begin(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+/* Asking may go unheard (an allocator closed the descriptor), so this serves at each waking. */
+static bool is_unserved(const struct ab_service *service, uint64_t *deadline_ns)
+{
+    uint64_t begun = ab_clock_now_ns(), ignored;
+    if (service == NULL)
+        return false;
+    while (read(service->fd, &ignored, sizeof ignored) > 0)
+        ;
+    bool is_served = service->serve(service->user);
+    *deadline_ns += ab_clock_now_ns() - begun;
+    return !is_served;
+}
+
 static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns, uint64_t limit)
 {
     if (stop_signal != 0) {
@@ -191,16 +204,21 @@ static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns
     return false;
 }
 
-struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
+                              const struct ab_service *service)
 {
     struct ab_ending ending = {.end = AB_END_ITSELF};
     uint64_t kills = oom_kills();
     int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
-    while (!wait_gone(worker, pidfd, POLL_MS))
-        if (is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
+    while (!wait_gone(worker, pidfd, service == NULL ? -1 : service->fd, POLL_MS)) {
+        bool is_unheard = is_unserved(service, &deadline_ns);
+        if (is_unheard)
+            ending.end = AB_END_UNSERVED;
+        if (is_unheard || is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
             end_worker(worker, pidfd, &ending);
             break;
         }
+    }
     close(pidfd);
     while (waitpid(worker, &ending.wait_status, 0) < 0 && errno == EINTR)
         ;

@@ -15,6 +15,7 @@ enum ab_end { /* why a worker ended */
     AB_END_DEADLINE,
     AB_END_MEMORY,
     AB_END_INTERRUPTED,
+    AB_END_UNSERVED,
 };
 
 struct ab_ending {
@@ -32,6 +33,16 @@ void ab_supervise_begin(void);
 /* The signal that asked us to stop, 0 = none. */
 int ab_supervise_signal(void);
 
-struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes);
+/* What a worker asks for now and then; `fd` tells when. The time that `serve` takes is not the
+ * worker's. When it returns false the worker is ended, as AB_END_UNSERVED. */
+struct ab_service {
+    int fd;
+    bool (*serve)(void *user);
+    void *user;
+};
+
+/* `service`: NULL = it asks for nothing. */
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
+                              const struct ab_service *service);
 
 #endif

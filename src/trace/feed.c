@@ -9,6 +9,12 @@
 
 enum { BATCH = 4096 };
 
+static void tell(const struct ab_trace_feed *f, uint64_t done, uint64_t total)
+{
+    if (f->options.progress != NULL)
+        f->options.progress(f->options.user, done, total);
+}
+
 /* What the file holds, and how many lanes its threads take up. */
 static enum ab_status scan(struct ab_trace_feed *f, struct ab_trace_info *info, struct ab_err *err)
 {
@@ -20,7 +26,9 @@ static enum ab_status scan(struct ab_trace_feed *f, struct ab_trace_info *info, 
     if (status != AB_OK)
         return status;
     ab_trace_lanes_init(&lanes, f->options.n_lanes);
-    for (size_t n = 1; status == AB_OK && n > 0;) {
+    uint64_t n_events = 0;
+    for (size_t n = 1; status == AB_OK && n > 0; n_events += n) {
+        tell(f, n_events, 0);
         status = ab_trace_next(r, f->events, BATCH, &n, err);
         for (size_t i = 0; status == AB_OK && i < n; i++) {
             uint32_t lane;
@@ -107,6 +115,7 @@ static enum ab_status survey(struct ab_trace_feed *f, uint64_t n_events, struct 
     enum ab_status status = ab_trace_feed_rewind(f, err);
     while (status == AB_OK && f->n_bursts < n_bursts) {
         const struct ab_tape *burst;
+        tell(f, (uint64_t)f->n_bursts * f->burst_events, n_events);
         if ((status = ab_trace_feed_next(f, &burst, err)) == AB_OK)
             status = add_burst(f, burst, err);
         if (status == AB_OK)

@@ -86,6 +86,10 @@ struct ab_trace_tape_options {
     bool is_partial;     /* as of struct ab_trace_options */
     bool has_window;     /* else AB_WINDOW_AUTO */
     uint32_t window;
+    /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
+     * known. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
 };
 enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
                                 struct ab_tape *out, struct ab_trace_info *info,

@@ -131,15 +131,21 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
         .is_strict = w->block->request.is_strict != 0,
         .is_counting = w->image->n_lanes > 1 && w->block->request.pass == AB_PASS_TAIL,
         .first_null_op = UINT32_MAX,
-        .reports = w->image->n_lanes == 1 ? report->phases
-                                          : reports + (size_t)index * w->image->n_phases,
+        .reports = reports == NULL ? report->phases
+                                   : reports + (size_t)index * w->image->n_phases,
     };
+}
+
+/* Then it writes the report itself; else there is something to be put together. */
+static bool is_alone(const struct ab_worker *w)
+{
+    return w->image->n_lanes == 1 && w->image->n_bursts == 1;
 }
 
 void ab_lanes_open(struct ab_worker *w)
 {
     uint32_t n = w->image->n_lanes;
-    size_t n_reports = n == 1 ? 0 : (size_t)n * w->image->n_phases;
+    size_t n_reports = is_alone(w) ? 0 : (size_t)n * w->image->n_phases;
     struct ab_phase_report *reports = NULL;
     w->lanes = map(w, n * sizeof w->lanes[0]);
     if (n_reports > 0)
@@ -174,11 +180,6 @@ static void add_tail(struct ab_tail *sum, const struct ab_tail *tail)
 
 static void add_report(struct ab_phase_report *sum, const struct ab_phase_report *lane)
 {
-    if (lane->begin_tick < sum->begin_tick || sum->begin_tick == 0)
-        sum->begin_tick = lane->begin_tick;
-    if (lane->end_tick > sum->end_tick)
-        sum->end_tick = lane->end_tick;
-    sum->wall_ticks = sum->end_tick - sum->begin_tick;
     sum->lane_ticks += lane->lane_ticks;
     sum->wait_ticks += lane->wait_ticks;
     sum->thread_cpu_ns += lane->thread_cpu_ns;
@@ -189,16 +190,73 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
 
+/* From the first lane's begin to the last lane's end; what lies between two bursts is not in it. */
+static void add_wall(struct ab_worker *w, uint32_t p, struct ab_phase_report *sum)
+{
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (uint32_t i = 0; i < w->image->n_lanes; i++) {
+        const struct ab_phase_report *lane = &w->lanes[i].reports[p];
+        if (lane->end_tick == 0)
+            continue;
+        begin = lane->begin_tick < begin ? lane->begin_tick : begin;
+        end = lane->end_tick > end ? lane->end_tick : end;
+    }
+    if (end == 0)
+        return;
+    sum->wall_ticks += end - begin;
+    sum->begin_tick = sum->begin_tick == 0 ? begin : sum->begin_tick;
+    sum->end_tick = end;
+}
+
 static void add_reports(struct ab_worker *w)
 {
     for (uint32_t p = 0; p < w->image->n_phases; p++) {
         struct ab_phase_report *sum = &w->block->report.phases[p];
-        sum->process_cpu_ns = w->lanes[0].reports[p].process_cpu_ns;
-        sum->live_peak_blocks = w->lanes[0].reports[p].live_peak_blocks;
-        for (uint32_t i = 0; i < w->image->n_lanes; i++)
-            if (w->lanes[i].reports[p].end_tick != 0)
-                add_report(sum, &w->lanes[i].reports[p]);
+        const struct ab_phase_report *first = &w->lanes[0].reports[p];
+        sum->process_cpu_ns += first->process_cpu_ns;
+        if (first->live_peak_blocks > sum->live_peak_blocks)
+            sum->live_peak_blocks = first->live_peak_blocks;
+        add_wall(w, p, sum);
+        for (uint32_t i = 0; i < w->image->n_lanes; i++) {
+            struct ab_phase_report *lane = &w->lanes[i].reports[p];
+            if (lane->end_tick != 0)
+                add_report(sum, lane);
+            memset(lane, 0, sizeof *lane);
+        }
     }
+}
+
+/* ---- bursts ---- */
+
+/* The parent is told and has all the time it needs: nothing is measured meanwhile. Where an
+ * allocator has closed the descriptor, the parent finds out by itself, a little later. */
+static void await_burst(struct ab_worker *w, uint32_t done)
+{
+    uint64_t one = 1;
+    uint32_t *ready = &w->block->request.burst;
+    __atomic_store_n(&w->block->report.burst, done, __ATOMIC_RELEASE);
+    ssize_t ignored = write(AB_WORKER_FD_BURST, &one, sizeof one);
+    (void)ignored;
+    while (__atomic_load_n(ready, __ATOMIC_ACQUIRE) < done)
+        syscall(SYS_futex, ready, FUTEX_WAIT, done - 1, NULL);
+}
+
+bool ab_lanes_next_burst(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (w->image->n_bursts == 1)
+        return false;
+    /* It changes only behind the barrier. */
+    uint32_t done = __atomic_load_n(&w->block->request.burst, __ATOMIC_RELAXED) + 1;
+    bool goes_on = done < w->image->n_bursts && !ab_lanes_have_failed(w);
+    barrier(w);
+    if (lane->index == 0 && goes_on) {
+        add_reports(w);
+        await_burst(w, done);
+    }
+    if (goes_on)
+        barrier(w);
+    return goes_on;
 }
 
 void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_heap)
@@ -212,7 +270,7 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
     barrier(w);
     for (uint32_t i = 1; i < w->image->n_lanes; i++)
         pthread_join(meeting.threads[i], NULL);
-    if (w->image->n_lanes > 1)
+    if (!is_alone(w))
         add_reports(w);
 }
 
@@ -270,7 +328,7 @@ void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
 {
     if (kind == AB_OP_FREE || n_spared > 0) {
         __atomic_sub_fetch(&meeting.live, kind == AB_OP_FREE ? 1 : n_spared, __ATOMIC_RELAXED);
-    } else if (kind >= 0 && kind != AB_OP_RESIZE && kind != AB_OP_RESET) {
+    } else if (kind >= 0 && kind < AB_OP_RESIZE) {
         int64_t live = __atomic_add_fetch(&meeting.live, 1, __ATOMIC_RELAXED);
         int64_t peak = __atomic_load_n(&meeting.live_peak, __ATOMIC_RELAXED);
         while (live > peak && !__atomic_compare_exchange_n(&meeting.live_peak, &peak, live, true,
@@ -302,7 +360,7 @@ bool ab_lanes_have_failed(const struct ab_worker *w)
 
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
-    uint32_t low = 0, high = w->block->request.n_samples;
+    uint32_t low = w->block->request.first_sample, high = w->block->request.n_samples;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (w->positions[middle] < position)

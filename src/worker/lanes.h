@@ -27,9 +27,12 @@ void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count);
 void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn);
+/* Behind the last phase of a burst, in every lane: false behind the last burst. Else another one
+ * lies in the place of this one. */
+bool ab_lanes_next_burst(struct ab_lane *lane);
 /* An allocation gave NULL in some lane. The same answer for all lanes between two phases. */
 bool ab_lanes_have_failed(const struct ab_worker *w);
-/* The first sample at or behind a position of the tape. */
+/* The first sample of the burst at or behind a position in it. */
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
 
 /* The global order of one phase, stretch by stretch. */

@@ -37,8 +37,9 @@ static void map_block(void)
     worker.positions = (const uint32_t *)((char *)p + request->positions_offset);
     worker.ticks = (uint32_t *)((char *)p + request->ticks_offset);
     worker.classes = (uint8_t *)p + request->classes_offset;
-    memset(worker.ticks, 0, (size_t)request->n_samples * sizeof worker.ticks[0]);
-    memset(worker.classes, 0, request->n_samples);
+    size_t cap_samples = (request->classes_offset - request->ticks_offset) / sizeof(uint32_t);
+    memset(worker.ticks, 0, cap_samples * sizeof worker.ticks[0]);
+    memset(worker.classes, 0, cap_samples);
 }
 
 static void map_tape(void)

@@ -49,7 +49,7 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
         [AB_CODE_RESIZE] = AB_OP_RESIZE,
         [AB_CODE_RESIZE | AB_CODE_TOUCHED] = AB_OP_RESIZE,
         [AB_CODE_TOUCH] = -1,
-        [AB_CODE_ACCESS] = -1,
+        [AB_CODE_ACCESS] = AB_OP_ACCESS,
         [AB_CODE_RESET] = AB_OP_RESET,
         [8] = -1,
         [AB_CODE_WAIT] = -1,
@@ -65,7 +65,8 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
     unsigned code = AB_OP_CODE(op);
-    if (code == AB_CODE_FREE) /* its slot is nobody else's before this lane's next op */
+    if (code == AB_CODE_FREE || code == AB_CODE_ACCESS) /* the slot is nobody else's before this
+                                                           lane's next op */
         return AB_SLOT_SIZE(&w->slots[AB_OP_SLOT(op)]);
     if (code == AB_CODE_RESET)
         return 0;
@@ -78,7 +79,7 @@ void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
 {
     if (size == 0 || lane->first_null_op != UINT32_MAX)
         return; /* NULL for size 0 is legal */
-    lane->first_null_op = lane->op;
+    lane->first_null_op = lane->w->image->burst.first + lane->op;
     lane->first_null_size = size;
 }
 
@@ -112,5 +113,6 @@ void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
     if (ticks > tail->max_ticks)
         tail->max_ticks = ticks;
     uint64_t size = ab_worker_op_size(lane->w, lane->ops[lane->op]);
-    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .size = size, .position = lane->op});
+    uint32_t position = lane->w->image->burst.first + lane->op;
+    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .size = size, .position = position});
 }

@@ -25,7 +25,7 @@ static uint32_t stretch_end(const struct ab_worker *w, uint32_t i, uint32_t n)
 {
     while (n > 0)
         n -= !is_guard(w->ops[i++]);
-    while (i < w->image->n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
+    while (i < w->image->burst.n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
         i++;
     return i;
 }
@@ -36,7 +36,7 @@ bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end)
     const struct ab_phase *phase = &w->phases[order->phase];
     if (w->image->n_lanes == 1) { /* no turns: the phase is one stretch */
         *begin = order->at[0];
-        *end = order->at[0] = phase->end;
+        *end = order->at[0] = w->lane_begin[order->phase + 1];
         return *begin < *end;
     }
     if (order->next == phase->turns_end)

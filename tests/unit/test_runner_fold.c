@@ -16,10 +16,11 @@ static struct ab_tape_map map;
 static const struct ab_clock clock_half = {.ns_per_tick = 0.5, .quantum_ns = 0.5};
 static struct ab_run_block block;
 static uint32_t positions[100000], ticks[100000];
+static uint8_t kinds[100000];
 
 static struct ab_outcome outcome(void)
 {
-    struct ab_outcome run = {.block = &block, .positions = positions, .ticks = ticks};
+    struct ab_outcome run = {.block = &block, .positions = positions, .ticks = ticks, .kinds = kinds};
     memset(&block, 0, sizeof block);
     block.report.hooks = ~0u;
     for (uint32_t i = 0; i < 3; i++)
@@ -87,6 +88,7 @@ static void ticks_become_nanoseconds_by_kind(void **state)
     for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
         int kind = ab_tape_map_kind(&map, i, NULL);
         positions[run.n_samples] = i;
+        kinds[run.n_samples] = (uint8_t)kind;
         ticks[run.n_samples++] = kind == AB_OP_ALLOC ? 200 + 1 : 80 + 1;
         n_alloc += kind == AB_OP_ALLOC;
     }

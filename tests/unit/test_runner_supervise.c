@@ -30,7 +30,8 @@ static pid_t start(void (*body)(void))
 
 static struct ab_ending watch(void (*body)(void), uint64_t timeout_ns, uint64_t memory)
 {
-    struct ab_ending ending = ab_supervise(start(body), ab_clock_now_ns() + timeout_ns, memory);
+    struct ab_ending ending = ab_supervise(start(body), ab_clock_now_ns() + timeout_ns, memory,
+                                            NULL);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
     assert_int_equal(errno, ECHILD);
     return ending;

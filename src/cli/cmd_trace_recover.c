@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A trace of a spool that was left: by `record --no-convert`, or because `record` was killed before
+ * it could convert. The spool is read only; whoever has the trace may remove it.
+ */
+#include "cli/cmd_trace.h"
+#include "cli/spool_traces.h"
+#include "core/text.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Does the process still have the file mapped? Then it goes on writing while we read. */
+static bool is_writing(const char *folder, const struct ab_spool_entry *e)
+{
+    char path[PATH_MAX], line[PATH_MAX + 256], inode[32];
+    struct stat st;
+    bool is_found = false;
+    snprintf(path, sizeof path, "%s/%u.%u", folder, e->image.pid, e->generation);
+    if (stat(path, &st) != 0)
+        return false;
+    snprintf(inode, sizeof inode, " %llu ", (unsigned long long)st.st_ino);
+    snprintf(path, sizeof path, "/%u.%u\n", e->image.pid, e->generation);
+    snprintf(line, sizeof line, "/proc/%u/maps", e->image.pid);
+    FILE *maps = fopen(line, "re");
+    while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
+        size_t n = strlen(line), n_name = strlen(path);
+        is_found = n > n_name && strcmp(line + n - n_name, path) == 0 &&
+                   strstr(line, inode) != NULL;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return is_found;
+}
+
+static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
+{
+    char shown[600];
+    for (size_t i = 0; i < t->n_images; i++)
+        if (is_writing(t->folder, &t->images[i]))
+            return ab_fail(err, AB_INPUT,
+                           "process %u (%s) is still being recorded into it; end it first",
+                           t->images[i].image.pid,
+                           ab_text_printable(shown, sizeof shown, t->images[i].image.program));
+    return t->n_images > 0 ? AB_OK
+                           : ab_fail(err, AB_INPUT, "no spool of this version of allocbench: no "
+                                                    "process was recorded into it");
+}
+
+static enum ab_status recover(struct ab_spool_traces *t, struct ab_err *err)
+{
+    struct ab_output out = {0};
+    char shown[512];
+    enum ab_status status = check_ended(t, err);
+    if (status != AB_OK)
+        return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, t->folder));
+    if ((status = ab_output_open(t->path, &out, err)) == AB_OK)
+        status = ab_spool_traces_write(t, &out, err);
+    ab_output_abandon(&out);
+    return status;
+}
+
+enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_spool_traces t = {
+        .folder = o->args[1],
+        .path = o->output,
+        .is_quiet = o->is_quiet,
+        .is_partial = o->is_partial,
+    };
+    (void)exit_code;
+    if (o->output == NULL || strcmp(o->output, "-") == 0)
+        return ab_fail(err, AB_USAGE, "trace recover needs -o: the file to write the trace to");
+    enum ab_status status = ab_spool_traces_open(&t, err);
+    if (status == AB_OK)
+        status = recover(&t, err);
+    ab_spool_traces_close(&t);
+    return status;
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# A trace that is too long to be held is replayed in bursts: the same work as in one piece, and the
+# same facts found; whatever ends a run ends it here too.
+
+load helpers
+
+trace=$ROOT/traces/perl-words.abt
+
+threads_trace() {
+    allocbench record -o "$OUT/threads.abt" -- "$GUESTS/prog_pingpong" >/dev/null 2>&1 3>&-
+    echo "$OUT/threads.abt"
+}
+
+# What does not depend on the clock: calls of each kind, calls timed, live bytes at every peak.
+work_of() { # FILE
+    jq -c '[[.results[] | [.backend, .op, .n_ops, .tail.n]],
+            [.memory[] | [.backend, .live_peak_bytes, .internal]]]' "$1"
+}
+
+@test "bursts do the work of the whole, and count and weigh it alike" {
+    bench replay "$trace" -b arena,glibc --reps 2 --burst 0 --json "$OUT/whole.json" -q
+    expect_code 0
+    bench replay "$trace" -b arena,glibc --reps 2 --burst 10000 --json "$OUT/bursts.json" -q
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/bursts.json")" ] || fail "other work"
+    expect_json '.config.settings | index("burst=10000 calls, 12 of them") != null' "$OUT/bursts.json"
+    expect_json '[.results[] | select(.op == "all") | .n > 20000] | all' "$OUT/bursts.json"
+    expect_nothing_left
+}
+
+@test "positions and windows go on over all bursts" {
+    bench replay "$trace" -b glibc --reps 2 --burst 10000 --json "$OUT/bursts.json" -q
+    expect_code 0
+    expect_json '.config.tape.n_ops as $n | [.windows[].end] | max == $n' "$OUT/bursts.json"
+    expect_json '[.windows[] | select(.n > 0)] | length >= 16' "$OUT/bursts.json"
+    expect_json '[.results[].tail.worst[]?.position] | max > 20000' "$OUT/bursts.json"
+    expect_json '[.timelines[].points[]?] | length > 0' "$OUT/bursts.json"
+}
+
+@test "several lanes run through bursts, free and in strict order" {
+    trace=$(threads_trace)
+    allocbench trace info "$trace" --json "$OUT/info.json" 3>&-
+    for order in free strict; do
+        bench replay "$trace" -b glibc,slab --reps 1 --burst 1000 --order $order \
+            --json "$OUT/$order.json" -q
+        expect_code 0
+        jq -e --slurpfile info "$OUT/info.json" '[.memory[].live_peak_bytes] |
+            all(. == $info[0].live_peak_bytes)' "$OUT/$order.json" >/dev/null || fail "other peaks"
+    done
+    expect_json '[.results[] | select(.op == "all") | .wait_percent] | all(. >= 0)' "$OUT/free.json"
+    expect_nothing_left
+}
+
+@test "the same bursts are the same digest, others another" {
+    for n in 1 2; do
+        bench replay "$trace" -b arena --reps 1 --burst 20000 --json "$OUT/$n.json" -q
+        expect_code 0
+    done
+    bench replay "$trace" -b arena --reps 1 --burst 30000 --json "$OUT/3.json" -q
+    digests=$(jq -r .config.tape_sha256 "$OUT/1.json" "$OUT/2.json" "$OUT/3.json")
+    [ "$(uniq <<<"$digests" | wc -l)" -eq 2 ] || fail "$digests"
+}
+
+@test "a pipe is read once and replayed many times" {
+    allocbench replay - -b arena,glibc --reps 2 --burst 20000 --json "$OUT/pipe.json" -q \
+        3>&- < <(cat "$trace") || fail "exit code $?"
+    bench replay "$trace" -b arena,glibc --reps 2 --burst 20000 --json "$OUT/file.json" -q
+    [ "$(work_of "$OUT/pipe.json")" = "$(work_of "$OUT/file.json")" ] || fail "other work"
+    expect_json ".config.sha256 == \"$(sha256sum <"$trace" | cut -d' ' -f1)\"" "$OUT/pipe.json"
+    allocbench replay - -b arena --reps 1 --json "$OUT/pipe.json" -q 3>&- <"$trace"
+    bench replay - </dev/null
+    expect_code 3
+    expect_error '^allocbench: standard input'
+}
+
+@test "a trace without its end is refused, or replayed as far as it is whole" {
+    head -c 50000 "$trace" >"$OUT/cut.abt"
+    for burst in 0 1000; do
+        bench replay "$OUT/cut.abt" -b arena --reps 1 --burst $burst
+        expect_code 3
+        bench replay "$OUT/cut.abt" -b arena --reps 1 --burst $burst --partial --json -
+        expect_code 0
+        expect_json '.config.settings | map(select(startswith("partial"))) | length == 1'
+    done
+}
+
+@test "what crashes in a later burst is told with its place" {
+    bench replay "$trace" --reps 1 -b "glibc,$GUESTS/liblatecrash.so" --burst 1000 --json -
+    expect_code 4
+    expect_json '.backends[1].status == "crashed" and
+        (.backends[1].reason | test("SIGSEGV between ops [0-9]{5} and [0-9]{5} of phase replay"))'
+    expect_nothing_left
+}
+
+@test "an interruption between or within bursts leaves nothing running" {
+    for wait in 0.3 0.7 1.1; do
+        timeout -s INT $wait allocbench replay "$trace" -b glibc --reps 200 --burst 256 --no-store \
+            -q >/dev/null 2>&1 3>&- || true
+        expect_nothing_left
+    done
+}
+
+@test "--burst takes what it says" {
+    for bad in 1 255 16777217 x; do
+        bench replay "$trace" --burst $bad
+        expect_code 2
+        expect_error 'burst'
+    done
+}
+
+@test "an allocator that closes descriptors of others only makes bursts start later" {
+    bench replay "$trace" -b "$GUESTS/libclosesfds.so" --reps 1 --burst 20000 --json -
+    expect_code 0
+    expect_json '.backends[0].status == "ok"'
+}
