@@ -43,6 +43,7 @@ WORKER_SRC := $(sort $(wildcard src/worker/*.c src/verify/*.c)) src/core/clock.c
               src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
+RECORDER_SRC := $(PRELOAD_SRC) src/record/half_pack.c
 MAIN_SRC   := src/cli/main.c
 LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
                 $(wildcard src/*/*.c)) $(wildcard allocators/*/*.c))
@@ -95,13 +96,13 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
-$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(PRELOAD_SRC)
+$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(RECORDER_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
 	  $(if $(findstring wrong,$@),-DAB_RECORD_WRONG=$(patsubst $(B)/guests/wrong%/$(RECORDER),%,$@)) \
-	  -Wl,-soname,$(RECORDER) -o $@ $(PRELOAD_SRC)
+	  -Wl,-soname,$(RECORDER) -o $@ $(RECORDER_SRC)
 
 $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
@@ -142,7 +143,8 @@ $(B)/guests/%: tests/guests/%.c
 
 # ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer in `make fuzz` ----
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) $(B)/fuzz/fuzz_trace_unchecked
+FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) \
+            $(B)/fuzz/fuzz_trace_unchecked $(B)/fuzz/fuzz_check_unchecked
 FUZZ_REPLAY := $(B)/obj/tests/fuzz/replay.o
 
 $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
@@ -150,12 +152,13 @@ $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(B)/fuzz/fuzz_tape: $(B)/obj/tests/fuzz/tape_model.o
+
 # The reader without its checksums, ahead of the one in the library.
-$(B)/fuzz/fuzz_trace_unchecked: tests/fuzz/fuzz_trace.c src/trace/reader.c $(FUZZ_REPLAY) \
-                                $(B)/liballocbench.a
+$(B)/fuzz/%_unchecked: tests/fuzz/%.c src/trace/reader.c $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 .PHONY: fuzz-bins fuzz
 fuzz-bins: $(FUZZ_BIN)
@@ -195,7 +198,7 @@ $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-bench: all $(B)/bench/null_instructions
+bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost
 	$(Q)./scripts/bench $(B)
 interop: all
 	$(Q)./scripts/interop-hdr
@@ -225,7 +228,7 @@ help:
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
 	@echo '  test         everything: unit, contract, sanitizers, command line'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
-	@echo '  bench        what the harness itself costs, as ratios within one run'
+	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'

@@ -103,7 +103,7 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
         all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
         /* Read one after the other: without a background thread the difference is noise. */
         double background = (double)report->process_cpu_ns - (double)report->thread_cpu_ns;
-        bool is_noise = background < 0.001 * (double)report->process_cpu_ns + 20000;
+        bool is_noise = background < 0.002 * (double)report->process_cpu_ns + 100000;
         all->background_cpu_ns_per_op = is_noise ? 0 : background / (double)all->n_ops;
     }
     if (f->tape->image->n_lanes > 1 && report->lane_ticks > 0)

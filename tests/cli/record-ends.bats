@@ -231,13 +231,13 @@ is_converting() { # the command has ended, record has not
 }
 
 @test "converting takes no more memory for more events" {
-    bench record -q --no-convert -o "$OUT/s" -- "$LIFE" exit 1500000
+    bench record -q --no-convert -o "$OUT/s" -- "$LIFE" exit 4500000
     [ "$(du -sm "$OUT/s" | cut -f 1)" -gt 90 ]
     code=0
     (ulimit -v 80000; allocbench trace recover "$OUT/s" -o "$OUT/t.abt" 2>"$OUT/stderr" 3>&-) ||
         code=$?
     expect_code 0
-    [ "$(events "$OUT/t.abt")" -eq 3749936 ]
+    [ "$(events "$OUT/t.abt")" -eq 11249936 ]
 }
 
 # Whatever a byte of it says: a trace that is whole, or one clear error, never a crash.

@@ -4,12 +4,8 @@
  * builder. Built with AB_TRACE_UNCHECKED the block checksums are not compared, so that the fuzzer
  * gets behind them.
  */
+#include "fuzz/input_file.h"
 #include "trace/reader.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -55,10 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct ab_tape tape;
     struct ab_trace_info info;
     struct ab_trace_tape_options options = {.touch = AB_TOUCH_PAGE};
-    int fd = memfd_create("trace", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, n) != (ssize_t)n)
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int fd = input_file_open(data, n, path);
     compare_partial(path);
     if (ab_trace_to_tape(path, &options, &tape, &info, &err) == AB_OK) {
         /* a block resized to 0 that lived on has size 1 on the tape */

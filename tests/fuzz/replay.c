@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stands in for libFuzzer: feeds the files and folders named to the entry, each as it is and with
- * a few hundred deterministic changes, and prints one TAP line a file.
+ * a few hundred deterministic changes, and prints one TAP line a file. Behind --every each file is
+ * fed again with every single byte changed in two ways, and cut at every length.
  */
 #include "core/rng.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 enum { CHANGES = 200, LARGEST = 1 << 20 };
 
 static unsigned n_files;
+static bool is_every;
+
+static void feed_every(uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t changes[] = {(uint8_t)(1u << i % 8), 0xff};
+        for (size_t c = 0; c < sizeof changes; c++) {
+            bytes[i] ^= changes[c];
+            LLVMFuzzerTestOneInput(bytes, n);
+            bytes[i] ^= changes[c];
+        }
+        LLVMFuzzerTestOneInput(bytes, i);
+    }
+}
 
 static void feed(const char *path)
 {
@@ -34,6 +50,8 @@ static void feed(const char *path)
             changed[ab_rng_below(&rng, length)] ^= (uint8_t)(1 + ab_rng_below(&rng, 255));
         LLVMFuzzerTestOneInput(changed, length);
     }
+    if (is_every)
+        feed_every(bytes, n);
     printf("ok %u - %s\n", ++n_files, path);
 }
 
@@ -59,7 +77,10 @@ static void feed_all(const char *path)
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        feed_all(argv[i]);
+        if (strcmp(argv[i], "--every") == 0)
+            is_every = true;
+        else
+            feed_all(argv[i]);
     if (n_files == 0)
         printf("not ok 1 - no input\n");
     return n_files == 0;

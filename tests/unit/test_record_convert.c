@@ -5,6 +5,8 @@
  * tests/cli/record.bats.
  */
 #include "record/convert.h"
+
+#include "record/half_pack.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 
@@ -64,7 +66,8 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 static void write_image(uint32_t n_slots)
 {
     struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = PID, .n_slots = n_slots,
-                                   .trial_ticks = 20 * AB_SPOOL_TRIALS, .program = "prog"};
+                                   .trial_ticks = 20 * AB_SPOOL_TRIALS,
+                                   .bare_ticks = 3 * AB_SPOOL_TRIALS, .program = "prog"};
     int fd = create("");
     put(fd, &image, sizeof image, 0);
     close(fd);
@@ -317,6 +320,16 @@ static void the_cost_is_that_of_all_events_and_of_full_halves(void **state)
     assert_int_equal(report.span_ticks, 40);
 }
 
+/* While there is one thread all events carry one stamp: the price of those is another. */
+static void events_without_a_clock_of_their_own_cost_less(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 50, 0x1000},
+         {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 60, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal((int)report.noting_ticks, 3 * 20 + 2 * 3);
+}
+
 /* A thread's birth is noted when its first call is over: that call's place is its own. */
 static void a_birth_takes_no_part_in_the_order(void **state)
 {
@@ -330,25 +343,29 @@ static void a_birth_takes_no_part_in_the_order(void **state)
     assert_int_equal(report.n_repairs + report.n_foreign + report.n_reused, 0);
 }
 
-/* Killed while a half that is in the file was being emptied for the next: the head no longer names
- * it, and what is left of it in memory does not count. */
-static void a_half_that_was_being_emptied_is_read_from_the_file(void **state)
+/* Killed while a half that is packed was being emptied for the next: the head no longer names it,
+ * and what is left of it in memory does not count. */
+static void a_half_that_was_being_emptied_is_read_where_it_is_packed(void **state)
 {
     (void)state;
-    static struct ab_spool_event first[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
-    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .half_number = {0, 2},
-                                 .n_events = 2 * AB_SPOOL_HALF_EVENTS + 1};
+    static struct ab_spool_event half[AB_SPOOL_HALF_EVENTS];
+    static uint64_t words[4 * AB_SPOOL_HALF_EVENTS];
     char page[AB_SPOOL_DATA] = {0};
     for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
-        first[i] = (struct ab_spool_event){(i + 1) << 4 | AB_SPOOL_ALLOC, 0x1000 * (i + 1), 8};
+        half[i] = (struct ab_spool_event){(i + 1) << 4 | AB_SPOOL_ALLOC, 0x1000 * (i + 1), 8};
+    size_t n = ab_half_pack(half, AB_SPOOL_HALF_EVENTS, words, sizeof words / sizeof words[0]);
+    struct ab_spool_chunk chunk = {0, 8 * n};
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .half_number = {0, 2},
+                                 .n_events = 2 * AB_SPOOL_HALF_EVENTS + 1,
+                                 .pack_bytes = sizeof chunk + chunk.bytes};
     int fd = create(".0");
     put(fd, page, sizeof page, 0);
     put(fd, &tail, sizeof tail, 0);
-    put(fd, page, AB_SPOOL_HALF, AB_SPOOL_DATA);
-    put(fd, first, sizeof first, AB_SPOOL_DATA);
+    put(fd, &chunk, sizeof chunk, AB_SPOOL_PACK);
+    put(fd, words, chunk.bytes, AB_SPOOL_PACK + sizeof chunk);
     for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
-        first[i].stamp_kind = (AB_SPOOL_HALF_EVENTS + i + 1) << 4 | AB_SPOOL_FREE;
-    put(fd, first, sizeof first, AB_SPOOL_TAIL + AB_SPOOL_HALF);
+        half[i].stamp_kind = (AB_SPOOL_HALF_EVENTS + i + 1) << 4 | AB_SPOOL_FREE;
+    put(fd, half, sizeof half, AB_SPOOL_TAIL + AB_SPOOL_HALF);
     close(fd);
     assert_int_equal(convert(1), AB_OK);
     assert_int_equal(report.info.events, 2 * AB_SPOOL_HALF_EVENTS);
@@ -432,10 +449,11 @@ int main(void)
         cmocka_unit_test(a_second_way_to_free_is_noticed),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
-        cmocka_unit_test(a_half_that_was_being_emptied_is_read_from_the_file),
+        cmocka_unit_test(a_half_that_was_being_emptied_is_read_where_it_is_packed),
         cmocka_unit_test(a_slot_without_a_file_is_empty),
         cmocka_unit_test(what_was_noted_to_be_timed_is_no_call),
         cmocka_unit_test(the_cost_is_that_of_all_events_and_of_full_halves),
+        cmocka_unit_test(events_without_a_clock_of_their_own_cost_less),
         cmocka_unit_test(a_birth_takes_no_part_in_the_order),
         cmocka_unit_test(no_byte_of_a_spool_can_do_harm),
     };

@@ -5,6 +5,8 @@
 #include "core/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
+#include "trace/check_trace.h"
+#include "trace/checksum.h"
 #include "trace/format.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { EVENTS = 600, IN_BLOCK = 100 };
+enum { EVENTS = 700, IN_BLOCK = 100 };
 
 static const struct test_mix mix = {.seed = 5, .n = EVENTS, .threads = 3, .has_time = true,
                                     .has_thread_ends = true, .block_events = IN_BLOCK};
@@ -24,16 +26,19 @@ static struct ab_trace_info written;
 static char path[32];
 static int fd = -1;
 
-/* Reads `data`; each event must be the next record. *n_events counts ends of threads too. */
-static enum ab_status read_bytes(const uint8_t *data, size_t n, bool is_partial,
-                                 uint64_t *n_events, struct ab_trace_info *info,
-                                 struct ab_err *err)
+static void write_bytes(const uint8_t *data, size_t n)
+{
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, data, n, 0), (ssize_t)n);
+}
+
+/* Reads the file; each event must be the next record. *n_events counts ends of threads too. */
+static enum ab_status read_file(bool is_partial, uint64_t *n_events, struct ab_trace_info *info,
+                                struct ab_err *err)
 {
     struct ab_trace_options options = {.is_partial = is_partial, .has_thread_ends = true};
     struct ab_trace_reader *r;
     struct ab_event events[64];
-    assert_int_equal(ftruncate(fd, 0), 0);
-    assert_int_equal(pwrite(fd, data, n, 0), (ssize_t)n);
     *n_events = 0;
     enum ab_status status = ab_trace_open_with(path, &options, &r, err);
     if (status != AB_OK)
@@ -52,6 +57,14 @@ static enum ab_status read_bytes(const uint8_t *data, size_t n, bool is_partial,
     *info = *ab_trace_reader_info(r);
     ab_trace_close(r);
     return status;
+}
+
+static enum ab_status read_bytes(const uint8_t *data, size_t n, bool is_partial,
+                                 uint64_t *n_events, struct ab_trace_info *info,
+                                 struct ab_err *err)
+{
+    write_bytes(data, n);
+    return read_file(is_partial, n_events, info, err);
 }
 
 /* How many events the blocks hold that end at or before byte n. */
@@ -128,24 +141,95 @@ static void a_whole_file_is_not_partial(void **state)
     }
 }
 
-/* About 4 KiB: header, eight blocks, end mark; partial or not. */
+/* What --partial means to those who come after the reader: the proof, and the tape. */
+static void every_cut_file_is_proven_and_becomes_a_tape_as_far_as_it_is_whole(void **state)
+{
+    (void)state;
+    const struct ab_trace_tape_options options = {.is_partial = true};
+    for (size_t n = n_header; n < n_bytes; n += TEST_SWEEP_STEP) {
+        struct ab_walk walk = {.path = path, .is_partial = true, .end = UINT64_MAX};
+        struct ab_err err = {.text = ""};
+        struct ab_trace_info info;
+        struct ab_tape tape;
+        size_t end;
+        write_bytes(bytes, n);
+        if (ab_trace_check(&walk, &info, &err) != AB_OK)
+            fail_msg("%zu of %zu bytes: %s", n, n_bytes, err.text);
+        assert_int_equal(info.events + info.thread_ends, whole_events(n, &end));
+        uint64_t calls = info.events;
+        enum ab_status status = ab_trace_to_tape(path, &options, &tape, &info, &err);
+        assert_int_equal(status, calls > 0 ? AB_OK : AB_INPUT);
+        if (status != AB_OK)
+            continue;
+        assert_true(info.is_partial && info.events == calls);
+        uint64_t requests = 0;
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            requests += tape.phases[0].n_ops[k];
+        assert_int_equal(requests, calls);
+        ab_tape_fini(&tape);
+    }
+}
+
+static void assert_refused(size_t at, uint8_t change)
+{
+    struct ab_err err = {.text = ""};
+    struct ab_trace_info info;
+    uint64_t events;
+    if (read_file(false, &events, &info, &err) != AB_INPUT)
+        fail_msg("byte %zu ^ %02x was accepted", at, change);
+    assert_non_null(strstr(err.text, "byte "));
+}
+
+/* Each byte of [begin, end) in turn with `step` and its multiples, all else as it was. */
+static void change_each(size_t begin, size_t end, unsigned step)
+{
+    for (size_t i = begin; i < end; i++) {
+        for (unsigned change = step; change <= UINT8_MAX; change += step) {
+            uint8_t other = bytes[i] ^ (uint8_t)change;
+            assert_int_equal(pwrite(fd, &other, 1, (off_t)i), 1);
+            assert_refused(i, (uint8_t)change);
+        }
+        assert_int_equal(pwrite(fd, &bytes[i], 1, (off_t)i), 1);
+    }
+}
+
+/* About 4 KiB: header, blocks, end mark. What the header and the heads of the blocks say is tried
+ * with every value; stored bytes, which only the checksum judges, with some, and every value in the
+ * next test. */
 static void every_changed_byte_is_refused(void **state)
 {
     (void)state;
-    static const uint8_t changes[] = {0x01, 0x80, 0xff};
+    write_bytes(bytes, n_bytes);
+    change_each(0, n_header, TEST_SWEEP_STEP);
+    for (size_t at = n_header, n; at < n_bytes; at += n) {
+        n = AB_TRACE_BLOCK_HEADER + ab_get_u32(bytes + at + 20);
+        change_each(at, at + AB_TRACE_BLOCK_HEADER, TEST_SWEEP_STEP);
+        change_each(at + AB_TRACE_BLOCK_HEADER, at + n, 0x55);
+    }
+    uint64_t events;
+    struct ab_trace_info info;
+    struct ab_err err = {.text = ""};
+    assert_int_equal(read_file(false, &events, &info, &err), AB_OK); /* each was put back */
+}
+
+static void no_changed_byte_keeps_the_checksum_of_its_block(void **state)
+{
+    (void)state;
     uint8_t *copy = malloc(n_bytes);
     assert_non_null(copy);
-    for (size_t i = 0; i < n_bytes; i++)
-        for (size_t c = 0; c < sizeof changes; c++) {
-            struct ab_err err = {.text = ""};
-            struct ab_trace_info info;
-            uint64_t events;
-            memcpy(copy, bytes, n_bytes);
-            copy[i] ^= changes[c];
-            if (read_bytes(copy, n_bytes, false, &events, &info, &err) != AB_INPUT)
-                fail_msg("byte %zu ^ %02x was accepted", i, changes[c]);
-            assert_non_null(strstr(err.text, "byte "));
-        }
+    memcpy(copy, bytes, n_bytes);
+    for (size_t at = n_header, n; at < n_bytes; at += AB_TRACE_BLOCK_HEADER + n) {
+        uint8_t *stored = copy + at + AB_TRACE_BLOCK_HEADER;
+        n = ab_get_u32(bytes + at + 20);
+        uint64_t right = ab_get_u64(bytes + at + AB_TRACE_BLOCK_CHECKED);
+        assert_int_equal(ab_trace_block_checksum(copy + at, stored, n), right);
+        for (size_t i = 0; i < n; i++)
+            for (unsigned change = 1; change <= UINT8_MAX; change++) {
+                stored[i] ^= (uint8_t)change;
+                assert_int_not_equal(ab_trace_block_checksum(copy + at, stored, n), right);
+                stored[i] ^= (uint8_t)change;
+            }
+    }
     free(copy);
 }
 
@@ -179,7 +263,9 @@ int main(void)
         cmocka_unit_test(every_cut_file_gives_its_whole_blocks_when_asked),
         cmocka_unit_test(every_cut_file_is_refused_when_not_asked),
         cmocka_unit_test(a_cut_header_is_refused_even_when_asked),
+        cmocka_unit_test(every_cut_file_is_proven_and_becomes_a_tape_as_far_as_it_is_whole),
         cmocka_unit_test(every_changed_byte_is_refused),
+        cmocka_unit_test(no_changed_byte_keeps_the_checksum_of_its_block),
         cmocka_unit_test(a_changed_byte_never_gives_other_events),
     };
     records = test_mix_records(&mix);
