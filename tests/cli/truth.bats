@@ -61,7 +61,9 @@ within_5_percent() { # VALUE TRUTH
     counts=$OUT/libcountshim.so.counts
     # pre-flight, 2 blocks of 4 passes, and the memory pass once more to find the peaks
     [ "$(wc -l <"$counts")" -eq 10 ] || fail "$(cat "$counts")"
-    [ "$(cut -d' ' -f1-5 "$counts" | sort -u)" = "8000 8000 0 2000 0" ] || fail "$(cat "$counts")"
+    # the first of them is the pre-flight, which probes beyond the tape
+    [ "$(sed 1d "$counts" | cut -d' ' -f1-5 | sort -u)" = "8000 8000 0 2000 0" ] ||
+        fail "$(cat "$counts")"
     # usable_size: the pre-flight and the memory pass ask, a timed pass never
     [ "$(sed -n '2,4p;7,9p' "$counts" | cut -d' ' -f6 | sort -u)" = 0 ] || fail "$(cat "$counts")"
 }
