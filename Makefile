@@ -43,6 +43,7 @@ WORKER_SRC := $(sort $(wildcard src/worker/*.c)) src/core/clock.c src/core/neare
               src/core/units.c src/measure/footprint.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
+RECORDER_SRC := $(PRELOAD_SRC) src/record/half_pack.c
 MAIN_SRC   := src/cli/main.c
 LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
                 $(wildcard src/*/*.c)) $(wildcard allocators/*/*.c))
@@ -95,13 +96,13 @@ $(B)/allocbench-worker: $(WORKER_OBJ)
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
-$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(PRELOAD_SRC)
+$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(RECORDER_SRC)
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
 	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
 	  $(if $(findstring wrong,$@),-DAB_RECORD_WRONG=$(patsubst $(B)/guests/wrong%/$(RECORDER),%,$@)) \
-	  -Wl,-soname,$(RECORDER) -o $@ $(PRELOAD_SRC)
+	  -Wl,-soname,$(RECORDER) -o $@ $(RECORDER_SRC)
 
 $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
@@ -191,12 +192,15 @@ $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-bench: all $(B)/bench/null_instructions
+bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost
 	$(Q)./scripts/bench $(B)
 big: all $(B)/bench/big_trace $(B)/bench/peak_rss
 	$(Q)AB_BUILD=$(B) ./scripts/check-big
 interop: all
 	$(Q)./scripts/interop-hdr
+.PHONY: stress-record
+stress-record: all guests
+	$(Q)./scripts/stress-record
 deps:
 	$(Q)./scripts/deps build
 
@@ -220,10 +224,11 @@ help:
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
 	@echo '  test         everything: unit, contract, sanitizers, command line'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
-	@echo '  bench        what the harness itself costs, as ratios within one run'
+	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  big          memory does not grow with the length of a trace: 10 and 50 million calls'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
+	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  deps         the Debian packages that a build needs'
 	@echo '  clean        remove build/'

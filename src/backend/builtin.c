@@ -11,6 +11,7 @@
     X(ab_arena_backend) \
     X(ab_pool_backend) \
     X(ab_slab_backend) \
+    X(ab_handle_backend) \
     X(ab_system_backend) \
     X(ab_null_backend) \
     X(ab_backend_v1)

@@ -68,9 +68,24 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
         return ab_fail(err, AB_SYSTEM, "recording stopped: %s; what came before is in %s, for "
                                        "allocbench trace recover --partial", stop, shown);
     if (!t->is_quiet)
-        fprintf(stderr, "allocbench: %s: about %llu events, not converted; allocbench trace recover "
-                        "%s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
+        fprintf(stderr, "allocbench: %s: about %llu events, not converted; allocbench trace "
+                        "recover %s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
     return AB_OK;
+}
+
+/* A recording may have taken hours: that a file cannot be written, or that nobody wanted to wait
+ * for it, is no reason to throw it away. One that had to stop has its own reason. */
+static enum ab_status rescue_spool(struct ab_launch *l, const struct ab_spool_traces *t,
+                                   enum ab_status status, struct ab_err *err)
+{
+    for (size_t i = 0; i < t->n_images; i++)
+        if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
+            return status;
+    if (status != AB_SYSTEM && status != AB_INTERRUPTED)
+        return status;
+    l->is_kept = true;
+    ab_err_context(err, "the recording is kept in %s, for allocbench trace recover: ", l->folder);
+    return AB_SYSTEM;
 }
 
 static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const struct ab_options *o,
@@ -86,8 +101,10 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
     enum ab_status status = ab_spool_traces_open(&t, err);
     if (status == AB_OK)
         status = check_seen(l, &t, err);
-    if (status == AB_OK)
-        status = o->is_unconverted ? keep_spool(l, &t, err) : ab_spool_traces_write(&t, out, err);
+    if (status == AB_OK && o->is_unconverted)
+        status = keep_spool(l, &t, err);
+    else if (status == AB_OK && (status = ab_spool_traces_write(&t, out, err)) != AB_OK)
+        status = rescue_spool(l, &t, status, err);
     if (status == AB_OK && !o->is_quiet)
         print_hints(l, &t);
     ab_spool_traces_close(&t);

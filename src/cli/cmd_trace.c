@@ -91,10 +91,11 @@ static enum ab_status check_files(const struct word *word, const struct ab_optio
 {
     size_t n_standard_input = 0;
     if (o->n_args < 2)
-        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s TRACE.abt", word->name,
-                       word->name);
+        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s %s", word->name,
+                       word->name, word->run == ab_trace_cmd_recover ? "SPOOL" : "TRACE.abt");
     if (o->n_args > 2 && !word->takes_many)
-        return ab_fail(err, AB_USAGE, "trace %s takes one trace", word->name);
+        return ab_fail(err, AB_USAGE, "trace %s takes one %s", word->name,
+                       word->run == ab_trace_cmd_recover ? "spool" : "trace");
     for (size_t i = 1; i < o->n_args; i++)
         n_standard_input += strcmp(o->args[i], "-") == 0;
     return n_standard_input < 2 ? AB_OK

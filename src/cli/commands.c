@@ -26,10 +26,10 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "  allocbench record -o app.abt -- ./app --its-options\n"
                            "  allocbench record --follow -o build.abt -- make\n"
                            "  allocbench record --no-convert -o app.spool -- ./app\n"
-                           "\nAt the end it tells what the trace holds, what had to be repaired or\n"
-                           "was lost, and an estimate of what the recording cost the command.\n"
-                           "When record itself is killed, its spool stays as allocbench-… in TMPDIR\n"
-                           "or /tmp: allocbench trace recover makes a trace of that.\n",
+                           "\nAt the end it tells what the trace holds, what had to be repaired\n"
+                           "or was lost, and an estimate of what recording cost the command.\n"
+                           "When record itself is killed, its spool stays as allocbench-XXXXXX\n"
+                           "in TMPDIR or /tmp: allocbench trace recover makes a trace of it.\n",
                            ab_cmd_record},
     [AB_COMMAND_TRACE] = {"trace", "WORD TRACE.abt [OPTIONS]",
                           "tell, prove, print and cut traces",
@@ -54,9 +54,9 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                           "                 its events as CSV, its live memory as CSV (--live-csv,\n"
                           "                 --events, --partial)\n"
                           "  recover SPOOL -o OUT\n"
-                          "                 a trace of what record --no-convert or a record that was\n"
-                          "                 killed has left; the spool stays (--partial: one whose\n"
-                          "                 recording had to stop, too)\n",
+                          "                 a trace of what record --no-convert or a record that\n"
+                          "                 was killed has left; the spool stays (--partial: one\n"
+                          "                 whose recording had to stop, too)\n",
                           ab_cmd_trace},
     [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
                           "validate a workload; print its plan and cost",

@@ -2,7 +2,8 @@
  *
  * The signals of a terminal reach the command by themselves, being in the same group; those that
  * somebody sends to us alone are passed on. Either way we live on, to convert what was recorded
- * and to remove the folder: from its making to its removal these signals are blocked here.
+ * and to remove the folder: from its making to its removal these signals are blocked here. Those
+ * that come once the command has ended are seen by the conversion, which they end.
  */
 #include "cli/launch.h"
 
@@ -47,6 +48,15 @@ static void hold_signals(struct ab_launch *l)
     sigprocmask(SIG_BLOCK, &held, &l->old_mask);
     sigaction(SIGCHLD, &plain, &l->old_child);
     l->is_holding = true;
+}
+
+static void drop_signals(void)
+{
+    sigset_t held;
+    struct timespec no_time = {0, 0};
+    held_signals(&held);
+    while (sigtimedwait(&held, NULL, &no_time) > 0)
+        ;
 }
 
 static void give_back_signals(const struct ab_launch *l)
@@ -312,6 +322,7 @@ enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *
     l->end.wall_ns = ab_clock_now_ns() - begin_ns;
     read_end(pid, &l->end);
     waitpid(pid, &ended, 0);
+    drop_signals();
     *exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     return AB_OK;
 }
@@ -331,15 +342,11 @@ static void remove_folder(struct ab_launch *l)
 
 void ab_launch_clean(struct ab_launch *l)
 {
-    sigset_t held;
-    struct timespec no_time = {0, 0};
     if (!l->is_kept)
         remove_folder(l);
     if (!l->is_holding)
         return;
-    held_signals(&held);
-    while (sigtimedwait(&held, NULL, &no_time) > 0)
-        ;
+    drop_signals();
     give_back_signals(l);
     l->is_holding = false;
 }

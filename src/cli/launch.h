@@ -38,11 +38,11 @@ struct ab_launch {
  * is one of the above. */
 enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
                                  int *exit_code, struct ab_err *err);
-/* Runs argv to its end. *exit_code is the command's: its status, or 128 + signal. */
+/* Runs argv to its end; signals that come until then are for it. *exit_code is the command's: its
+ * status, or 128 + signal. */
 enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err);
-/* Removes the folder and what is in it, unless it is kept. Signals that came meanwhile were the command's to act on,
- * and are dropped. */
+/* Removes the folder and what is in it, unless it is kept. Signals that are held are dropped. */
 void ab_launch_clean(struct ab_launch *l);
 
 #endif

@@ -6,12 +6,14 @@
 #include "cli/spool_traces.h"
 
 #include "cli/progress.h"
+#include "core/bits.h"
 #include "core/clock.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "record/convert.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,10 +123,24 @@ struct watch {
     const char *path;
 };
 
-static void show_progress(void *user, uint64_t done, uint64_t total)
+/* Signals that `record` holds back while the command runs are for us by now. */
+static bool is_interrupted(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t pending;
+    if (sigpending(&pending) != 0)
+        return false;
+    for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++)
+        if (sigismember(&pending, ends[i]) == 1)
+            return true;
+    return false;
+}
+
+static bool show_progress(void *user, uint64_t done, uint64_t total)
 {
     struct watch *w = user;
     ab_progress_show_events(&w->line, w->path, done, total);
+    return !is_interrupted();
 }
 
 static enum ab_status check_report(const struct ab_spool_traces *t,

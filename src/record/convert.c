@@ -19,6 +19,7 @@ struct lane { /* one stream, and the thread that writes it */
     struct ab_stream stream;
     uint32_t thread;
     bool has_thread, is_parked;
+    uint64_t stamp;   /* of the event before */
     struct resizing *resizing; /* begun, not yet ended: signal handlers nest */
     size_t n_resizing, cap_resizing;
 };
@@ -35,7 +36,7 @@ struct converter {
     uint32_t *parked;
     uint32_t n_parked;
     uint32_t n_threads;
-    uint64_t n_done;
+    uint64_t n_done, n_bare; /* events; those among them that the clock was not read for */
     uint64_t first_stamp, last_stamp;
     struct ab_convert_report *report;
 };
@@ -315,6 +316,8 @@ static enum ab_status advance(struct converter *c, uint32_t index, struct ab_err
         c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
     c->last_stamp = stamp > c->last_stamp ? stamp : c->last_stamp;
     c->n_done++;
+    c->n_bare += stamp != 0 && stamp == lane->stamp;
+    lane->stamp = stamp;
     return AB_OK;
 }
 
@@ -337,11 +340,15 @@ static void sum_up(struct converter *c)
 {
     struct ab_convert_report *r = c->report;
     for (uint32_t i = 0; i < c->n_lanes; i++) {
-        r->n_unfinished += c->lanes[i].n_resizing + c->lanes[i].stream.n_unwritten;
-        r->turn_ticks += c->lanes[i].stream.turn_ticks;
+        const struct lane *lane = &c->lanes[i];
+        r->n_unfinished += lane->n_resizing + lane->stream.n_unwritten;
+        if (lane->n_resizing > 0 && lane->stream.n_unwritten > 0)
+            r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
+        r->turn_ticks += lane->stream.turn_ticks;
     }
     r->n_threads = c->n_threads;
-    r->noting_ticks = (double)c->n_done * c->image->image.trial_ticks / AB_SPOOL_TRIALS;
+    r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
+                       (double)c->n_bare * c->image->image.bare_ticks) / AB_SPOOL_TRIALS;
     r->span_ticks = c->last_stamp > c->first_stamp ? c->last_stamp - c->first_stamp : 0;
 }
 
@@ -353,8 +360,9 @@ static enum ab_status convert_all(struct converter *c, ab_convert_progress *prog
     uint64_t told = 0;
     while (status == AB_OK && c->n_heap + c->n_parked > 0) {
         status = step(c, err);
-        if (progress != NULL && c->n_done - told >= TELL_EVERY)
-            progress(user, told = c->n_done, c->image->n_events);
+        if (status == AB_OK && progress != NULL && c->n_done - told >= TELL_EVERY &&
+            !progress(user, told = c->n_done, c->image->n_events))
+            status = ab_fail(err, AB_INTERRUPTED, "interrupted");
     }
     sum_up(c);
     return status;

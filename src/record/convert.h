@@ -38,8 +38,9 @@ struct ab_convert_report {
 };
 
 /* Converts one image of `folder` to `to`. *report is filled also on failure, as far as known.
- * progress (may be NULL) hears of events done and to do, about every 2^20 events. */
-typedef void ab_convert_progress(void *user, uint64_t done, uint64_t total);
+ * progress (may be NULL) hears of events done and to do, about every 2^20 events; false from it
+ * ends the conversion with AB_INTERRUPTED. */
+typedef bool ab_convert_progress(void *user, uint64_t done, uint64_t total);
 enum ab_status ab_convert(const char *folder, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err);

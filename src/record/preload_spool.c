@@ -3,10 +3,11 @@
  * One stream of events a thread, without locks, malloc or shared counters. An event's place is
  * taken by one instruction, so that a signal handler in the middle of an event gets one of its
  * own; two halves are written in turn, so that the handler may fill one and go on in the other
- * while the interrupted event still lies in the first. A half is copied to the file when its place
- * is needed again.
+ * while the interrupted event still lies in the first. A half is packed when its place is needed
+ * again; the file is written when no more packed ones fit into memory.
  *
- * Order between threads is that of the stamps. The tick counter is read ahead of a release and
+ * Order between threads is that of the stamps, which only events of a process with several threads
+ * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release and
  * behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
  * wrong.
  *
@@ -16,6 +17,9 @@
  */
 #include "record/preload_spool.h"
 
+#include "record/half_pack.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -36,12 +40,15 @@ struct process { /* wiped in a forked child: image is NULL there */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
     uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
     bool has_stopped;
+    bool has_threads;             /* there was more than one stream */
+    const char *is_alone;         /* the C library's word on it: 1 = one thread */
     char path[PATH_MAX];          /* of the image; "path.T" of its slots */
 };
 static struct process *process;
 static char folder[PATH_MAX];
 static uint32_t command; /* the process that `record` started */
 static bool takes_children;
+static const char never, *is_alone = &never;
 
 static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
 
@@ -129,8 +136,9 @@ static enum ab_spool_stop reserve(int fd, uint64_t bytes)
 static inline uint64_t stamp_now(void)
 {
 #if defined(__x86_64__)
-    unsigned cpu;
-    return __builtin_ia32_rdtscp(&cpu);
+    uint64_t low, high; /* not the builtin: its third result would need a stack to be protected */
+    __asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx", "memory");
+    return high << 32 | low;
 #else
     uint64_t t;
     __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
@@ -151,19 +159,52 @@ static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned h
     return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
 }
 
-/* Writes a half to its place in the file. */
-static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
+/* Packs a half behind those that are packed; false when there is no room. */
+static bool pack_half(struct ab_spool_tail *tail, unsigned half)
+{
+    uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
+    struct ab_spool_chunk *chunk =
+        (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK + tail->pack_bytes);
+    if (left < sizeof *chunk)
+        return false;
+    size_t words = ab_half_pack(half_events(tail, half), AB_SPOOL_HALF_EVENTS,
+                                (uint64_t *)(chunk + 1), (left - sizeof *chunk) / 8);
+    if (words == 0)
+        return false;
+    chunk->number = tail->half_number[half] - 1;
+    chunk->bytes = words * 8;
+    __atomic_store_n(&tail->pack_bytes, tail->pack_bytes + sizeof *chunk + words * 8,
+                     __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Writes what is packed to the end of the file, and empties its place. */
+static enum ab_spool_stop save_packed(struct ab_spool_tail *tail)
 {
     char path[PATH_MAX];
-    uint64_t at = AB_SPOOL_DATA + (tail->half_number[half] - 1) * AB_SPOOL_HALF;
-    if (!is_within_limit(at + AB_SPOOL_HALF))
+    uint64_t bytes = tail->pack_bytes, at = AB_SPOOL_DATA + tail->data_bytes;
+    if (!is_within_limit(at + bytes))
         return AB_SPOOL_FILE_LIMIT;
     int fd = slot_path(path, tail->slot) ? open_file(path, O_WRONLY) : -1;
     if (fd < 0)
         return AB_SPOOL_NO_FILE;
-    long n = syscall(SYS_pwrite64, fd, half_events(tail, half), (size_t)AB_SPOOL_HALF, (long)at);
+    long n = syscall(SYS_pwrite64, fd, (char *)tail + AB_SPOOL_PACK, bytes, (long)at);
     syscall(SYS_close, fd);
-    return n == AB_SPOOL_HALF ? AB_SPOOL_RUNNING : AB_SPOOL_NO_SPACE;
+    if (n != (long)bytes)
+        return AB_SPOOL_NO_SPACE;
+    __atomic_store_n(&tail->data_bytes, tail->data_bytes + bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&tail->pack_bytes, 0, __ATOMIC_RELEASE);
+    return AB_SPOOL_RUNNING;
+}
+
+static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
+{
+    if (pack_half(tail, half))
+        return AB_SPOOL_RUNNING;
+    enum ab_spool_stop why = save_packed(tail);
+    if (why == AB_SPOOL_RUNNING)
+        pack_half(tail, half); /* one always fits where there is nothing */
+    return why;
 }
 
 /* Makes room for half `number` of the stream. With all signals blocked. */
@@ -179,6 +220,9 @@ static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
             return false;
         }
     }
+    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memset(half_events(tail, half), 0, AB_SPOOL_HALF);
     __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
     return true;
@@ -191,7 +235,9 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
     uint64_t begin = stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     bool ok = !process->has_stopped && turn_half(tail, number);
-    tail->turn_ticks += stamp_now() - begin;
+    uint64_t end = stamp_now();
+    tail->turn_ticks += end - begin;
+    tail->last_stamp = end;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
     errno = saved;
     return ok;
@@ -212,19 +258,33 @@ static inline uint64_t take_place(uint64_t *next)
 #endif
 }
 
+static inline void fill(struct ab_spool_tail *tail, uint64_t place, struct ab_spool_event event)
+{
+    struct ab_spool_event *e =
+        &half_events(tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
+    e->address = event.address;
+    e->size = event.size;
+    __atomic_store_n(&e->stamp_kind, event.stamp_kind, __ATOMIC_RELEASE);
+}
+
+/* Apart, so that the usual way needs no stack. */
+static __attribute__((noinline)) void fill_next_half(struct ab_spool_tail *tail, uint64_t place,
+                                                     struct ab_spool_event event)
+{
+    if (next_half(tail, place / AB_SPOOL_HALF_EVENTS))
+        fill(tail, place, event);
+}
+
 static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool_kind kind,
                        uint64_t address, size_t size)
 {
+    struct ab_spool_event event = {stamp << 4 | kind, address, size};
     uint64_t place = take_place(&tail->n_events);
     uint64_t number = place / AB_SPOOL_HALF_EVENTS;
-    if (__builtin_expect(tail->half_number[number % 2] != number + 1, 0) &&
-        !next_half(tail, number))
-        return;
-    struct ab_spool_event *e =
-        &half_events(tail, number % 2)[place - number * AB_SPOOL_HALF_EVENTS];
-    e->address = address;
-    e->size = size;
-    __atomic_store_n(&e->stamp_kind, stamp << 4 | kind, __ATOMIC_RELEASE);
+    if (__builtin_expect(tail->half_number[number % 2] == number + 1, 1))
+        fill(tail, place, event);
+    else
+        fill_next_half(tail, place, event);
 }
 
 /* ---- threads ---- */
@@ -274,6 +334,7 @@ static struct ab_spool_tail *make_tail(uint32_t self)
         stop(why == AB_SPOOL_RUNNING ? AB_SPOOL_NO_MEMORY : why);
         return NULL;
     }
+    p->has_threads = p->has_threads || slot > 0;
     tail->slot = slot;
     tail->owner = self;
     tail->magic = AB_SPOOL_MAGIC;
@@ -285,19 +346,20 @@ static bool start_image(uint32_t parent);
 
 /* What an event costs here, in this very stream and while its page is warm. The best of a few
  * rounds: the others tell of interrupts. */
-static void try_events(struct ab_spool_tail *tail)
+static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 {
     uint64_t best = UINT32_MAX;
     for (int round = 0; round < 4; round++) {
         uint64_t begin = stamp_now();
         for (int i = 0; i < AB_SPOOL_TRIALS; i++) {
-            stamp_now();
+            if (has_stamp)
+                stamp_now();
             put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
         }
         uint64_t ticks = stamp_now() - begin;
         best = ticks < best ? ticks : best;
     }
-    process->image->trial_ticks = (uint32_t)best;
+    return (uint32_t)best;
 }
 
 /* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
@@ -323,8 +385,11 @@ static struct ab_spool_tail *enter_thread(void)
     if (tail == NULL)
         return NULL;
     put(tail, 0, AB_SPOOL_BIRTH, self, 0);
-    if (process->image->trial_ticks == 0)
-        try_events(tail);
+    tail->last_stamp = stamp_now();
+    if (process->image->trial_ticks == 0) {
+        process->image->bare_ticks = try_events(tail, false);
+        process->image->trial_ticks = try_events(tail, true);
+    }
     own_tail = tail;
     return tail;
 }
@@ -350,6 +415,15 @@ static inline struct ab_spool_tail *tail_of_thread(void)
     if (p == NULL || p->has_stopped)
         return NULL;
     return find_tail();
+}
+
+/* The clock, unless there is but one thread. The C library says so before a second one begins. */
+static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
+{
+    struct process *p = process;
+    if (__builtin_expect(*p->is_alone && !p->has_threads, 1))
+        return tail->last_stamp;
+    return stamp_now();
 }
 
 /* ---- the process ---- */
@@ -389,6 +463,8 @@ static bool start_image(uint32_t parent)
     struct process *p = process;
     p->has_stopped = true; /* until all is there */
     p->next_recycled = 0;
+    p->has_threads = false;
+    p->is_alone = is_alone;
     if (p->tails == NULL)
         p->tails = map(-1, AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
     int fd = p->tails != NULL ? create_image() : -1;
@@ -434,6 +510,8 @@ HIDDEN void ab_spool_start(void)
     if (p == NULL || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
         return; /* Linux before 4.14: a forked child would write into its parent's streams */
     memcpy(folder, where, strlen(where) + 1);
+    const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    is_alone = alone != NULL ? alone : &never;
     process = p;
     start_image(0);
 }
@@ -449,10 +527,9 @@ HIDDEN void ab_spool_end(void)
 
 HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
-    uint64_t stamp = stamp_now();
     struct ab_spool_tail *tail = tail_of_thread();
     if (tail != NULL)
-        put(tail, stamp, kind, (uint64_t)(uintptr_t)address, size);
+        put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
 /* What is no power of two is rounded up, as the libraries that allow it do. */
@@ -463,11 +540,10 @@ static unsigned log2_up(size_t align)
 
 HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
 {
-    uint64_t stamp = stamp_now();
     unsigned log2 = log2_up(align);
     struct ab_spool_tail *tail = tail_of_thread();
     if (tail != NULL)
-        put(tail, stamp, AB_SPOOL_ALIGNED,
+        put(tail, stamp_of_event(tail), AB_SPOOL_ALIGNED,
             (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58, size);
 }
 

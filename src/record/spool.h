@@ -8,11 +8,13 @@
  *   PID.K.T    what one thread at a time wrote into slot T of that image:
  *                page 0             struct ab_spool_tail
  *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
- *                from AB_SPOOL_DATA halves that were full, in order
+ *                from AB_SPOOL_PACK halves that were full, each packed into a chunk; mapped
+ *                from AB_SPOOL_DATA the chunks before those, written when no more fit there
  *
  * Everything mapped is MAP_SHARED and its space is reserved before: whatever kills the recorded
  * program, what it had written is in the file; a full disk stops the recording, never the program.
- * The halves stay in the cache, so that recording costs no page faults.
+ * The halves stay in the cache, so that recording costs no page faults. A half is in a chunk before
+ * its place is used again, a chunk in the file before its own is: what is found twice is the same.
  */
 #ifndef AB_RECORD_SPOOL_H
 #define AB_RECORD_SPOOL_H
@@ -21,13 +23,16 @@
 
 #define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x336c6f6f70536241) /* "AbSpool3" */
+#define AB_SPOOL_MAGIC UINT64_C(0x346c6f6f70536241) /* "AbSpool4" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
     AB_SPOOL_TAIL = 4096,
-    AB_SPOOL_HALF = 32768,
-    AB_SPOOL_DATA = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
+    AB_SPOOL_HALF_EVENTS = 1024, /* a power of two: a place is split without a division */
+    AB_SPOOL_HALF = AB_SPOOL_HALF_EVENTS * 24,
+    AB_SPOOL_PACK = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
+    AB_SPOOL_PACK_BYTES = 65536, /* what one half can need at most, and more */
+    AB_SPOOL_DATA = AB_SPOOL_PACK + AB_SPOOL_PACK_BYTES,
     AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at once */
     AB_SPOOL_TRIALS = 32,       /* events noted in a row to see what one costs */
 };
@@ -49,9 +54,9 @@ struct ab_spool_image {
     uint32_t command;         /* the process that `record` started: this one, or an ancestor */
     uint32_t takes_children;  /* are its children recorded too? */
     uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
-    uint32_t trial_ticks;     /* what AB_SPOOL_TRIALS events took, the best of a few; 0 = not known */
+    uint32_t trial_ticks;     /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
+    uint32_t bare_ticks;      /* the same without the clock */
     uint32_t has_exited;      /* by exit() or from main; not by exec, _exit or a signal */
-    uint32_t reserved;
     char comm[16];            /* as the kernel calls it at its start */
     char program[256];        /* base name of its executable */
 };
@@ -61,8 +66,16 @@ struct ab_spool_tail {
     uint32_t owner;           /* thread id of who writes here; atomic */
     uint32_t slot;
     uint64_t n_events;        /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t last_stamp;      /* of a half ago at most: of events that need none of their own */
     uint64_t half_number[2];  /* which half of the stream each holds, + 1; 0 = none yet */
     uint64_t turn_ticks;      /* spent on halves that were full */
+    uint64_t pack_bytes;      /* of chunks from AB_SPOOL_PACK */
+    uint64_t data_bytes;      /* of chunks from AB_SPOOL_DATA */
+};
+
+struct ab_spool_chunk { /* ahead of the words of a half (half_pack.h) */
+    uint64_t number;    /* of the half; they come in order */
+    uint64_t bytes;     /* of the words */
 };
 
 enum ab_spool_kind {
@@ -78,6 +91,8 @@ enum ab_spool_kind {
     AB_SPOOL_KIND_COUNT
 };
 
+/* While a process has one thread its events are in order by their places, and reading the clock
+ * would be half of what recording costs: they carry an old stamp again. */
 struct ab_spool_event {
     uint64_t stamp_kind; /* clock ticks in the upper 60 bits, kind below; written last */
     uint64_t address;    /* of allocs: 0 = failed; ALIGNED: log2 of the alignment in the top 6 bits */
@@ -87,6 +102,5 @@ struct ab_spool_event {
 #define AB_SPOOL_STAMP(e) ((e)->stamp_kind >> 4)
 #define AB_SPOOL_ADDRESS(e) ((e)->address & ((UINT64_C(1) << 58) - 1))
 #define AB_SPOOL_LOG2(e) ((unsigned)((e)->address >> 58))
-#define AB_SPOOL_HALF_EVENTS ((uint64_t)AB_SPOOL_HALF / sizeof(struct ab_spool_event)) /* 1365 */
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/stream.h"
 
+#include "record/half_pack.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -73,7 +75,7 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     size_t used = 0;
     DIR *dir = opendir(folder);
     if (dir == NULL)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot read the spool %s", folder);
+        return ab_fail_errno(err, AB_INPUT, "cannot read the spool %s", folder);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!read_image(folder, e->d_name, &entry))
             continue;
@@ -96,13 +98,56 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
 
 /* ---- one stream ---- */
 
-/* Halves that are still mapped were never saved, or are there twice, the same. */
-static uint64_t place_of_half(const struct ab_stream *s, uint64_t number)
+/* The header of the next chunk, and where its words are. */
+static bool read_chunk_head(const struct ab_stream *s, const char *path,
+                            struct ab_spool_chunk *chunk, uint64_t *at)
+{
+    bool is_saved = s->chunks_read < s->data_bytes;
+    uint64_t offset = is_saved ? s->chunks_read : s->chunks_read - s->data_bytes;
+    uint64_t left = (is_saved ? s->data_bytes : s->pack_bytes) - offset;
+    uint64_t head_at = (is_saved ? AB_SPOOL_DATA : AB_SPOOL_PACK) + offset;
+    if (left < sizeof *chunk || !read_at(path, chunk, sizeof *chunk, head_at) ||
+        chunk->bytes % 8 != 0 || chunk->bytes > AB_SPOOL_PACK_BYTES ||
+        chunk->bytes > left - sizeof *chunk)
+        return false;
+    *at = head_at + sizeof *chunk;
+    return true;
+}
+
+static bool read_words(struct ab_stream *s, const char *path, const struct ab_spool_chunk *chunk,
+                       uint64_t at)
+{
+    uint64_t *words = malloc(AB_SPOOL_PACK_BYTES);
+    bool ok = words != NULL && read_at(path, words, chunk->bytes, at) &&
+              ab_half_unpack(words, chunk->bytes / 8, s->half, AB_SPOOL_HALF_EVENTS);
+    free(words);
+    return ok;
+}
+
+/* False when it is in no chunk that can be read. Chunks before it are passed over: those that a
+ * killed recorder had saved and not yet removed from where it packed them. */
+static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
+{
+    struct ab_spool_chunk chunk;
+    uint64_t at;
+    while (s->chunks_read < s->data_bytes + s->pack_bytes) {
+        if (!read_chunk_head(s, path, &chunk, &at) || chunk.number > number)
+            return false;
+        s->chunks_read += sizeof chunk + chunk.bytes;
+        if (chunk.number == number)
+            return read_words(s, path, &chunk, at);
+    }
+    return false;
+}
+
+/* Only what is in no chunk: a half that was packed may be half emptied since. */
+static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
 {
     for (unsigned half = 0; half < 2; half++)
         if (s->half_number[half] == number + 1)
-            return AB_SPOOL_TAIL + half * (uint64_t)AB_SPOOL_HALF;
-    return AB_SPOOL_DATA + number * AB_SPOOL_HALF;
+            return read_at(path, s->half, AB_SPOOL_HALF,
+                           AB_SPOOL_TAIL + half * (uint64_t)AB_SPOOL_HALF);
+    return false;
 }
 
 static enum ab_status load(struct ab_stream *s, const char *folder,
@@ -113,7 +158,7 @@ static enum ab_status load(struct ab_stream *s, const char *folder,
     if (s->half == NULL && (s->half = malloc(AB_SPOOL_HALF)) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
     slot_path(path, sizeof path, folder, image, s->slot);
-    if (read_at(path, s->half, AB_SPOOL_HALF, place_of_half(s, number))) {
+    if (read_packed(s, path, number) || read_mapped(s, path, number)) {
         s->loaded = number + 1;
     } else { /* recording stopped before it was saved, or the file is damaged */
         s->n_unwritten += s->n_events - s->next;
@@ -164,6 +209,8 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;
+    s->pack_bytes = tail.pack_bytes < AB_SPOOL_PACK_BYTES ? tail.pack_bytes : AB_SPOOL_PACK_BYTES;
+    s->data_bytes = tail.data_bytes < INT64_MAX / 2 ? tail.data_bytes : INT64_MAX / 2;
     s->n_events = bound_events(&tail);
     s->n_unwritten = tail.n_events - s->n_events;
     return ab_stream_next(s, folder, image, err);

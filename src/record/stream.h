@@ -27,6 +27,8 @@ struct ab_stream {
     uint32_t slot;
     uint64_t n_events, next;     /* of the whole stream; next to be given */
     uint64_t half_number[2];     /* of the mapped halves, + 1 */
+    uint64_t data_bytes, pack_bytes; /* of chunks in the file, of those that were not saved yet */
+    uint64_t chunks_read;            /* of the two together, in bytes */
     struct ab_spool_event *half; /* AB_SPOOL_HALF_EVENTS of half `loaded`, NULL = none */
     uint64_t loaded;             /* + 1 */
     struct ab_spool_event head;  /* valid unless is_done */

@@ -50,8 +50,9 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     op += first;
     if (r->op_granularity > 1)
         snprintf(buf, cap, "between ops %u and %u of phase %s", op, op + r->op_granularity, phase);
-    else if (kind < 0 || kind == AB_OP_FREE)
-        snprintf(buf, cap, "in op %u (%s, phase %s)", op, kind < 0 ? "touch" : "free", phase);
+    else if (kind < 0 || kind == AB_OP_FREE || kind == AB_OP_ACCESS)
+        snprintf(buf, cap, "in op %u (%s, phase %s)", op,
+                 kind < 0 ? "touch" : ab_op_kind_name((enum ab_op_kind)kind), phase);
     else
         snprintf(buf, cap, "in op %u (%s of %llu bytes, phase %s)", op,
                  ab_op_kind_name((enum ab_op_kind)kind), (unsigned long long)size, phase);

@@ -69,8 +69,8 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
 static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_RESET; k++)
-        if (ab_fold_is_served(run, k))
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (k != AB_OP_RESET && ab_fold_is_served(run, k))
             n += phase->n_ops[k];
     return n;
 }
@@ -78,8 +78,8 @@ static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome
 static uint64_t all_ops(const struct ab_phase *phase)
 {
     uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_RESET; k++)
-        n += phase->n_ops[k];
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n += k != AB_OP_RESET ? phase->n_ops[k] : 0;
     return n;
 }
 

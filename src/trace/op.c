@@ -8,6 +8,7 @@ static const char *const kind_names[AB_OP_KIND_COUNT] = {
     [AB_OP_RESIZE] = "resize",
     [AB_OP_FREE] = "free",
     [AB_OP_RESET] = "reset",
+    [AB_OP_ACCESS] = "access",
 };
 
 const char *ab_op_kind_name(enum ab_op_kind kind)
@@ -34,6 +35,8 @@ int ab_op_code_kind(unsigned code)
         return AB_OP_RESIZE;
     case AB_CODE_RESET:
         return AB_OP_RESET;
+    case AB_CODE_ACCESS:
+        return AB_OP_ACCESS;
     default:
         return -1;
     }

@@ -29,7 +29,7 @@ enum ab_code {
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
     AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
-    AB_CODE_ACCESS = 6,   /* reserved */
+    AB_CODE_ACCESS = 6, /* operand: enum ab_access */
     AB_CODE_RESET = 7,    /* operand: how many FREE ops behind it a bulk reset makes needless;
                              slot 0: it may be used, 1: other blocks live on, free one by one */
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
@@ -46,6 +46,11 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
     AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
     AB_TOUCH_LINE,  /* the first byte, then one every 64 */
     AB_TOUCH_ALL,
+};
+
+enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
+    AB_ACCESS_READ,
+    AB_ACCESS_WRITE,
 };
 
 #define AB_OP_CODE(word) ((unsigned)(word)&15u)

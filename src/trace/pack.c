@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { LEVEL = 3, COLUMN_LEAST = 256 };
+enum { LEVEL = 9, COLUMN_LEAST = 256 };
 
 struct ab_packer {
     ZSTD_CCtx *zstd;

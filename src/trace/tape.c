@@ -264,13 +264,18 @@ static enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint3
                    err);
 }
 
+static void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
+{
+    b->tape.facts.kinds |= 1u << kind;
+    current_phase(b)->n_ops[kind]++;
+    b->n_requests++;
+}
+
 static void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
                          const struct ab_request *r)
 {
     struct ab_facts *f = &b->tape.facts;
-    f->kinds |= 1u << kind;
-    current_phase(b)->n_ops[kind]++;
-    b->n_requests++;
+    note_kind(b, kind);
     if (kind == AB_OP_FREE || r->may_fail)
         return;
     f->total_blocks++;
@@ -358,6 +363,23 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
     note_used(b, entry);
     b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    enum ab_status status = check_slot(b, slot, true, &entry, err);
+    if (status != AB_OK)
+        return status;
+    if (entry->size == 0)
+        return ab_fail(err, AB_INPUT, "an access to a block of size 0");
+    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
+        return status;
+    note_kind(b, AB_OP_ACCESS);
+    current_phase(b)->n_touches += how == AB_ACCESS_WRITE;
+    current_phase(b)->touched_pages += how == AB_ACCESS_WRITE;
     return AB_OK;
 }
 

@@ -29,7 +29,7 @@ struct ab_phase {
     bool is_measured;
     uint32_t begin, end;                 /* ops [begin, end) of the tape */
     uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
-    uint32_t n_touches;                  /* touch ops and touched allocs */
+    uint32_t n_touches;                  /* touch ops, touched allocs, writing accesses */
     uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
     uint32_t turns_begin, turns_end;     /* [begin, end) of the tape's turns; 0, 0 with one lane */
 };
@@ -101,6 +101,10 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
 enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
                               const struct ab_request *request, struct ab_err *err);
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
+/* Reads or writes one cache line of a block, which must be live and not empty. */
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err);
 
 /* All these slots, which must be live, die at once: pushed as one RESET op and the n frees that it
  * stands for. Where they are all that is live, a back end with a bulk reset does just that and the

@@ -101,6 +101,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         [AB_OP_RESIZE] = b->resize,
         [AB_OP_FREE] = b->free,
         [AB_OP_RESET] = b->reset,
+        [AB_OP_ACCESS] = b->alloc, /* nothing but a block is needed */
     };
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;

@@ -328,7 +328,7 @@ void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
 {
     if (kind == AB_OP_FREE || n_spared > 0) {
         __atomic_sub_fetch(&meeting.live, kind == AB_OP_FREE ? 1 : n_spared, __ATOMIC_RELAXED);
-    } else if (kind >= 0 && kind != AB_OP_RESIZE && kind != AB_OP_RESET) {
+    } else if (kind >= 0 && kind < AB_OP_RESIZE) {
         int64_t live = __atomic_add_fetch(&meeting.live, 1, __ATOMIC_RELAXED);
         int64_t peak = __atomic_load_n(&meeting.live_peak, __ATOMIC_RELAXED);
         while (live > peak && !__atomic_compare_exchange_n(&meeting.live_peak, &peak, live, true,

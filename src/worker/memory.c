@@ -315,6 +315,9 @@ static void book_op(struct ab_worker *w, struct ab_memory_pass *m, uint64_t word
     } else if (code == AB_CODE_TOUCH) {
         ab_book_touch(&m->book, slot, AB_TOUCH_MODE(AB_OP_SIZE(word)),
                       AB_TOUCH_BYTES(AB_OP_SIZE(word)));
+    } else if (code == AB_CODE_ACCESS) {
+        if (AB_OP_SIZE(word) == AB_ACCESS_WRITE)
+            ab_book_touch(&m->book, slot, AB_TOUCH_FIRST, 1);
     } else if (given->at != 0 && (code & 7) == AB_CODE_RESIZE) {
         uint64_t old_size = ab_book_put(&m->book, slot, given);
         if ((code & AB_CODE_TOUCHED) != 0)

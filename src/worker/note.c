@@ -49,7 +49,7 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
         [AB_CODE_RESIZE] = AB_OP_RESIZE,
         [AB_CODE_RESIZE | AB_CODE_TOUCHED] = AB_OP_RESIZE,
         [AB_CODE_TOUCH] = -1,
-        [AB_CODE_ACCESS] = -1,
+        [AB_CODE_ACCESS] = AB_OP_ACCESS,
         [AB_CODE_RESET] = AB_OP_RESET,
         [8] = -1,
         [AB_CODE_WAIT] = -1,
@@ -65,7 +65,8 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
     unsigned code = AB_OP_CODE(op);
-    if (code == AB_CODE_FREE) /* its slot is nobody else's before this lane's next op */
+    if (code == AB_CODE_FREE || code == AB_CODE_ACCESS) /* the slot is nobody else's before this
+                                                           lane's next op */
         return AB_SLOT_SIZE(&w->slots[AB_OP_SLOT(op)]);
     if (code == AB_CODE_RESET)
         return 0;

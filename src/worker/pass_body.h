@@ -141,6 +141,17 @@ INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
         FN(alloc_aligned)(lane, f, slot, wide, timing);
 }
 
+/* Where handles must be resolved, that is part of what an access costs. */
+INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum ab_access how,
+                       enum timing timing)
+{
+    if (slot->ref == 0)
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ab_access_line(ADDRESS(f, slot->ref), how);
+    FN(end)(lane, timing, begun);
+}
+
 /* Aligned requests and what goes through the side table: too rare to be in the loop. */
 INLINE void FN(rare)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slot,
                      enum timing timing)
@@ -242,6 +253,9 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slo
     case AB_CODE_TOUCH:
         if (slot->ref != 0 && slot->size_seq > 0)
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    case AB_CODE_ACCESS:
+        FN(access)(lane, f, slot, AB_OP_SIZE(op), timing);
         break;
     case AB_CODE_WAIT:
     case AB_CODE_PUBLISH:

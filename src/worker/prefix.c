@@ -63,7 +63,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     find_aligned(w, face);
     ab_worker_identify_object(w, *(void **)&face->malloc, true);
     ab_worker_ask_version(w, library, find(w, "mallctl"));
-    return 1u << AB_OP_ALLOC | 1u << AB_OP_FREE |
+    return 1u << AB_OP_ALLOC | 1u << AB_OP_FREE | 1u << AB_OP_ACCESS |
            (face->calloc != NULL ? 1u : 0u) << AB_OP_ALLOC_ZEROED |
            (face->memalign != NULL ? 1u : 0u) << AB_OP_ALLOC_ALIGNED |
            (face->realloc != NULL ? 1u : 0u) << AB_OP_RESIZE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing into blocks, outside the timed interval: what a program does with the memory it got.
+ * Writing into blocks, outside the timed interval: what a program does with the memory it got; and
+ * the access, which is an op of its own and timed.
  * Volatile, so that no compiler drops or merges the stores.
  */
 #ifndef AB_WORKER_TOUCH_H
@@ -33,6 +34,16 @@ static inline __attribute__((always_inline)) void ab_touch_pages(void *block, si
     p[from] = 1;
     if (AB_UNLIKELY(size - from > AB_TOUCH_PAGE_BYTES))
         ab_touch_stride(p, from + AB_TOUCH_PAGE_BYTES, size, AB_TOUCH_PAGE_BYTES);
+}
+
+/* One cache line of a block, as a program uses it now and then. */
+static inline __attribute__((always_inline)) void ab_access_line(void *block, enum ab_access how)
+{
+    volatile unsigned char *p = block;
+    if (how == AB_ACCESS_WRITE)
+        *p = 1;
+    else
+        (void)*p;
 }
 
 static inline void ab_touch_block(void *block, size_t size, uint32_t operand)

@@ -140,6 +140,14 @@ static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab
     adopt(v, slot, ref, op->size);
 }
 
+/* The handle of a block that is no more. Back ends that free nothing before a reset may keep it. */
+static void check_stale(struct verify *v, uintptr_t ref)
+{
+    bool frees = (v->w->block->report.traits & AB_TRAIT_NO_FREE) == 0;
+    if (v->f->resolve != NULL && frees && ref != 0 && v->f->resolve(v->f->heap, ref) != NULL)
+        fail(v, AB_FAILURE_CHECK, "the handle of a freed block still resolves");
+}
+
 static void verify_resize(struct verify *v, struct ab_slot *slot, const struct ab_wide *op)
 {
     size_t old_size = AB_SLOT_SIZE(slot);
@@ -153,16 +161,24 @@ static void verify_resize(struct verify *v, struct ab_slot *slot, const struct a
         ab_worker_note_null(v->lane, op->size);
         fail(v, AB_FAILURE_NULL, "a resize returned NULL");
     }
+    if (ref != slot->ref)
+        check_stale(v, slot->ref);
     check_alignment(v, address(v, ref), op->size, 0);
     check_block(v, slot, ref, old_size < op->size ? old_size : op->size);
     adopt(v, slot, ref, op->size);
 }
 
-static void verify_free(struct verify *v, struct ab_slot *slot)
+static void verify_access(struct verify *v, struct ab_slot *slot)
 {
     if (slot->ref != 0)
         check_block(v, slot, slot->ref, AB_SLOT_SIZE(slot));
+}
+
+static void verify_free(struct verify *v, struct ab_slot *slot)
+{
+    verify_access(v, slot);
     v->f->free(v->f->heap, slot->ref, AB_SLOT_SIZE(slot));
+    check_stale(v, slot->ref);
     slot->ref = 0;
 }
 
@@ -183,6 +199,9 @@ static void verify_op(struct verify *v, uint64_t word)
         break;
     case AB_OP_RESIZE:
         verify_resize(v, slot, &op);
+        break;
+    case AB_OP_ACCESS:
+        verify_access(v, slot);
         break;
     case AB_OP_ALLOC:
     case AB_OP_ALLOC_ZEROED:

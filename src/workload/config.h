@@ -53,6 +53,7 @@ enum ab_verb_kind {
     AB_VERB_SEND,
     AB_VERB_RECV,
     AB_VERB_SHUFFLE,
+    AB_VERB_ACCESS,
 };
 
 /* Which positions of the set a verb takes, one after the other. */
@@ -96,6 +97,7 @@ struct ab_verb {
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
+    enum ab_access mode; /* access */
     uint32_t cursor; /* index of the verb's own cursor */
     struct ab_verb *body; /* of REPEAT; count says how often */
     size_t n_body;

@@ -91,6 +91,7 @@
     TEXT(verb, send, "send")                                                             \
     TEXT(verb, recv, "recv")                                                             \
     TEXT(verb, shuffle, "shuffle")                                                       \
+    TEXT(verb, access, "access")                                                         \
     LIST(verb, body, "do", verb)                                                         \
     TEXT(verb, at, "at")                                                                 \
     TEXT(verb, order, "order")                                                           \
@@ -105,11 +106,11 @@
     TEXT(verb, into, "into")                                                             \
     TEXT(verb, with, "with")                                                             \
     TEXT(verb, with_at, "with_at")                                                       \
+    TEXT(verb, mode, "mode")                                                             \
     LATER("swap")                                                                        \
     LATER("churn")                                                                       \
     LATER("leak")                                                                        \
     LATER("walk")                                                                        \
-    LATER("access")                                                                      \
     LATER("sample")                                                                      \
     LATER("settle")                                                                      \
     LATER("choose")                                                                      \

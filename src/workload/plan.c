@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const enum ab_op_kind shown_kinds[] = {AB_OP_ALLOC, AB_OP_ALLOC_ALIGNED, AB_OP_RESIZE,
-                                              AB_OP_FREE, AB_OP_RESET};
+                                              AB_OP_FREE, AB_OP_RESET, AB_OP_ACCESS};
 
 static void print_queue(FILE *f, const struct ab_set_def *set)
 {
@@ -64,19 +64,29 @@ static void print_head(FILE *f, const struct ab_workload *w)
     }
 }
 
-/* Bulk resets get a column where there are any. */
-static size_t count_shown_kinds(const struct ab_tape *tape)
+static bool has_kind(const struct ab_tape *tape, enum ab_op_kind kind)
 {
     for (uint32_t i = 0; i < tape->n_phases; i++)
-        if (tape->phases[i].n_ops[AB_OP_RESET] > 0)
-            return AB_ARRAY_LEN(shown_kinds);
-    return AB_ARRAY_LEN(shown_kinds) - 1;
+        if (tape->phases[i].n_ops[kind] > 0)
+            return true;
+    return false;
+}
+
+/* Bulk resets and accesses get a column where there are any. */
+static size_t list_kinds(const struct ab_tape *tape, enum ab_op_kind *kinds)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < AB_ARRAY_LEN(shown_kinds); k++)
+        if (shown_kinds[k] < AB_OP_RESET || has_kind(tape, shown_kinds[k]))
+            kinds[n++] = shown_kinds[k];
+    return n;
 }
 
 static void print_phases(FILE *f, const struct ab_workload *w, const struct ab_tape *tape)
 {
     int width = 5;
-    size_t n_kinds = count_shown_kinds(tape);
+    enum ab_op_kind kinds[AB_ARRAY_LEN(shown_kinds)];
+    size_t n_kinds = list_kinds(tape, kinds);
     bool has_lanes = tape->facts.lanes > 1;
     for (uint32_t i = 0; i < tape->n_phases; i++)
         width = (int)strlen(tape->phases[i].name) > width ? (int)strlen(tape->phases[i].name)
@@ -85,7 +95,7 @@ static void print_phases(FILE *f, const struct ab_workload *w, const struct ab_t
     if (has_lanes)
         fprintf(f, " %5s", "lanes");
     for (size_t k = 0; k < n_kinds; k++)
-        fprintf(f, " %13s", ab_op_kind_name(shown_kinds[k]));
+        fprintf(f, " %13s", ab_op_kind_name(kinds[k]));
     fprintf(f, " %13s\n", "pages touched");
     for (uint32_t i = 0; i < tape->n_phases; i++) {
         const struct ab_phase *p = &tape->phases[i];
@@ -94,7 +104,7 @@ static void print_phases(FILE *f, const struct ab_workload *w, const struct ab_t
         if (has_lanes)
             fprintf(f, " %5" PRIu32, def->is_run_by_main ? 1 : def->n_lanes);
         for (size_t k = 0; k < n_kinds; k++)
-            fprintf(f, " %13" PRIu32, p->n_ops[shown_kinds[k]]);
+            fprintf(f, " %13" PRIu32, p->n_ops[kinds[k]]);
         fprintf(f, " %13" PRIu64 "\n", p->touched_pages);
     }
 }

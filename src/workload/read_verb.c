@@ -35,6 +35,8 @@ static const struct ab_verb_def verb_defs[] = {
                                   AB_OPT_ALIGN | AB_OPT_TOUCH | AB_OPT_FROM | AB_OPT_TO, QUEUE},
     [AB_VERB_RECV] = {"recv", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, QUEUE},
     [AB_VERB_SHUFFLE] = {"shuffle", 0, SLOTS},
+    [AB_VERB_ACCESS] = {"access", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                      AB_OPT_MODE, SLOTS | LIST | REGION},
 };
 
 static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
@@ -46,7 +48,8 @@ static const struct {
     {"at", AB_OPT_AT}, {"order", AB_OPT_ORDER}, {"count", AB_OPT_COUNT},
     {"fraction", AB_OPT_FRACTION}, {"size", AB_OPT_SIZE}, {"align", AB_OPT_ALIGN},
     {"touch", AB_OPT_TOUCH}, {"from", AB_OPT_FROM}, {"to", AB_OPT_TO}, {"then", AB_OPT_THEN},
-    {"into", AB_OPT_INTO}, {"with", AB_OPT_WITH}, {"with_at", AB_OPT_WITH_AT}, {"do", AB_OPT_DO},
+    {"into", AB_OPT_INTO}, {"with", AB_OPT_WITH}, {"with_at", AB_OPT_WITH_AT}, {"mode", AB_OPT_MODE},
+    {"do", AB_OPT_DO},
 };
 
 /* ---- which verb ---- */
@@ -55,7 +58,7 @@ static const char *verb_text(const struct ab_raw_verb *raw, enum ab_verb_kind ki
 {
     const char *texts[] = {raw->alloc,  raw->free,     raw->replace, raw->resize,
                            raw->repeat, raw->toggle,   raw->exchange, raw->reset,
-                           raw->send,   raw->recv,     raw->shuffle};
+                           raw->send,   raw->recv,     raw->shuffle, raw->access};
     return texts[kind];
 }
 
@@ -78,7 +81,7 @@ static bool find_verb(struct verb_reader *vr)
     if (vr->def == NULL && !vr->node->has_bad_key)
         ab_diag_add(vr->r->diag, vr->node->at,
                     "no verb here; one of alloc, free, replace, resize, toggle, exchange, shuffle, "
-                    "reset, send, recv, repeat is needed");
+                    "reset, send, recv, access, repeat is needed");
     return vr->def != NULL;
 }
 
@@ -339,6 +342,24 @@ static bool read_touch(const struct verb_reader *vr)
     return ok;
 }
 
+static bool read_mode(const struct verb_reader *vr)
+{
+    static const char *const names[] = {[AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write",
+                                        NULL};
+    struct ab_field f = ab_verb_field(vr, "mode", vr->raw->mode);
+    struct ab_value value;
+    if (f.text == NULL)
+        return true;
+    if (!ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
+        return false;
+    bool is_write = ab_value_is_word(&value, names[AB_ACCESS_WRITE]);
+    bool ok = is_write || ab_value_is_word(&value, names[AB_ACCESS_READ]) ||
+              ab_field_not_in(vr->r, &f, &value, names, NULL);
+    vr->v->mode = is_write ? AB_ACCESS_WRITE : AB_ACCESS_READ;
+    ab_value_fini(&value);
+    return ok;
+}
+
 /* ---- bodies ---- */
 
 static bool read_repeat(const struct verb_reader *vr)
@@ -379,6 +400,8 @@ static void read_verb(struct verb_reader *vr)
         read_align(vr);
     if (vr->def->options & AB_OPT_TOUCH)
         read_touch(vr);
+    if (vr->def->options & AB_OPT_MODE)
+        read_mode(vr);
 }
 
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,

@@ -25,6 +25,7 @@ enum ab_verb_option {
     AB_OPT_INTO = 2048,
     AB_OPT_WITH = 4096,
     AB_OPT_WITH_AT = 8192,
+    AB_OPT_MODE = 16384,
 };
 
 struct ab_verb_def {

@@ -104,6 +104,19 @@ static enum ab_status resize_at(struct ab_generator *g, struct ab_instance *s, u
     return status;
 }
 
+/* An empty block has no line that could be read. */
+static enum ab_status access_at(struct ab_generator *g, struct ab_instance *s, uint32_t position)
+{
+    uint64_t size = 0;
+    if (!ab_live_set_has(&s->live, position))
+        return no_op(g);
+    uint32_t slot = ab_instance_slot(s, position);
+    if (!ab_tape_is_live(g->tape, slot, &size) || size == 0)
+        return no_op(g);
+    return ab_tape_access(g->tape, slot, g->lane->verb->mode, g->err) == AB_OK ? AB_OK
+                                                                               : push_failed(g);
+}
+
 /* A new block takes the position; then the one that was there is freed. */
 static enum ab_status exchange_new(struct ab_generator *g, struct ab_instance *s,
                                    uint32_t position)
@@ -190,6 +203,8 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
         return free_at(g, s, position);
     case AB_VERB_TOGGLE:
         return is_live ? free_at(g, s, position) : alloc_at(g, s, position);
+    case AB_VERB_ACCESS:
+        return access_at(g, s, position);
     case AB_VERB_EXCHANGE:
         return v->other == AB_NO_SET ? exchange_new(g, s, position)
                                      : exchange_with(g, s, position);

@@ -4,33 +4,7 @@
 
 load helpers
 
-LIFE=$GUESTS/prog_life
-
-# Records a command with the witness behind the recorder; compares kind by kind.
-record_with_witness() { # PROGRAM COMMAND…
-    local program=$1
-    shift
-    code=0
-    COUNT_FILE=$OUT/count LD_PRELOAD=$GUESTS/libcount.so \
-        allocbench record -o "$OUT/t.abt" -- "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
-    [ -f "$OUT/count.$program" ] || fail "no counts of $program"
-    seen=$(od -An -v -tu8 -w40 "$OUT/count.$program" | head -1 | xargs)
-    recorded=$(ops)
-    [ "$seen" = "$recorded" ] || fail "the witness saw $seen, the trace says $recorded"
-}
-
-# alloc zeroed aligned resize free
-ops() { # [FILE]
-    allocbench trace info --json - "${1:-$OUT/t.abt}" | jq -r '[.ops[]] | join(" ")'
-}
-
-events() {
-    allocbench trace info --json - "$1" | jq .events
-}
-
-record() {
-    bench record -o "$OUT/t.abt" "$@"
-}
+load recording
 
 expect_refused() { # CODE REGEX
     expect_code "$1"
@@ -38,10 +12,6 @@ expect_refused() { # CODE REGEX
     [ ! -e "$OUT/t.abt" ] || fail "a trace was left"
     [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "more than one line"
     expect_nothing_left
-}
-
-need() {
-    command -v "$1" >/dev/null || skip "no $1 here"
 }
 
 @test "every call of the family is on record, by its kind" {
@@ -52,50 +22,9 @@ need() {
     expect_nothing_left
 }
 
-@test "sqlite3: the witness saw what was recorded" {
-    need sqlite3
-    cat >"$OUT/q.sql" <<'SQL'
-create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i+1 from n where i<20000)
-insert into t select i, 'row ' || i from n;
-create index tb on t(b);
-select count(*), min(b), max(b) from t where b like '%7%';
-SQL
-    sqlite3 :memory: ".read $OUT/q.sql" >"$OUT/plain"
-    record_with_witness sqlite3 sqlite3 :memory: ".read $OUT/q.sql"
-    expect_code 0
-    cmp "$OUT/plain" "$OUT/stdout"
-    [ "$(events "$OUT/t.abt")" -gt 50000 ]
-}
-
-@test "perl: the witness saw what was recorded" {
-    need perl
-    cat >"$OUT/p.pl" <<'PERL'
-my %h;
-for (1 .. 20000) { $h{$_ * 7 % 3001} .= "x$_"; }
-print join(",", map { length $h{$_} } sort keys %h), "\n";
-exit 3;
-PERL
-    perl "$OUT/p.pl" >"$OUT/plain" || true
-    record_with_witness perl perl "$OUT/p.pl"
-    expect_code 3
-    cmp "$OUT/plain" "$OUT/stdout"
-}
-
-@test "cc1: the witness saw what was recorded" {
-    need gcc
-    cc1=$(gcc -print-prog-name=cc1)
-    [ -x "$cc1" ] || skip "gcc without cc1"
-    gcc -E -o "$OUT/a.i" -I"$ROOT/src" -I"$ROOT" -D_GNU_SOURCE "$ROOT/src/core/text.c"
-    "$cc1" -quiet -O2 "$OUT/a.i" -o "$OUT/plain.s"
-    record_with_witness cc1 "$cc1" -quiet -O2 "$OUT/a.i" -o "$OUT/a.s"
-    expect_code 0
-    cmp "$OUT/plain.s" "$OUT/a.s"
-}
-
 @test "no way to die loses what was recorded" {
+    ulimit -c 0
     for how in exit _exit abort kill segv; do
-        ulimit -c 0
         record_with_witness prog_life "$LIFE" $how 50000
         [ "$(events "$OUT/t.abt")" -eq 124936 ] || fail "$how: $(events "$OUT/t.abt") events"
     done
@@ -168,7 +97,8 @@ PERL
     expect_code 0
     sleep 1
     [ "$(cat "$OUT/stdout")" = late ]
-    [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "noise"
+    ! grep -v '^allocbench: .*t\.abt: \|no call was lost\|recording took' "$OUT/stderr" ||
+        fail "noise"
 }
 
 @test "a user's preload stays, behind the recorder" {
@@ -196,10 +126,12 @@ PERL
 # Clocks of CPUs differ by some ticks: a repair may be needed, but never over a distance that is
 # more than that.
 @test "threads: the witness saw what was recorded, and their order is possible" {
-    record_with_witness prog_threads "$GUESTS/prog_threads" 50000 4 300
+    record_counted -- "$GUESTS/prog_threads" 50000 4 300
     expect_code 0
-    ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
-    farthest=$(sed -n 's/.*the farthest \([0-9]*\) ticks apart/\1/p' "$OUT/stderr")
+    expect_witnessed prog_threads
+    expect_clean "$OUT/t.abt"
+    expect_error 'no call was lost'
+    farthest=$(sed -n 's/.*the farthest \([0-9]*\) ticks .*/\1/p' "$OUT/stderr")
     [ "${farthest:-0}" -lt 10000 ] || fail "a repair over $farthest ticks"
     # the first thread, four at once, three hundred one after the other
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -eq 305 ]
@@ -207,8 +139,10 @@ PERL
 }
 
 # A recorder that notes frees too late, or a realloc as one event, must be found out by the very
-# converter that finds nothing wrong with ours.
+# converter that finds nothing wrong with ours. scripts/stress-record is the long form.
 @test "the wrong orders are found in what they record" {
+    record -- "$GUESTS/prog_threads" 400000 4
+    expect_error 'no call was lost'
     mkdir "$OUT/bin"
     for wrong in 1 2; do
         cp "$BUILD/allocbench" "$BUILD/allocbench-worker" \
@@ -288,6 +222,20 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     expect_refused 125 'standard output'
 }
 
+@test "a program for another machine is refused before it runs" {
+    local machine
+    for machine in '\267\0' '\003\0'; do # aarch64, i386: bytes 18 and 19 of the ELF header
+        cp "$LIFE" "$OUT/foreign"
+        printf "$machine" | dd of="$OUT/foreign" bs=1 seek=18 conv=notrunc status=none
+        record -- "$OUT/foreign"
+        expect_refused 125 'cannot be recorded: it is built for .*, this allocbench for'
+    done
+    cp "$LIFE" "$OUT/foreign" # of 32 bits
+    printf '\001' | dd of="$OUT/foreign" bs=1 seek=4 conv=notrunc status=none
+    record -- "$OUT/foreign"
+    expect_refused 125 'cannot be recorded: it '
+}
+
 @test "a setuid program is refused before it runs" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to make one"
     cp "$LIFE" "$OUT/setuid"
@@ -303,6 +251,113 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     gcc -o "$OUT/none" "$OUT/s.c"
     record -- "$OUT/none"
     expect_refused 125 'not one call'
+}
+
+# ---- launchers ----
+
+@test "a launcher that drops LD_PRELOAD is named, and so is what it started" {
+    local launcher
+    for launcher in "env -u LD_PRELOAD" "env -i"; do
+        record -- $launcher "$LIFE" status 1000
+        expect_code 42
+        expect_error '^allocbench: env started prog_life in its place.*not recorded'
+        expect_error 'record prog_life itself$'
+        [ "$(grep -c 'in its place' "$OUT/stderr")" -eq 1 ]
+    done
+    record -q -- env -i "$LIFE" status 1000
+    expect_code 42
+    [ ! -s "$OUT/stderr" ]
+}
+
+@test "a launcher of children is named with the way to record them" {
+    need timeout
+    record -- timeout 60 "$LIFE" status 100000
+    expect_code 42
+    expect_error '^allocbench: the processes that timeout started .*--follow'
+    rm "$OUT/t.abt"
+    record --follow -- timeout 60 "$LIFE" status 100000
+    expect_code 42
+    ! grep -q 'processes that' "$OUT/stderr" || fail "a hint that was followed"
+    [ "$(events "$(echo "$OUT"/t.*.abt)")" -gt 100000 ]
+}
+
+@test "a launcher that takes the recorder with it is no reason for a hint" {
+    record -- env A=1 "$LIFE" status 1000
+    expect_code 42
+    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+    [ "$(events "$OUT/t.abt")" -eq 2436 ]
+    record -- "$LIFE" _exit 100
+    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+    record -- perl -e '$0 = "another name"; print 1'
+    expect_code 0
+    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+}
+
+# ---- what is told at the end ----
+
+@test "the summary tells events, threads, bytes, repairs, losses, usable_size and the cost" {
+    record -- "$GUESTS/prog_threads" 20000 2 3
+    expect_code 0
+    local info bytes n
+    info=$(allocbench trace info --json - "$OUT/t.abt")
+    bytes=$(stat -c %s "$OUT/t.abt")
+    n=$(jq .events <<<"$info")
+    expect_error "t.abt: $n events of $(jq .threads <<<"$info") threads"
+    expect_error "\($(awk "BEGIN { printf \"%.3f\", $bytes / $n }") bytes an event\)"
+    expect_error '^allocbench: no call was lost; [0-9]+ repairs? of the order of threads'
+    expect_error '; 0 calls of malloc_usable_size, not in the trace$'
+    expect_error 'recording took about .* of .* \([0-9.]+ %, all threads together\): an estimate'
+    expect_error ': an estimate of [0-9.]+ ns an event, and .* for writing$'
+    [ "$(wc -l <"$OUT/stderr")" -eq 3 ] || fail "more than three lines"
+}
+
+@test "calls of malloc_usable_size are counted" {
+    need gcc
+    cat >"$OUT/u.c" <<'C'
+#include <malloc.h>
+#include <stdlib.h>
+int main(void)
+{
+    char *p = malloc(10);
+    size_t n = 0;
+    for (int i = 0; i < 17; i++)
+        n += malloc_usable_size(p);
+    free(p);
+    return n == 17 * 24 ? 5 : 6;
+}
+C
+    gcc -O0 -fno-builtin -o "$OUT/u" "$OUT/u.c"
+    record -- "$OUT/u"
+    expect_code 5
+    expect_error '; 17 calls of malloc_usable_size'
+    [ "$(ops)" = "1 0 0 0 1" ] || fail "$(ops)"
+}
+
+@test "the cost is of the size of the recording" {
+    local little much
+    little=$(cost_of 100000) && much=$(cost_of 1600000) || fail "$little $much"
+    awk "BEGIN { exit !($much > 2 * $little) }" || fail "$little us, then $much us"
+}
+
+cost_of() { # ROUNDS; in microseconds
+    record -- "$LIFE" exit "$1"
+    sed -n 's/.*recording took about \([0-9.]*\) \([mun]*s\) of .*/\1 \2/p' "$OUT/stderr" |
+        awk '$1 > 0 { print $1 * ($2 == "s" ? 1e6 : $2 == "ms" ? 1e3 : 1); ok = 1 }
+            END { exit !ok }'
+}
+
+@test "progress is for a terminal, and only once the program has ended" {
+    need script
+    need perl
+    local program='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 2500000; print "ended\n"'
+    record -- perl -e "$program"
+    expect_code 0
+    ! grep -q $'\r' "$OUT/stderr" || fail "progress in a file"
+    PROGRAM=$program TERM=xterm script -qec \
+        "allocbench record -o $OUT/p.abt -- perl -e \"\$PROGRAM\"" "$OUT/typescript" \
+        </dev/null >/dev/null 3>&-
+    grep -aq 'p\.abt: [0-9.]* M events, .*/s, [0-9]* %' "$OUT/typescript" || fail "no progress"
+    ! sed -n '/ended/q; p' "$OUT/typescript" | grep -aq '%' || fail "progress before the end"
 }
 
 @test "a recorded trace replays" {

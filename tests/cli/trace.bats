@@ -292,7 +292,7 @@ expect_golden() { # NAME
     bench trace
     expect_code 2
     for case in 'ifno:did you mean info' 'chekc:did you mean check' 'exprot:did you mean export' \
-        'x:there are info, check, dump, cut and export'; do
+        'x:there are info, check, dump, cut, export and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"

@@ -393,6 +393,30 @@ static void an_exhausted_heap_says_so_and_keeps_its_blocks(const struct subject 
     s->b->close(x.h);
 }
 
+/* However often the slot of a handle is used again; a stale one is also nothing to free. */
+static void a_stale_ref_resolves_to_nothing(const struct subject *s)
+{
+    struct heap x = heap_open(s);
+    enum { N = 64 };
+    ab_ref old[N];
+    assert_null(s->b->resolve(x.h, 0));
+    for (unsigned i = 0; i < N; i++) {
+        drop(&x, old[i] = alloc(&x, 100), 100);
+        ab_ref live = alloc(&x, 100);
+        fill(&x, live, 100, i);
+        for (unsigned k = 0; k <= i; k++) {
+            assert_null(s->b->resolve(x.h, old[k]));
+            drop(&x, old[k], 100);
+        }
+        check_fill(&x, live, 100, i);
+        if (i % 8 == 7 && s->b->reset != NULL) {
+            s->b->reset(x.h);
+            assert_null(s->b->resolve(x.h, live));
+        }
+    }
+    s->b->close(x.h);
+}
+
 /* A back end without AB_TRAIT_NO_FREE must give memory back: 8 GiB through a small heap. */
 static void freed_memory_is_used_again(const struct subject *s)
 {
@@ -509,6 +533,7 @@ static const struct check checks[] = {
     {"reset_makes_room_again", reset_makes_room_again, offsetof(struct ab_backend, reset), false},
     CHECK_HOOK(a_released_mark_kills_only_what_is_younger, mark),
     CHECK_HOOK(purge_leaves_live_blocks_alone, purge),
+    CHECK_HOOK(a_stale_ref_resolves_to_nothing, resolve),
     CHECK_HOOK(stats_are_filled_in, stats),
 };
 enum { N_CHECKS = AB_ARRAY_LEN(checks), SUBJECTS_MAX = 32 };
@@ -556,6 +581,7 @@ int main(void)
     add_subject(ab_builtin_find("arena"), "threads=mutex");
     add_subject(ab_builtin_find("pool"), "grow=off:threads=mutex");
     add_subject(ab_builtin_find("slab"), "keep=0:spare=0:threads=mutex");
+    add_subject(ab_builtin_find("handle"), "versions=8:threads=mutex");
     add_subject(ab_builtin_find("skeleton"), "fill=on");
     for (size_t i = 0; i < n_subjects; i++)
         for (size_t k = 0; k < N_CHECKS; k++) {

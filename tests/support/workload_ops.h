@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A tape as text, in its global order: a3:64 alloc of 64 bytes at slot 3, A aligned, f3 free,
- * r3:80 resize, t3 touch, R2 reset of 2 blocks (R2! one by one). With several lanes each stretch
- * begins with its lane, [1]; phases are parted by a slash.
+ * r3:80 resize, t3 touch, x3 access that reads, x3w one that writes, R2 reset of 2 blocks (R2! one
+ * by one). With several lanes each stretch begins with its lane, [1]; phases are parted by a slash.
  */
 #ifndef AB_TESTS_SUPPORT_WORKLOAD_OPS_H
 #define AB_TESTS_SUPPORT_WORKLOAD_OPS_H
@@ -18,8 +18,10 @@ static inline void print_op(FILE *f, uint64_t op)
         return;
     }
     code &= ~(code != AB_CODE_WIDE ? (unsigned)AB_CODE_TOUCHED : 0u);
-    fprintf(f, "%c%u", "fazArt"[code], AB_OP_SLOT(op));
-    if (code != AB_CODE_FREE && code != AB_CODE_TOUCH)
+    fprintf(f, "%c%u", "fazArtx"[code], AB_OP_SLOT(op));
+    if (code == AB_CODE_ACCESS)
+        fprintf(f, "%s", operand == AB_ACCESS_WRITE ? "w" : "");
+    else if (code != AB_CODE_FREE && code != AB_CODE_TOUCH)
         fprintf(f, ":%u", code == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(operand) : operand);
 }
 

@@ -70,7 +70,7 @@ static void names_are_frozen(void **state)
     static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
                                            "oom", "wrong_library", "failed_check", "absent"};
     static const char *const ops[] = {"alloc", "alloc_zeroed", "alloc_aligned", "resize",
-                                      "free",  "reset",        "all"};
+                                      "free",  "reset",        "access",        "all"};
     (void)state;
     for (unsigned i = 0; i < AB_ARRAY_LEN(statuses); i++)
         assert_string_equal(ab_backend_status_name((enum ab_backend_status)i), statuses[i]);

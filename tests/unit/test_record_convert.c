@@ -5,6 +5,8 @@
  * tests/cli/record.bats.
  */
 #include "record/convert.h"
+
+#include "record/half_pack.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 
@@ -46,7 +48,7 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 {
     static struct ab_spool_event half[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
     struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .slot = slot, .n_events = claimed,
-                                 .half_number = {1, 0}};
+                                 .half_number = {1, 0}, .turn_ticks = 1000};
     char suffix[16], page[AB_SPOOL_DATA] = {0};
     snprintf(suffix, sizeof suffix, ".%u", slot);
     int fd = create(suffix);
@@ -64,7 +66,8 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 static void write_image(uint32_t n_slots)
 {
     struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = PID, .n_slots = n_slots,
-                                   .program = "prog"};
+                                   .trial_ticks = 20 * AB_SPOOL_TRIALS,
+                                   .bare_ticks = 3 * AB_SPOOL_TRIALS, .program = "prog"};
     int fd = create("");
     put(fd, &image, sizeof image, 0);
     close(fd);
@@ -243,10 +246,12 @@ static void what_was_cut_off_is_counted_and_left_out(void **state)
 {
     (void)state;
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 10}, {AB_SPOOL_RESIZE_BEGIN, 2, 0x1000, 50},
-         {AB_SPOOL_NOTHING});
-    assert_int_equal(convert(1), AB_OK);
+         {AB_SPOOL_NOTHING}); /* the end of this resize */
+    SLOT(1, {AB_SPOOL_RESIZE_BEGIN, 2, 0x2000, 50});
+    SLOT(2, {AB_SPOOL_NOTHING});
+    assert_int_equal(convert(3), AB_OK);
     assert_int_equal(report.info.events, 1);
-    assert_int_equal(report.n_unfinished, 2);
+    assert_int_equal(report.n_unfinished, 3);
     assert_int_equal(report.info.live_end_blocks, 1);
 }
 
@@ -291,12 +296,139 @@ static void places_beyond_the_file_are_not_read(void **state)
     assert_true(report.n_unfinished > 0);
 }
 
+static void what_was_noted_to_be_timed_is_no_call(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_TRIAL, 0}, {AB_SPOOL_TRIAL, 0},
+         {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 90, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, 2);
+    assert_int_equal(report.info.threads, 1);
+    assert_int_equal(report.n_unfinished + report.n_foreign, 0);
+}
+
+/* Every event has its price, also of those that two make one call of, or none. */
+static void the_cost_is_that_of_all_events_and_of_full_halves(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 50, 0x1000, 1},
+         {AB_SPOOL_RESIZE_BEGIN, 60, 0x1000, 2}, {AB_SPOOL_RESIZE_END, 70, 0x2000, 2});
+    SLOT(1, {AB_SPOOL_BIRTH, 0, 101}, {AB_SPOOL_ALLOC, 80, 0x3000, 1}, {AB_SPOOL_FREE, 90, 0x3000});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal((int)report.noting_ticks, 7 * 20);
+    assert_int_equal(report.turn_ticks, 2000);
+    assert_int_equal(report.span_ticks, 40);
+}
+
+/* While there is one thread all events carry one stamp: the price of those is another. */
+static void events_without_a_clock_of_their_own_cost_less(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 50, 0x1000},
+         {AB_SPOOL_ALLOC, 50, 0x1000, 1}, {AB_SPOOL_FREE, 60, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal((int)report.noting_ticks, 3 * 20 + 2 * 3);
+}
+
+/* A thread's birth is noted when its first call is over: that call's place is its own. */
+static void a_birth_takes_no_part_in_the_order(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 10, 0x1000, 1}, {AB_SPOOL_BIRTH, 0, 102},
+         {AB_SPOOL_ALLOC, 30, 0x1000, 1});
+    SLOT(1, {AB_SPOOL_BIRTH, 0, 101}, {AB_SPOOL_FREE, 20, 0x1000}, {AB_SPOOL_FREE, 40, 0x1000});
+    assert_int_equal(convert(2), AB_OK);
+    assert_int_equal(report.info.events, 4);
+    assert_int_equal(report.info.threads, 3);
+    assert_int_equal(report.n_repairs + report.n_foreign + report.n_reused, 0);
+}
+
+/* Killed while a half that is packed was being emptied for the next: the head no longer names it,
+ * and what is left of it in memory does not count. */
+static void a_half_that_was_being_emptied_is_read_where_it_is_packed(void **state)
+{
+    (void)state;
+    static struct ab_spool_event half[AB_SPOOL_HALF_EVENTS];
+    static uint64_t words[4 * AB_SPOOL_HALF_EVENTS];
+    char page[AB_SPOOL_DATA] = {0};
+    for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
+        half[i] = (struct ab_spool_event){(i + 1) << 4 | AB_SPOOL_ALLOC, 0x1000 * (i + 1), 8};
+    size_t n = ab_half_pack(half, AB_SPOOL_HALF_EVENTS, words, sizeof words / sizeof words[0]);
+    struct ab_spool_chunk chunk = {0, 8 * n};
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .half_number = {0, 2},
+                                 .n_events = 2 * AB_SPOOL_HALF_EVENTS + 1,
+                                 .pack_bytes = sizeof chunk + chunk.bytes};
+    int fd = create(".0");
+    put(fd, page, sizeof page, 0);
+    put(fd, &tail, sizeof tail, 0);
+    put(fd, &chunk, sizeof chunk, AB_SPOOL_PACK);
+    put(fd, words, chunk.bytes, AB_SPOOL_PACK + sizeof chunk);
+    for (uint64_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
+        half[i].stamp_kind = (AB_SPOOL_HALF_EVENTS + i + 1) << 4 | AB_SPOOL_FREE;
+    put(fd, half, sizeof half, AB_SPOOL_TAIL + AB_SPOOL_HALF);
+    close(fd);
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, 2 * AB_SPOOL_HALF_EVENTS);
+    assert_int_equal(report.info.live_end_blocks, 0);
+    assert_int_equal(report.n_unfinished, 1); /* the call that needed the half */
+}
+
 static void a_slot_without_a_file_is_empty(void **state)
 {
     (void)state;
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1});
     assert_int_equal(convert(3), AB_OK);
     assert_int_equal(report.info.events, 1);
+}
+
+static void overwrite(const char *name, const void *bytes, size_t n, uint64_t at)
+{
+    int fd = open(name, O_WRONLY);
+    assert_true(fd >= 0);
+    put(fd, bytes, n, at);
+    close(fd);
+}
+
+/* One byte of a file is another: whatever comes of it, it is a status. */
+static void damage_each(const char *suffix, uint64_t begin, uint64_t end)
+{
+    char name[128];
+    struct ab_spool_entry *images = NULL;
+    size_t n = 0;
+    snprintf(name, sizeof name, "%s/%d.0%s", folder, PID, suffix);
+    for (uint64_t at = begin; at < end; at++) {
+        uint8_t damaged = (uint8_t)(at % 2 == 0 ? 0xff : 0x10), was;
+        int fd = open(name, O_RDONLY);
+        assert_int_equal(pread(fd, &was, 1, (off_t)at), 1);
+        close(fd);
+        overwrite(name, &damaged, 1, at);
+        assert_int_equal(ab_spool_list(folder, &images, &n, &err), AB_OK);
+        if (n > 0) {
+            FILE *to = fopen(trace_path, "w");
+            assert_non_null(to);
+            enum ab_status status = ab_convert(folder, &images[0], to, &report, NULL, NULL, &err);
+            assert_true(status == AB_OK || status == AB_INPUT || status == AB_SYSTEM);
+            fclose(to);
+        }
+        free(images);
+        images = NULL;
+        overwrite(name, &was, 1, at);
+    }
+}
+
+static void no_byte_of_a_spool_can_do_harm(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 0, 100}, {AB_SPOOL_ALLOC, 1, 0x1000, 10},
+         {AB_SPOOL_ALIGNED, 4, 0x3000, 30, 12}, {AB_SPOOL_RESIZE_BEGIN, 5, 0x1000, 100},
+         {AB_SPOOL_RESIZE_END, 6, 0x9000, 100}, {AB_SPOOL_FREE, 7, 0x9000});
+    SLOT(1, {AB_SPOOL_FREE, 8, 0x3000});
+    write_image(2);
+    damage_each("", 0, offsetof(struct ab_spool_image, program) + 8);
+    damage_each("", sizeof(struct ab_spool_image) - 4, sizeof(struct ab_spool_image));
+    damage_each(".0", 0, sizeof(struct ab_spool_tail));
+    damage_each(".0", AB_SPOOL_TAIL, AB_SPOOL_TAIL + 7 * sizeof(struct ab_spool_event));
+    remove_all(2);
 }
 
 int main(void)
@@ -317,7 +449,13 @@ int main(void)
         cmocka_unit_test(a_second_way_to_free_is_noticed),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
+        cmocka_unit_test(a_half_that_was_being_emptied_is_read_where_it_is_packed),
         cmocka_unit_test(a_slot_without_a_file_is_empty),
+        cmocka_unit_test(what_was_noted_to_be_timed_is_no_call),
+        cmocka_unit_test(the_cost_is_that_of_all_events_and_of_full_halves),
+        cmocka_unit_test(events_without_a_clock_of_their_own_cost_less),
+        cmocka_unit_test(a_birth_takes_no_part_in_the_order),
+        cmocka_unit_test(no_byte_of_a_spool_can_do_harm),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

@@ -60,6 +60,49 @@ static void impossible_ops_are_refused(void **state)
     assert_int_equal(ab_tape_end(begin(), &t, &err), AB_INPUT); /* not a single op */
 }
 
+static void an_access_is_an_op_of_a_live_block_that_has_a_byte(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    struct ab_request full = {.size = 100}, empty = {.size = 0};
+    struct ab_tape t;
+    assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_INPUT);
+    assert_int_equal(ab_tape_alloc(b, 0, &full, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 1, &empty, &err), AB_OK);
+    assert_int_equal(ab_tape_access(b, 1, AB_ACCESS_READ, &err), AB_INPUT);
+    assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_OK);
+    assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_WRITE, &err), AB_OK);
+    assert_int_equal(ab_tape_count(b), 4);
+    assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
+    assert_int_equal(t.ops[2], AB_OP_MAKE(AB_CODE_ACCESS, 0, AB_ACCESS_READ));
+    assert_int_equal(t.ops[3], AB_OP_MAKE(AB_CODE_ACCESS, 0, AB_ACCESS_WRITE));
+    assert_int_equal(t.phases[0].n_ops[AB_OP_ACCESS], 2);
+    assert_int_equal(t.phases[0].n_touches, 1); /* a write is one */
+    assert_int_equal(t.facts.kinds, 1u << AB_OP_ALLOC | 1u << AB_OP_ACCESS);
+    assert_int_equal(t.facts.total_blocks, 2);
+    ab_tape_fini(&t);
+}
+
+/* A lane must not read a block that another one is still to allocate, nor free what is read. */
+static void an_access_by_another_lane_is_guarded_and_no_remote_free(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    struct ab_request r = {.size = 16};
+    struct ab_tape t;
+    assert_int_equal(ab_tape_alloc(b, 0, &r, &err), AB_OK);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 1, &r, &err), AB_OK);
+    assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_OK);
+    assert_int_equal(ab_tape_lane(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
+    assert_int_equal(t.n_edges, 2);
+    assert_int_equal(AB_OP_SIZE(t.ops[2]), 2); /* behind the access, lane 1's second op */
+    assert_int_equal(t.n_remote, 0);
+    ab_tape_fini(&t);
+}
+
 static void small_touched_blocks_need_one_op_large_ones_two(void **state)
 {
     (void)state;
@@ -135,6 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_those_of_the_ops),
         cmocka_unit_test(impossible_ops_are_refused),
+        cmocka_unit_test(an_access_is_an_op_of_a_live_block_that_has_a_byte),
+        cmocka_unit_test(an_access_by_another_lane_is_guarded_and_no_remote_free),
         cmocka_unit_test(small_touched_blocks_need_one_op_large_ones_two),
         cmocka_unit_test(a_request_that_failed_leaves_no_block),
         cmocka_unit_test(the_digest_names_the_work),

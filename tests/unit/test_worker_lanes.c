@@ -314,6 +314,28 @@ static void a_reset_spares_the_frees_where_nothing_else_lives(void **state)
             }
 }
 
+static void an_access_makes_no_block_live(void **state)
+{
+    (void)state;
+    struct ab_heap_face plain = {.alloc = bump_alloc, .free = bump_free};
+    struct fixture *f = begin();
+    f->w.block->request.pass = AB_PASS_TAIL;
+    assert_int_equal(ab_tape_phase(f->b, "p", true, &f->err), AB_OK);
+    push(f, 0, 0, 16);
+    push(f, 0, 1, 16);
+    for (uint32_t i = 0; i < 50; i++) { /* blocks of another lane's, turn and turn about */
+        assert_int_equal(ab_tape_lane(f->b, 1 - i / 10 % 2, &f->err), AB_OK);
+        assert_int_equal(ab_tape_access(f->b, i % 2, AB_ACCESS_WRITE, &f->err), AB_OK);
+    }
+    push(f, 0, 0, 0);
+    push(f, 0, 1, 0);
+    open_tape(f);
+    ab_lanes_run(&f->w, ab_pass_heap, &plain, true);
+    assert_in_range(f->w.block->report.phases[0].live_peak_blocks, 2, 2);
+    assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ACCESS].n, 50);
+    end(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_strict_order_is_the_order_of_the_pushes),
         cmocka_unit_test(the_window_changes_the_guards_and_not_the_digest),
         cmocka_unit_test(a_reset_spares_the_frees_where_nothing_else_lives),
+        cmocka_unit_test(an_access_makes_no_block_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 enum { BLOCKS = 4000, KEPT = 400, CELL = 1024, SIZE = 1000, PAGE = 4096 };
 
 static uint32_t eager_pages;  /* the heap touches so many when it opens */
+static bool is_accessing;     /* blocks are touched by accesses alone, one that writes each */
 static bool is_losing;        /* its first free throws away the page of a live block */
 
 struct ab_heap {
@@ -111,10 +112,13 @@ struct fixture {
 static void make_tape(struct ab_tape *out, bool is_scattered)
 {
     struct ab_tape_builder *b = ab_tape_begin();
-    struct ab_request r = {.size = SIZE, .touch = AB_TOUCH_ALL};
+    struct ab_request r = {.size = SIZE, .touch = is_accessing ? AB_TOUCH_NONE : AB_TOUCH_ALL};
     assert_int_equal(ab_tape_phase(b, "fill", true, NULL), AB_OK);
-    for (uint32_t i = 0; i < BLOCKS; i++)
+    for (uint32_t i = 0; i < BLOCKS; i++) {
         assert_int_equal(ab_tape_alloc(b, i, &r, NULL), AB_OK);
+        if (is_accessing)
+            assert_int_equal(ab_tape_access(b, i, AB_ACCESS_WRITE, NULL), AB_OK);
+    }
     assert_int_equal(ab_tape_phase(b, "thin", true, NULL), AB_OK);
     for (uint32_t i = BLOCKS; i-- > 0;)
         if (is_scattered ? i % (BLOCKS / KEPT) != 0 : i >= KEPT)
@@ -232,6 +236,20 @@ static void the_footprint_and_the_pages_are_exact(void **state)
     finish(f);
 }
 
+static void an_access_that_writes_is_a_touch(void **state)
+{
+    (void)state;
+    is_accessing = true;
+    struct fixture *f = run_marked(false);
+    is_accessing = false;
+    if (f->report->granularity_pages != 0)
+        skip();
+    const uint64_t all = (uint64_t)BLOCKS * CELL / PAGE, kept = (uint64_t)KEPT * CELL / PAGE;
+    expect_state(state_at(f, 0, AB_AT_END), BLOCKS, all, all);
+    expect_state(state_at(f, 1, AB_AT_END), KEPT, kept, all);
+    finish(f);
+}
+
 static void scattered_survivors_keep_their_pages(void **state)
 {
     (void)state;
@@ -330,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_footprint_and_the_pages_are_exact),
+        cmocka_unit_test(an_access_that_writes_is_a_touch),
         cmocka_unit_test(scattered_survivors_keep_their_pages),
         cmocka_unit_test(what_a_heap_touches_when_it_opens_is_its_footprint),
         cmocka_unit_test(pages_that_vanish_under_live_blocks_are_missed),

@@ -276,6 +276,18 @@ static void missing_hooks_are_skipped_not_called(void **state)
     close_fixture(f);
 }
 
+/* From here on the worker has this tape. */
+static void change_tape(struct fixture *f, struct ab_tape_builder *b)
+{
+    struct ab_err err;
+    test_worker_close(&f->w);
+    ab_tape_map_close(&f->map);
+    ab_tape_fini(&f->tape);
+    assert_int_equal(ab_tape_end(b, &f->tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
+    test_worker_open(&f->w, &f->map);
+}
+
 static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
 {
     (void)state;
@@ -289,23 +301,108 @@ static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
         {.size = UINT64_C(1) << 28, .align = 128, .touch = AB_TOUCH_NONE},
         {.size = UINT64_C(1) << 62, .may_fail = true, .touch = AB_TOUCH_PAGE},
     };
-    test_worker_close(&f->w);
-    ab_tape_map_close(&f->map);
-    ab_tape_fini(&f->tape);
     ab_tape_phase(b, "p", true, &err);
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(ab_tape_alloc(b, i, &requests[i], &err), AB_OK);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
-    assert_int_equal(ab_tape_end(b, &f->tape, &err), AB_OK);
-    assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
-    test_worker_open(&f->w, &f->map);
+    change_tape(f, b);
     ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     assert_int_equal(seen.zeroed, 1);
     assert_int_equal(seen.aligned, 3);
     assert_int_equal(seen.allocs, 1);
     assert_int_equal(seen.frees, 4);
     assert_int_equal(f->w.lanes[0].first_null_op, UINT32_MAX); /* the program saw that NULL too */
+    close_fixture(f);
+}
+
+/* A handle is the address of a pointer to the block. */
+static ab_ref handle_alloc(struct ab_heap *heap, size_t n)
+{
+    (void)heap;
+    char **handle = malloc(sizeof *handle);
+    *handle = count_malloc(n);
+    memset(*handle, 7, n);
+    return (ab_ref)handle;
+}
+
+static void handle_free(struct ab_heap *heap, ab_ref ref, size_t n)
+{
+    heap_free(heap, *(ab_ref *)ref, n);
+    free((void *)ref);
+}
+
+static unsigned n_resolved;
+
+static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
+{
+    (void)heap;
+    n_resolved++;
+    return *(char **)ref;
+}
+
+enum { N_BLOCKS = 10, N_ACCESSES = 100 }; /* of these, a quarter write, to the first block */
+
+static void push_accesses(struct fixture *f)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_request r = {.size = 48};
+    struct ab_err err;
+    ab_tape_phase(b, "p", true, &err);
+    for (uint32_t i = 0; i < N_BLOCKS; i++)
+        assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
+    for (uint32_t i = 0; i < N_ACCESSES; i++) {
+        bool writes = i % 4 == 0;
+        assert_int_equal(ab_tape_access(b, writes ? 0 : i % N_BLOCKS,
+                                        writes ? AB_ACCESS_WRITE : AB_ACCESS_READ, &err), AB_OK);
+    }
+    for (uint32_t i = 1; i < N_BLOCKS; i++)
+        assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
+    change_tape(f, b);
+}
+
+static void an_access_resolves_reads_or_writes_and_is_timed_in_every_pass(void **state)
+{
+    (void)state;
+    static const struct ab_heap_face handles = {
+        .alloc = handle_alloc, .free = handle_free, .resolve = handle_resolve};
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++) {
+        struct fixture *f = open_fixture((enum ab_pass)pass);
+        struct ab_heap_face face = handles;
+        push_accesses(f);
+        for (uint32_t i = 0; i < N_ACCESSES; i++)
+            f->positions[i] = N_BLOCKS + i;
+        f->w.block->request.n_samples = N_ACCESSES;
+        n_resolved = 0;
+        ab_lanes_run(&f->w, ab_pass_handle, &face, true);
+        assert_int_equal(n_resolved, N_ACCESSES);
+        assert_int_equal(seen.frees, N_BLOCKS - 1);
+        char **left = (char **)f->w.slots[0].ref;
+        assert_true((*left)[0] == 1 && (*left)[1] == 7); /* one byte was written */
+        for (uint32_t i = 0; i < N_ACCESSES && pass == AB_PASS_LATENCY; i++)
+            assert_true(f->ticks[i] > 0 && f->classes[i] == ab_size_class_log2(48));
+        if (pass == AB_PASS_TAIL)
+            assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ACCESS].n, N_ACCESSES);
+        handle_free(NULL, (ab_ref)left, 48);
+        close_fixture(f);
+    }
+}
+
+static void an_access_to_a_block_that_was_never_served_is_passed_over(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_LATENCY);
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_request r = {.size = 48, .is_zeroed = true};
+    struct ab_err err;
+    ab_tape_phase(b, "p", true, &err);
+    assert_int_equal(ab_tape_alloc(b, 0, &r, &err), AB_OK);
+    assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_OK);
+    change_tape(f, b);
+    f->positions[0] = 1;
+    f->w.block->request.n_samples = 1;
+    ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true); /* it has no alloc_zeroed */
+    assert_int_equal(f->ticks[0], 0); /* not timed */
     close_fixture(f);
 }
 
@@ -322,6 +419,8 @@ int main(void)
         cmocka_unit_test(the_preflight_passes_a_sound_allocator),
         cmocka_unit_test(missing_hooks_are_skipped_not_called),
         cmocka_unit_test(wide_zeroed_and_aligned_ops_reach_their_functions),
+        cmocka_unit_test(an_access_resolves_reads_or_writes_and_is_timed_in_every_pass),
+        cmocka_unit_test(an_access_to_a_block_that_was_never_served_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

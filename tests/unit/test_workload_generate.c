@@ -79,6 +79,18 @@ static void resize_keeps_the_age_of_the_block(void **state)
            "{free: s, count: all}]\n", "a0:8 a1:8 r0:9 f0 f1");
 }
 
+static void an_access_reads_or_writes_and_changes_no_age(void **state)
+{
+    (void)state;
+    expect("    do: [{alloc: s, size: 8, count: 3}, {access: s, order: lifo, count: 2}, "
+           "{access: s, at: next, mode: write}, {free: s, count: all}]\n",
+           "a0:8 a1:8 a2:8 x2 x1 x0w f0 f1 f2");
+    expect("    do: [{alloc: s, size: 0}, {alloc: s, size: 8}, {access: s, count: all}, "
+           "{access: s, at: next, count: 3}]\n", "a0:0 a1:8 x1 x1");
+    expect("    until: ops(5)\n    do: [{alloc: s, size: 8, count: 2}, "
+           "{access: s, at: round_robin, count: 11}]\n", "a0:8 a1:8 x0 x1 x0");
+}
+
 static void frees_and_resizes_of_empty_positions_are_counted_no_ops(void **state)
 {
     (void)state;
@@ -175,6 +187,7 @@ int main(void)
         cmocka_unit_test(lifo_frees_the_youngest_first_and_every_leaves_the_others),
         cmocka_unit_test(replace_frees_first_and_makes_the_block_the_youngest),
         cmocka_unit_test(resize_keeps_the_age_of_the_block),
+        cmocka_unit_test(an_access_reads_or_writes_and_changes_no_age),
         cmocka_unit_test(frees_and_resizes_of_empty_positions_are_counted_no_ops),
         cmocka_unit_test(the_cursor_of_next_is_shared_and_that_of_round_robin_is_not),
         cmocka_unit_test(touch_is_page_by_default_and_other_touches_are_ops_of_their_own),

@@ -51,6 +51,9 @@ static const char *const verbs[] = {
     "{replace: moved, at: random, size: obj}",
     "{free: all, at: random, count: 2}",
     "{free: own, order: shuffled, count: all}",
+    "{access: all, at: random, count: 4, mode: write}",
+    "{access: shared, order: shuffled, fraction: 50%}",
+    "{access: pool, at: next, count: 3}",
     "{repeat: 3, do: [{toggle: own, size: obj}, {replace: all, at: next, size: 8}]}",
 };
 
@@ -156,7 +159,8 @@ static bool walk_one(struct walker *w, uint32_t lane)
         w->frame[lane] = AB_OP_SIZE(op);
     else if (code == AB_CODE_PUBLISH)
         w->published[lane] = AB_OP_SIZE(op);
-    else if (code == AB_CODE_FREE || (code & 7u) == AB_CODE_RESIZE || code == AB_CODE_TOUCH)
+    else if (code == AB_CODE_FREE || (code & 7u) == AB_CODE_RESIZE || code == AB_CODE_TOUCH ||
+             code == AB_CODE_ACCESS)
         assert_true(w->is_live[slot]);
     else if (code != AB_CODE_WAIT && code != AB_CODE_RESET)
         assert_false(w->is_live[slot]);

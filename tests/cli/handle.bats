@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Handles beside addresses, and what it costs to use a block.
+
+load helpers
+
+@test "accesses have rows of their own, for handles and addresses alike" {
+    bench run "$WORKLOADS/handles.yaml" --reps 2 -b glibc,handle,pool
+    expect_code 0
+    awk '/^access/ {in_it = 1} /^(all ops|how they lie)/ {in_it = 0} in_it {print $1}' \
+        "$OUT/stdout" | tr '\n' ' ' >"$OUT/rows"
+    [ "$(cat "$OUT/rows")" = "access glibc handle pool " ] || fail "rows: $(cat "$OUT/rows")"
+    ! grep -q partial "$OUT/stdout" || fail "somebody is partial"
+}
+
+@test "every access is counted, sampled and seen by the tail pass, in one lane and in three" {
+    for lanes in 1 3; do
+        bench run "$WORKLOADS/handles.yaml" --set lanes=$lanes --reps 1 -b glibc,handle --json -
+        expect_code 0
+        expect_one_document
+        expect_json '.backends | all(.status == "ok")'
+        expect_json '.config.tape.kinds == ["alloc", "free", "access"]'
+        expect_json "[.results[] | select(.op == \"access\") | .tail.n] == [3500 * $lanes, 3500 * $lanes]"
+        expect_json '.results | map(select(.op == "access")) | all(.n > 1000 and .quantiles.p50 > 0)'
+        expect_json "[.results[] | select(.op == \"all\") | [.n_ops, .n_unsupported]]
+            | all(. == [$lanes * (500 + 3500 + 600 + 500), 0])"
+        [ $lanes -eq 1 ] || expect_json '[.results[] | select(.op == "all") | .live_peak_blocks]
+            | all(. <= 1600)' # blocks, not accesses
+        expect_json '[.size_classes[] | select(.op == "access") | .le_bytes] | min >= 8 and max <= 256'
+    done
+}
+
+@test "a stored result with accesses is read, printed and converted" {
+    bench run "$WORKLOADS/handles.yaml" --reps 1 -b glibc,handle --json "$OUT/r.json" --csv "$OUT/a.csv"
+    expect_code 0
+    grep -q ',access,' "$OUT/a.csv" || fail "no access in the CSV"
+    bench report "$OUT/r.json" --csv "$OUT/b.csv"
+    expect_code 0
+    cmp "$OUT/a.csv" "$OUT/b.csv"
+}
+
+@test "an access can be gated, and is no op of a phase without one" {
+    bench run "$WORKLOADS/handles.yaml" --reps 1 -b glibc,handle --gate 'use/access/max < 10s'
+    expect_code 0
+    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle --gate 'use/access/p50 > 1s'
+    expect_code 1
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b handle --gate 'churn/access/p50 < 1s'
+    expect_code 2
+    expect_error "access.*alloc, free, all"
+}
+
+@test "a fixed capacity that the work exceeds ends the run of that back end, with the place" {
+    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle:capacity=550,handle:capacity=600 --json -
+    expect_code 4
+    expect_json '.backends[0] | .status == "oom"
+        and .reason == "an allocation returned NULL (op 550)"'
+    expect_json '.backends[1].status == "ok"'
+}
+
+@test "a slot that is used up is retired: too few versions and the capacity is gone" {
+    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle:versions=1,handle:versions=1000 --json -
+    expect_code 4
+    expect_json '.backends[0].reason | test("NULL")'
+    expect_json '.backends[1].status == "ok"'
+}
+
+@test "the handle arena is listed with its settings" {
+    bench list backends -v
+    expect_code 0
+    grep -q '^ *handle ' "$OUT/stdout" || fail "not listed"
+    grep -q 'capacity' "$OUT/stdout" || fail "capacity is not listed"
+}
+
+@test "the example uses the public header alone" {
+    mkdir -p "$OUT/alone/allocators/handle"
+    cp "$ROOT"/allocators/handle/handle.[ch] "$OUT/alone/allocators/handle"
+    cp "$ROOT"/allocators/os_map.h "$OUT/alone/allocators"
+    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -I. -o example \
+        "$ROOT/tests/examples/handle.c" allocators/handle/handle.c)
+    "$OUT/alone/example" >"$OUT/stdout"
+    printf '%s\n' "target is gone" "hull 70" "both berths taken" "all gone" | cmp - "$OUT/stdout"
+}
