@@ -167,7 +167,7 @@ fuzz:
 	$(Q)./scripts/fuzz $(FUZZ_SECONDS)
 
 # ---- running it ----
-.PHONY: quickstart test test-bins check unit unit-bins guests bench interop deps install clean help
+.PHONY: quickstart test test-bins check unit unit-bins guests bench big interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
 	@echo
@@ -177,7 +177,8 @@ quickstart: all
 TSAN_TESTS := $(shell cat tests/tsan-tests)
 
 unit-bins: $(UNIT_BIN)
-guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
+guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER) \
+        $(B)/bench/big_trace $(B)/bench/peak_rss
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # one unit test by name: make test_measure_hdr
@@ -200,6 +201,8 @@ $(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
 
 bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost
 	$(Q)./scripts/bench $(B)
+big: all $(B)/bench/big_trace $(B)/bench/peak_rss
+	$(Q)AB_BUILD=$(B) ./scripts/check-big
 interop: all
 	$(Q)./scripts/interop-hdr
 .PHONY: stress-record
@@ -229,6 +232,7 @@ help:
 	@echo '  test         everything: unit, contract, sanitizers, command line'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
 	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
+	@echo '  big          memory does not grow with the length of a trace: 10 and 50 million calls'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
