@@ -199,7 +199,7 @@ EOF
         -b glibc,arena --json "$OUT/result.json"
     expect_code 0
     expect_line '^claimed elsewhere, measured here'
-    expect_json '.claims | length == 15' "$OUT/result.json"
+    expect_json '.claims | length == 20' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "arena")] | length == 3 and all(.measured > 0
         and .low <= .measured and .measured <= .high and .n_blocks == 2)' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "slab")] | all(.measured == null
