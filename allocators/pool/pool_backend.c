@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The pool as a back end: alone, as a team of them, or lock-free. Its slots hold the largest
- * request to come, so it serves mixed sizes too: that is why it does not declare AB_TRAIT_FIXED_SIZE. What
- * that wastes, usable_size says. The hot path asks one question more than the pool itself; whatever
- * needs a lock, guards or another member is out of line.
+ * request to come, so it serves mixed sizes too: that is why it does not declare
+ * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
+ * the pool itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
