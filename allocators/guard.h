@@ -49,7 +49,8 @@ static inline struct ab_guard_head *ab_guard_head(const void *block)
 static inline size_t ab_guard_bytes(size_t align, size_t size)
 {
     size_t lead = align > AB_GUARD_LEAD ? align : AB_GUARD_LEAD;
-    return size > PTRDIFF_MAX / 4 || lead > PTRDIFF_MAX / 4 ? SIZE_MAX : lead + size + AB_GUARD_TAIL;
+    bool is_absurd = size > PTRDIFF_MAX / 4 || lead > PTRDIFF_MAX / 4;
+    return is_absurd ? SIZE_MAX : lead + size + AB_GUARD_TAIL;
 }
 
 /* raw may be NULL: so is the result then. */

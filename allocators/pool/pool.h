@@ -35,8 +35,10 @@ struct ab_pool_chunk {
 struct ab_pool {
     struct ab_pool_slot *free; /* freed last, served first */
     char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
-    uintptr_t origin;          /* next - origin: bytes carved, those of earlier chunks too. All that */
-    size_t free_bytes;         /* a carved slot costs is a step of `next`: no count of live ones */
+    /* Bytes carved, those of earlier chunks too, are next - origin: carving a slot is a step of
+     * `next` and no more, nobody counts the live ones. */
+    uintptr_t origin;
+    size_t free_bytes;
     size_t slot_bytes, stride; /* what a block may use; from slot to slot */
     uint32_t n_chunks, current; /* chunks behind the current one are empty */
     bool grows;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end: alone, as a team of them, or lock-free. Its slots hold the largest request
- * to come, so it serves mixed sizes too: that is why it does not declare AB_TRAIT_FIXED_SIZE. What
- * that wastes, usable_size says. The hot path asks one question more than the pool itself; whatever
- * needs a lock, guards or another member is out of line.
+ * The pool as a back end: alone, as a team of them, or lock-free. Its slots hold the largest
+ * request to come, so it serves mixed sizes too: that is why it does not declare
+ * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
+ * the pool itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
 #include "allocators/inline.h"
@@ -50,8 +50,8 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_SLOTS] = {.name = "slots",
-                     .help = "slots to begin with, of each pool; 0 = 64 KiB of them, or with grow=off as many "
-                             "as the work has live at once",
+                     .help = "slots to begin with, of each pool; 0 = 64 KiB of them, or with "
+                             "grow=off as many as the work has live at once",
                      .type = AB_PARAM_COUNT,
                      .max = (uint64_t)1 << 40},
     [PARAM_GROW] = {.name = "grow",

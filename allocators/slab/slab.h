@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Size classes from 8 to 4096 bytes, each served from slabs of 64 KiB; larger blocks are mappings of
- * their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses and
- * their records in a dense array beside it: a pointer finds its slab by a subtraction and a shift,
- * and no two records fight for a cache set, as headers at the same place of every slab would (22 ns
- * a free, not 4). Usable on its own: copy slab.h, slab.c, slab_large.c, ../os_map.h and
+ * Size classes from 8 to 4096 bytes, each served from slabs of 64 KiB; larger blocks are mappings
+ * of their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses
+ * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
+ * shift, and no two records fight for a cache set, as headers at the same place of every slab would
+ * (22 ns a free, not 4). Usable on its own: copy slab.h, slab.c, slab_large.c, ../os_map.h and
  * ../ab_debug.h. One thread at a time; ../team makes more of it.
  *
  * A free block is in one of three places:

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     }
     memset(block, 1, 44);
     if (strcmp(argv[1], "overflow") == 0)
-        block[is_pool ? 48 : 44] = 1; /* a whole slot, then the first byte behind; the block's end */
+        block[is_pool ? 48 : 44] = 1; /* the first byte behind the slot, behind the block */
     if (strcmp(argv[1], "undefined") == 0)
         printf("%s\n", neighbour[3] > 0 ? "positive" : "not");
     give(neighbour);

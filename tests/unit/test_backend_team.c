@@ -184,7 +184,8 @@ static void a_resize_takes_over_a_block_of_another_lane(void **state)
     (void)state;
     struct ab_heap *heap = heap_model_open(slab, "threads=local", &facts);
     struct ab_heap *a = enter(slab, heap, 0), *b = enter(slab, heap, 1);
-    static const size_t table[][2] = {{100, 110}, {100, 20}, {100, 5000}, {9000, 50}, {9000, 20000}};
+    static const size_t table[][2] = {
+        {100, 110}, {100, 20}, {100, 5000}, {9000, 50}, {9000, 20000}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         ab_ref ref = slab->alloc(a, table[i][0]);
         memset((void *)ref, 7, table[i][0]);
@@ -204,7 +205,8 @@ static void shards_are_dealt_out_over_the_lanes(void **state)
     struct ab_heap *heap = heap_model_open(slab, "threads=sharded:shards=2", &facts);
     assert_ptr_equal(enter(slab, heap, 0), enter(slab, heap, 2));
     assert_ptr_not_equal(enter(slab, heap, 0), enter(slab, heap, 1));
-    ab_ref here = slab->alloc(enter(slab, heap, 0), 64), there = slab->alloc(enter(slab, heap, 1), 64);
+    ab_ref here = slab->alloc(enter(slab, heap, 0), 64);
+    ab_ref there = slab->alloc(enter(slab, heap, 1), 64);
     assert_true((here ^ there) >> 20 != 0);
     slab->close(heap);
 }
@@ -263,7 +265,8 @@ static void lockfree_pools_that_cannot_be_are_refused(void **state)
     static const struct ab_pool_lockfree_options table[] = {
         {.slot_bytes = 16}, {.slot_bytes = SIZE_MAX, .n_slots = 1},
         {.slot_bytes = 16, .align = 48, .n_slots = 1}, {.slot_bytes = 64, .n_slots = SIZE_MAX},
-        {.slot_bytes = 64, .n_slots = (size_t)1 << 39}, {.slot_bytes = (size_t)1 << 62, .n_slots = 1}};
+        {.slot_bytes = 64, .n_slots = (size_t)1 << 39},
+        {.slot_bytes = (size_t)1 << 62, .n_slots = 1}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct ab_pool_lockfree p = {.slot_bytes = 77};
         assert_in_range(ab_pool_lockfree_init(&p, &table[i]), 1, 133);
