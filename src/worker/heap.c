@@ -110,6 +110,14 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
 }
 
+void ab_worker_leave_heap(struct ab_lane *lane)
+{
+    const struct ab_heap_face *f = &lane->own_face;
+    if (f->thread_enter != NULL && f->backend != NULL && f->backend->thread_leave != NULL &&
+        lane->w->memory == NULL)
+        f->backend->thread_leave(f->heap);
+}
+
 void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
 {
     lane->own_face = *face;

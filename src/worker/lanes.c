@@ -85,6 +85,8 @@ static void run_lane(struct ab_lane *lane)
         ab_memory_touch_stack();
     barrier(lane->w); /* nobody runs before all are in */
     meeting.pass(lane);
+    if (meeting.heap != NULL)
+        ab_worker_leave_heap(lane);
 }
 
 static void *thread_main(void *user)
