@@ -171,9 +171,15 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
     pid_t parent = getpid();
+    /* Until it is a worker, the child shares our memory and our group: a ^C would run our handler in
+     * both, and count for two. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = vfork(); /* a copy of our page tables would take longer than many a run */
     if (pid == 0)
         become_worker(spawn, environment.list, parent, move_high(ends[1]));
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
