@@ -7,8 +7,8 @@
  * again; the file is written when no more packed ones fit into memory.
  *
  * Order between threads is that of the stamps, which only events of a process with several threads
- * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release and
- * behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
+ * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release
+ * and behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
  * wrong.
  *
  * Everything of one process is reached through one page that a forked child finds empty
