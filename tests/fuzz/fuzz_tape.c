@@ -2,7 +2,8 @@
  *
  * libFuzzer entry: bytes as a program of pushes at the tape builder, with lanes, window, resets,
  * awaits, phases and bursts, some of them not allowed. What is not allowed must be refused; what
- * was accepted must be in the tape, and safe to run (tape_model.h).
+ * was accepted must be in the tape, and safe to run (tape_model.h). tests/golden/tapes are such
+ * programs, of random bytes.
  */
 #include "fuzz/tape_model.h"
 
@@ -40,13 +41,11 @@ static struct model_request *note_request(struct tape_model *m, enum ab_op_kind 
     struct model_request *r = &m->requests[index];
     struct model_phase *phase = &m->phases[m->n_phases - 1];
     *r = (struct model_request){.kind = (uint8_t)kind, .lane = (uint8_t)m->lane, .slot = slot,
-                                .prev = MODEL_NONE};
+                                .prev = MODEL_NONE, .awaits = m->pending[m->lane]};
     m->kinds |= 1u << kind;
     phase->n_ops[kind] += kind != AB_OP_RESET;
     phase->end = m->n_requests;
-    for (uint32_t i = m->n_awaits; i-- > 0 && m->awaits[i].of >= phase->begin;)
-        if (m->awaits[i].by == MODEL_NONE && m->awaits[i].lane == m->lane)
-            m->awaits[i].by = index;
+    m->pending[m->lane] = MODEL_NONE;
     return r;
 }
 
@@ -114,6 +113,7 @@ static void note_phase(struct tape_model *m)
 {
     m->phases[m->n_phases++] = (struct model_phase){.begin = m->n_requests, .end = m->n_requests};
     m->lane = 0;
+    memset(m->pending, 0xff, sizeof m->pending);
     for (uint32_t i = 0; i < MODEL_ALL_SLOTS; i++)
         m->slots[i].last = MODEL_NONE;
 }
@@ -202,8 +202,8 @@ static void push_await(struct program *p, uint32_t slot)
     if (status != AB_OK || last == MODEL_NONE || m->requests[last].lane == m->lane)
         return;
     m->phases[m->n_phases - 1].has_crossed = true;
-    m->awaits[m->n_awaits++] =
-        (struct model_await){.by = MODEL_NONE, .of = last, .lane = (uint8_t)m->lane};
+    m->awaits[m->n_awaits] = (struct model_await){.of = last, .next = m->pending[m->lane]};
+    m->pending[m->lane] = m->n_awaits++;
 }
 
 /* The lane is busy with itself: so that windows and frames pass. */

@@ -206,10 +206,15 @@ static void learn(struct lane_run *lane, const struct clock *from)
 /* The earliest that another lane told and that is at least `value`; NULL = not yet. */
 static const struct told *find_told(const struct told *list, uint32_t n, uint32_t value)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i].value >= value)
-            return &list[i];
-    return NULL;
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n ? &list[low] : NULL;
 }
 
 static bool enter_frame(struct check *c, struct lane_run *lane, uint32_t frame)
@@ -259,9 +264,9 @@ static void require_behind(const struct check *c, const struct lane_run *lane, u
 
 static void require_awaits(const struct check *c, const struct lane_run *lane, uint32_t request)
 {
-    for (uint32_t i = 0; i < c->m->n_awaits; i++)
-        if (c->m->awaits[i].by == request)
-            require_behind(c, lane, c->m->awaits[i].of);
+    uint32_t i = c->m->requests[request].awaits;
+    for (; i != MODEL_NONE; i = c->m->awaits[i].next)
+        require_behind(c, lane, c->m->awaits[i].of);
 }
 
 static void require_window(const struct check *c, const struct lane_run *lane)

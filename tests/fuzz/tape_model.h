@@ -25,11 +25,11 @@ struct model_request {
     bool is_bulk;   /* RESET: of all that lives */
     uint32_t slot;  /* of RESET: how many */
     uint32_t prev;  /* the slot's use before, in this phase; or NONE */
+    uint32_t awaits; /* the first of what it must come behind; or NONE */
 };
 
-struct model_await { /* request `by` must come behind request `of` */
-    uint32_t by, of;
-    uint8_t lane;
+struct model_await {
+    uint32_t of, next; /* a request; another await of the same one that waits, or NONE */
 };
 
 struct model_phase {
@@ -54,6 +54,7 @@ struct tape_model {
     uint64_t live_blocks, live_bytes, peak_blocks, peak_bytes, total_blocks, total_bytes;
     uint64_t largest_bytes, largest_align, n_no_op_frees;
     uint64_t n_remote; /* since the last cut */
+    uint32_t pending[MODEL_LANES]; /* awaits of the lane's next request; or NONE */
     /* since the last cut; large, and never cleared */
     struct model_request requests[MODEL_REQUESTS];
     struct model_phase phases[MODEL_PHASES];
