@@ -62,6 +62,14 @@ int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
     return kinds[code];
 }
 
+bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op)
+{
+    if (AB_OP_CODE(op) != AB_CODE_WIDE)
+        return false;
+    const struct ab_wide *wide = &w->wide[AB_OP_SIZE(op)];
+    return (wide->flags & AB_WIDE_MAY_FAIL) != 0 && (wide->code & 7) != AB_CODE_RESIZE;
+}
+
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
     unsigned code = AB_OP_CODE(op);

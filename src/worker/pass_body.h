@@ -348,7 +348,7 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
             }
         }
         if (lane->is_counting)
-            ab_lane_count_live(lane, kind, n_spared);
+            ab_lane_count_live(lane, ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
         else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
             lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
     }
@@ -359,7 +359,7 @@ INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_gi
 {
     int kind = ab_worker_op_kind(lane->w, op);
     const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
-    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0)
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0 || ab_worker_is_refused(lane->w, op))
         return;
     given->at = (uintptr_t)ADDRESS(f, slot->ref);
     given->size = AB_SLOT_SIZE(slot);

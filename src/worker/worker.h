@@ -97,6 +97,8 @@ enum { AB_PROGRESS_OPS = 4096 };
 
 /* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
+/* An allocation that the recorded program saw fail: no block comes of it, its slot is none. */
+bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op);
 /* Size that an op that was just carried out asked for; of a free or an access: of its block; of a
  * reset: 0. */
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op);
