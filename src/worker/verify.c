@@ -75,7 +75,7 @@ static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab
 static ab_ref resize_nothing(struct verify *v, struct ab_slot *slot, size_t size)
 {
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = size};
-    ab_target_free(v->t, v->t->heap, slot->ref, 0);
+    ab_checker_free(&v->checker, v->t->heap, slot->ref, 0);
     return ab_checker_ask(&v->checker, v->t->heap, &ask);
 }
 
