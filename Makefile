@@ -205,6 +205,9 @@ big: all $(B)/bench/big_trace $(B)/bench/peak_rss
 	$(Q)AB_BUILD=$(B) ./scripts/check-big
 interop: all
 	$(Q)./scripts/interop-hdr
+.PHONY: aarch64
+aarch64:
+	$(Q)./scripts/check-aarch64
 .PHONY: stress-record
 stress-record: all guests
 	$(Q)./scripts/stress-record
@@ -236,6 +239,7 @@ help:
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
+	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  deps         the Debian packages that a build needs'
 	@echo '  clean        remove build/'

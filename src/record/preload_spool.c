@@ -448,7 +448,7 @@ static int create_image(void)
 static void note_program(struct ab_spool_image *image)
 {
     char path[PATH_MAX];
-    long n = syscall(SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
     if (n <= 0)
         return;
     path[n] = 0;
