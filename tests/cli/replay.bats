@@ -63,7 +63,8 @@ trace() {
     bench replay "$(trace)" --reps 1 -b "$OUT/libcountshim.so" --json -
     expect_code 0
     want=$(jq -r '.ops | "\(.alloc) \(.alloc_zeroed)"' "$OUT/info.json")
-    [ "$(cut -d' ' -f1,3 "$OUT/libcountshim.so.counts" | sort -u)" = "$want" ] ||
+    # the first line is the pre-flight's, which asks for more than the trace does
+    [ "$(sed 1d "$OUT/libcountshim.so.counts" | cut -d' ' -f1,3 | sort -u)" = "$want" ] ||
         fail "$(cat "$OUT/libcountshim.so.counts"), expected $want"
 }
 
