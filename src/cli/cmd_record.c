@@ -26,6 +26,9 @@ static bool has_become_another(const struct ab_launch *l, const struct ab_spool_
 static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
 {
     char launcher[600], other[64];
+    if (l->end.has_left)
+        fprintf(stderr, "allocbench: the command has ended, processes that it started run on: what "
+                        "they ask for from here on is lost\n");
     if (t->main == NULL)
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
@@ -45,6 +48,11 @@ static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spoo
     char shown[600];
     if (t->main != NULL || (l->takes_children && t->n_images > 0))
         return AB_OK;
+    for (size_t i = 0; i < t->n_images; i++)
+        if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
+            return ab_fail(err, AB_SYSTEM, "%s could not be recorded: %s",
+                           ab_text_printable(shown, sizeof shown, basename(l->program)),
+                           ab_spool_stop_text(t->images[i].image.stop));
     return ab_fail(err, AB_INPUT,
                    "%s: not one call of malloc was seen. It may bring its own malloc, or "
                    "start its real work in another process: --follow records that too",
@@ -73,15 +81,16 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     return AB_OK;
 }
 
-/* A recording may have taken hours: that a file cannot be written, or that nobody wanted to wait
- * for it, is no reason to throw it away. One that had to stop has its own reason. */
+/* A recording may have taken hours: that a file cannot be written, that nobody wanted to wait for
+ * it, or that we cannot read it, is no reason to throw it away. One that had to stop has its own
+ * reason, and one without an event is nothing. */
 static enum ab_status rescue_spool(struct ab_launch *l, const struct ab_spool_traces *t,
                                    enum ab_status status, struct ab_err *err)
 {
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
             return status;
-    if (status != AB_SYSTEM && status != AB_INTERRUPTED)
+    if (t->main == NULL)
         return status;
     l->is_kept = true;
     ab_err_context(err, "the recording is kept in %s, for allocbench trace recover: ", l->folder);

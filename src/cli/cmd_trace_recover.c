@@ -7,39 +7,13 @@
 #include "cli/spool_traces.h"
 #include "core/text.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* Does the process still have the file mapped? Then it goes on writing while we read. */
-static bool is_writing(const char *folder, const struct ab_spool_entry *e)
-{
-    char path[PATH_MAX], line[PATH_MAX + 256], inode[32];
-    struct stat st;
-    bool is_found = false;
-    snprintf(path, sizeof path, "%s/%u.%u", folder, e->image.pid, e->generation);
-    if (stat(path, &st) != 0)
-        return false;
-    snprintf(inode, sizeof inode, " %llu ", (unsigned long long)st.st_ino);
-    snprintf(path, sizeof path, "/%u.%u\n", e->image.pid, e->generation);
-    snprintf(line, sizeof line, "/proc/%u/maps", e->image.pid);
-    FILE *maps = fopen(line, "re");
-    while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
-        size_t n = strlen(line), n_name = strlen(path);
-        is_found = n > n_name && strcmp(line + n - n_name, path) == 0 &&
-                   strstr(line, inode) != NULL;
-    }
-    if (maps != NULL)
-        fclose(maps);
-    return is_found;
-}
 
 static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
 {
     char shown[600];
     for (size_t i = 0; i < t->n_images; i++)
-        if (is_writing(t->folder, &t->images[i]))
+        if (ab_spool_is_written(t->folder, &t->images[i]))
             return ab_fail(err, AB_INPUT,
                            "process %u (%s) is still being recorded into it; end it first",
                            t->images[i].image.pid,

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -306,6 +307,15 @@ static void await(pid_t pid)
     }
 }
 
+/* Orphans of the command are ours, so that we know of them; those that have ended are reaped. */
+static bool has_left(void)
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return pid == 0;
+}
+
 enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
                              struct ab_err *err)
 {
@@ -313,6 +323,8 @@ enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *
     int ended = 0;
     uint64_t begin_ns = ab_clock_now_ns(), begin_ticks = ab_tick_end();
     *exit_code = AB_LAUNCH_CANNOT_RUN;
+    if (l->takes_children)
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     enum ab_status status = start(l, argv, &pid, err);
     if (status != AB_OK)
         return status;
@@ -322,6 +334,7 @@ enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *
     l->end.wall_ns = ab_clock_now_ns() - begin_ns;
     read_end(pid, &l->end);
     waitpid(pid, &ended, 0);
+    l->end.has_left = l->takes_children && has_left();
     drop_signals();
     *exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     return AB_OK;

@@ -18,6 +18,7 @@ struct ab_launch_end { /* what the system knows of the command when it has ended
     char comm[16];                          /* the last program that it was */
     uint64_t own_faults, children_faults;   /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
+    bool has_left;                          /* with takes_children: processes of it run on */
 };
 
 struct ab_launch {

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *ab_spool_stop_text(uint32_t stop)
 {
@@ -35,6 +36,28 @@ const char *ab_spool_stop_text(uint32_t stop)
     }
 }
 
+bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
+{
+    char path[PATH_MAX], line[PATH_MAX + 256], inode[32];
+    struct stat st;
+    bool is_found = false;
+    snprintf(path, sizeof path, "%s/%u.%u", folder, e->image.pid, e->generation);
+    if (stat(path, &st) != 0)
+        return false;
+    snprintf(inode, sizeof inode, " %llu ", (unsigned long long)st.st_ino);
+    snprintf(path, sizeof path, "/%u.%u\n", e->image.pid, e->generation);
+    snprintf(line, sizeof line, "/proc/%u/maps", e->image.pid);
+    FILE *maps = fopen(line, "re");
+    while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
+        size_t n = strlen(line), n_name = strlen(path);
+        is_found = n > n_name && strcmp(line + n - n_name, path) == 0 &&
+                   strstr(line, inode) != NULL;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return is_found;
+}
+
 /* ---- what is told ---- */
 
 static void print_size(const char *path, const struct ab_trace_info *info)
@@ -50,8 +73,14 @@ static void print_size(const char *path, const struct ab_trace_info *info)
             (double)info->file_bytes / (double)info->events);
 }
 
-static void print_losses(const struct ab_convert_report *r)
+static void print_losses(const struct ab_convert_report *r, bool is_running)
 {
+    if (is_running)
+        fprintf(stderr, "allocbench: the command has ended, this process runs on: what it asks for "
+                        "from here on is lost\n");
+    if (r->n_shared_threads > 0)
+        fprintf(stderr, "allocbench: %llu threads beyond the 1,048,576th have its number\n",
+                (unsigned long long)r->n_shared_threads);
     if (r->n_foreign > 0)
         fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
                         "given out were left out\n", (unsigned long long)r->n_foreign);
@@ -59,16 +88,16 @@ static void print_losses(const struct ab_convert_report *r)
         fprintf(stderr, "allocbench: %llu blocks were given back by a way that cannot be seen; "
                         "their frees were put in\n", (unsigned long long)r->n_reused);
     if (r->n_unfinished > 0)
-        fprintf(stderr, "allocbench: %llu calls were cut off by the end of the program\n",
-                (unsigned long long)r->n_unfinished);
+        fprintf(stderr, "allocbench: %llu call%s cut off by the end of the program\n",
+                (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
     if (ab_spool_stop_text(r->stop) != NULL)
         fprintf(stderr, "allocbench: recording stopped before the program did: %s\n",
                 ab_spool_stop_text(r->stop));
 }
 
-static void print_order(const struct ab_convert_report *r, double ns_per_tick)
+static void print_order(const struct ab_convert_report *r, bool is_running, double ns_per_tick)
 {
-    bool is_whole = r->n_foreign + r->n_reused + r->n_unfinished == 0 &&
+    bool is_whole = !is_running && r->n_foreign + r->n_reused + r->n_unfinished == 0 &&
                     ab_spool_stop_text(r->stop) == NULL;
     char distance[32];
     fprintf(stderr, "allocbench: %s%llu repair%s of the order of threads",
@@ -101,9 +130,11 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
             ab_units_time(turns, sizeof turns, turn_ns));
 }
 
-static void print_summary(struct ab_spool_traces *t, const char *path, double wall_ns,
-                          const struct ab_convert_report *r)
+static void print_summary(struct ab_spool_traces *t, const char *path,
+                          const struct ab_spool_entry *image, const struct ab_convert_report *r)
 {
+    double wall_ns = image == t->main ? t->wall_ns : 0;
+    bool is_running = ab_spool_is_written(t->folder, image);
     struct ab_clock clock;
     char shown[512];
     if (t->ns_per_tick <= 0) {
@@ -111,8 +142,8 @@ static void print_summary(struct ab_spool_traces *t, const char *path, double wa
         t->ns_per_tick = clock.ns_per_tick;
     }
     print_size(ab_text_printable(shown, sizeof shown, path), &r->info);
-    print_losses(r);
-    print_order(r, t->ns_per_tick);
+    print_losses(r, is_running);
+    print_order(r, is_running, t->ns_per_tick);
     print_cost(r, wall_ns, t->ns_per_tick);
 }
 
@@ -170,7 +201,7 @@ static enum ab_status write_one(struct ab_spool_traces *t, const struct ab_spool
     if (status == AB_OK)
         status = ab_output_commit(out, err);
     if (status == AB_OK && !t->is_quiet)
-        print_summary(t, path, image == t->main ? t->wall_ns : 0, &report);
+        print_summary(t, path, image, &report);
     return status;
 }
 

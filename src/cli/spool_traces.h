@@ -31,6 +31,9 @@ void ab_spool_traces_close(struct ab_spool_traces *t);
 enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output *out,
                                      struct ab_err *err);
 
+/* Does its process still have the file mapped? Then it goes on writing while we read. */
+bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *image);
+
 /* Why recording ended before the program did; NULL = it did not. */
 const char *ab_spool_stop_text(uint32_t stop);
 

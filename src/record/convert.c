@@ -2,6 +2,7 @@
 #include "record/convert.h"
 
 #include "core/bits.h"
+#include "trace/format.h"
 #include "trace/live_map.h"
 #include "trace/writer.h"
 
@@ -90,13 +91,23 @@ static enum ab_status no_memory(struct ab_err *err)
     return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
 }
 
-/* Threads are numbered by their first event that is in the trace. */
+/* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
+ * all have the last number, which then never ends. */
+static void number_thread(struct converter *c, struct lane *lane)
+{
+    lane->has_thread = true;
+    if (c->n_threads < AB_TRACE_THREADS_MAX)
+        c->n_threads++;
+    else
+        c->report->n_shared_threads++;
+    lane->thread = c->n_threads - 1;
+}
+
 static enum ab_status put(struct converter *c, struct lane *lane, struct ab_trace_record record,
                           uint64_t *number, struct ab_err *err)
 {
     if (!lane->has_thread)
-        lane->thread = c->n_threads++;
-    lane->has_thread = true;
+        number_thread(c, lane);
     record.thread = lane->thread;
     return ab_trace_write(c->writer, &record, number, err);
 }
@@ -196,12 +207,16 @@ static enum ab_status end_resize(struct converter *c, struct lane *lane,
     return status;
 }
 
-/* A thread that takes over a dead one's stream leaves what that one had begun unfinished. */
-static void begin_thread(struct converter *c, struct lane *lane)
+/* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one
+ * has ended behind its last call: the birth comes next in its stream, and is due at once. */
+static enum ab_status begin_thread(struct converter *c, struct lane *lane, struct ab_err *err)
 {
+    struct ab_trace_record end = {.kind = AB_EVENT_THREAD_END, .thread = lane->thread};
+    bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
     lane->has_thread = false; /* it gets its number with its first call */
+    return has_ended ? ab_trace_write(c->writer, &end, NULL, err) : AB_OK;
 }
 
 static enum ab_status convert_event(struct converter *c, struct lane *lane, struct ab_err *err)
@@ -210,8 +225,7 @@ static enum ab_status convert_event(struct converter *c, struct lane *lane, stru
     enum ab_spool_kind kind = AB_SPOOL_KIND(e);
     switch (kind) {
     case AB_SPOOL_BIRTH:
-        begin_thread(c, lane);
-        return AB_OK;
+        return begin_thread(c, lane, err);
     case AB_SPOOL_TRIAL:
         return AB_OK;
     case AB_SPOOL_ALLOC:

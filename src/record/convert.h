@@ -26,6 +26,7 @@ struct ab_convert_report {
     struct ab_trace_info info;
     uint32_t stop;          /* enum ab_spool_stop */
     uint64_t n_threads;
+    uint64_t n_shared_threads; /* beyond what a trace can number: they have the last number */
     uint64_t n_unfinished;  /* events cut off by the program's death */
     uint64_t n_foreign;     /* frees and resizes of blocks that no recorded call gave: dropped */
     uint64_t n_reused;      /* addresses given out while live: their free was not seen; 0 unless the

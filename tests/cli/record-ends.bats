@@ -259,3 +259,40 @@ is_converting() { # the command has ended, record has not
     bench trace recover "$OUT/s" -o "$OUT/t.abt"
     expect_code 0
 }
+
+@test "threads that live one after another are a lane's, not one lane each" {
+    cat >"$OUT/t.c" <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static void *work(void *p)
+{
+    for (int i = 0; i < 100; i++)
+        free(malloc(50));
+    return p;
+}
+int main(void)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, work, NULL) != 0 || pthread_join(t, NULL) != 0)
+            return 1;
+    }
+    return 0;
+}
+C
+    gcc -O0 -fno-builtin -o "$OUT/t" "$OUT/t.c" -pthread
+    record -- "$OUT/t"
+    expect_code 0
+    bench trace info "$OUT/t.abt" --json -
+    expect_json '.threads == 301 and .thread_ends >= 290'
+    bench replay "$OUT/t.abt" -b glibc --reps 1 --json -
+    expect_code 0
+    expect_json '.config.tape.lanes == 2'
+}
+
+@test "what a child that outlives the command loses does not go unsaid" {
+    record --follow -- sh -c 'perl -e "my @k = map { q(x) x 40 } 1 .. 9000; sleep 3" & sleep 1; exit 0'
+    expect_code 0
+    expect_error 'processes that it started run on: what they ask for from here on is lost'
+    pkill -f 'map { q\(x\) x 40 }' || true
+}
