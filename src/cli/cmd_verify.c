@@ -60,6 +60,9 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     if (v->names == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < o->n_args; i++) {
+        if (strncmp(o->args[i], "inline+", 7) == 0)
+            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s",
+                           ab_text_printable(shown, sizeof shown, o->args[i]), shown + 7);
         if (!is_work(o->args[i]))
             v->names[v->n_names++] = o->args[i];
         else if (v->work == NULL)
@@ -77,11 +80,12 @@ static enum ab_status check_only(const char *only, struct ab_err *err)
 {
     const char *names[64] = {"gates", "matrix"};
     char word[64], shown[160];
-    size_t n_names = 2, n = 0;
+    size_t n_names = 2, n = 0, n_words = 0;
     while (n_names < 64 && (names[n_names] = ab_verify_check_name((uint32_t)n_names - 2)) != NULL)
         n_names++;
     for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
         snprintf(word, sizeof word, "%.*s", (int)n, w);
+        n_words++;
         bool is_known = false;
         for (size_t i = 0; i < n_names; i++)
             is_known = is_known || strcmp(names[i], word) == 0;
@@ -94,6 +98,8 @@ static enum ab_status check_only(const char *only, struct ab_err *err)
             return ab_fail(err, AB_USAGE, "--check: there is no check %s; allocbench verify glibc "
                            "-v tells all", shown);
     }
+    if (only != NULL && n_words == 0)
+        return ab_fail(err, AB_USAGE, "--check names no check; allocbench verify glibc -v tells all");
     return AB_OK;
 }
 

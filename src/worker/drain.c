@@ -15,7 +15,7 @@ enum { PURGE = AB_DRAIN_COUNT - 1 };
 
 static bool is_heap(const struct ab_worker *w)
 {
-    return w->block->request.boundary == AB_BOUNDARY_HEAP;
+    return w->block->request.boundary != AB_BOUNDARY_MALLOC;
 }
 
 static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)

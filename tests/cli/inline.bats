@@ -25,12 +25,40 @@ config=$ROOT/configs/churn.yaml
     ! tail -4 "$OUT/stdout" | grep -q 'inline+.*fast' || fail "ranked"
 }
 
+@test "blocks that live on at the end are drained as the called ones' are" {
+    cat >left.yaml <<'Y'
+allocbench: 1
+name: left
+seed: 1
+sets:
+  - {name: all, count: 2000}
+phases:
+  - name: fill
+    do: [{alloc: all, size: 80, count: all}]
+Y
+    bench run left.yaml --reps 1 -b arena,inline+arena,pool,inline+pool,slab,inline+slab --json -
+    expect_code 0
+    for name in arena pool slab; do
+        expect_json "def left(\$b): [.memory[] | select(.backend == \$b) | .drained_bytes];
+            left(\"$name\") == left(\"inline+$name\")"
+    done
+}
+
 @test "a result with compiled-in back ends can be read again" {
     bench run "$config" --set ops=2000 --reps 1 -b inline+slab --json "$OUT/result.json" -q
     expect_code 0
     bench report "$OUT/result.json" --csv -
     expect_code 0
     grep -q 'inline+slab' "$OUT/stdout"
+}
+
+@test "verify proves what is called" {
+    bench verify inline+slab
+    expect_code 2
+    expect_error 'give it slab'
+    bench verify slab --check ,
+    expect_code 2
+    expect_error 'names no check'
 }
 
 @test "what is not compiled in is refused, and says what is" {
