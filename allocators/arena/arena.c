@@ -269,11 +269,6 @@ void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t n
     return copy;
 }
 
-void ab_arena_reset(struct ab_arena *a)
-{
-    ab_arena_restore(a, 0);
-}
-
 size_t ab_arena_save(const struct ab_arena *a)
 {
     return ab_arena_used(a);

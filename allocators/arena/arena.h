@@ -79,8 +79,6 @@ void *ab_arena_alloc_array(struct ab_arena *arena, size_t align, size_t n, size_
  * block as it was. */
 void *ab_arena_resize(struct ab_arena *arena, void *block, size_t old_size, size_t new_size);
 
-/* All blocks die; pages stay committed. O(1), unless there is a threshold. */
-void ab_arena_reset(struct ab_arena *arena);
 /* A save point; restoring it kills all younger blocks. Save points nest. One that is ahead of the
  * arena (its blocks are dead already) is ignored. */
 size_t ab_arena_save(const struct ab_arena *arena);
@@ -159,6 +157,50 @@ static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
         return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     a->next = block + ab_arena_block_bytes(size);
     return ab_arena_born(a, block, size);
+}
+
+/* All blocks die; pages stay committed. O(1), unless there is a threshold. */
+static inline void ab_arena_reset(struct ab_arena *a)
+{
+    if (AB_MARKS || AB_ARENA_CHECKS || a->keep_bytes < (size_t)(a->limit - a->base)) {
+        ab_arena_restore(a, 0);
+        return;
+    }
+    if (a->next > a->dirty)
+        a->dirty = a->next;
+    a->next = a->base;
+}
+
+/* For a loop that allocates much: the cursor is a local of the loop's, so the compiler keeps it in
+ * registers, which an arena behind a pointer does not allow. Nothing else may use the arena until
+ * the cursor was given back. */
+struct ab_arena_cursor {
+    char *next, *limit;
+};
+
+static inline struct ab_arena_cursor ab_arena_cursor_of(const struct ab_arena *a)
+{
+    return (struct ab_arena_cursor){a->next, a->limit};
+}
+
+static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena_cursor *cursor)
+{
+    a->next = cursor->next;
+}
+
+/* NULL: give the cursor back and ask ab_arena_alloc, which may commit more (or, for size 0 and where
+ * blocks are marked for the tools, do what a cursor does not). */
+static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t size)
+{
+    size_t last = size - 1; /* of size 0: larger than any room */
+    char *block = cursor->next;
+    if (AB_MARKS || AB_ARENA_CHECKS ||
+        __builtin_expect(last >= (size_t)(cursor->limit - block), 0))
+        return NULL;
+    if (block == NULL)
+        __builtin_unreachable(); /* there is room: callers need not look */
+    cursor->next = block + (last | (AB_ARENA_ALIGN - 1)) + 1;
+    return block;
 }
 
 struct ab_arena_scope {

@@ -127,6 +127,37 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
 
+/* For a loop that allocates much from slots that were never used: the cursor is a local of the
+ * loop's, so the compiler keeps it in registers, which a pool behind a pointer does not allow.
+ * Nothing else may use the pool until the cursor was given back. */
+struct ab_pool_cursor {
+    char *next, *limit;
+    size_t stride, slot_bytes;
+};
+
+static inline struct ab_pool_cursor ab_pool_cursor_of(const struct ab_pool *pool)
+{
+    char *limit = pool->free == NULL && !AB_MARKS ? pool->limit : pool->next;
+    return (struct ab_pool_cursor){pool->next, limit, pool->stride, pool->slot_bytes};
+}
+
+static inline void ab_pool_cursor_end(struct ab_pool *pool, const struct ab_pool_cursor *cursor)
+{
+    pool->next = cursor->next;
+}
+
+/* NULL: give the cursor back and ask ab_pool_alloc, which serves freed slots first, and may grow. */
+static inline void *ab_pool_cursor_alloc(struct ab_pool_cursor *cursor, size_t size)
+{
+    char *slot = cursor->next;
+    if (__builtin_expect(size > cursor->slot_bytes || slot == cursor->limit, 0))
+        return NULL;
+    if (slot == NULL)
+        __builtin_unreachable(); /* there is room: callers need not look */
+    cursor->next = slot + cursor->stride;
+    return slot;
+}
+
 /* As ab_pool_alloc; also NULL when slots are not that much aligned. */
 static inline void *ab_pool_alloc_aligned(struct ab_pool *pool, size_t align, size_t size)
 {

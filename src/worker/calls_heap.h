@@ -11,4 +11,6 @@
 #define HAS_RESET(f) ((f)->reset != NULL)
 #define HAS_USABLE(f) ((f)->usable_size != NULL)
 #define CALL_USABLE(f, ref) ((f)->usable_size((f)->heap, (ref)))
+#ifndef CALL_RESET
 #define CALL_RESET(f) ((f)->reset((f)->heap))
+#endif

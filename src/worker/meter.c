@@ -8,7 +8,6 @@ void ab_phase_meter_begin(struct ab_phase_meter *m)
     getrusage(RUSAGE_THREAD, &m->usage);
     m->process_cpu_ns = ab_clock_process_cpu_ns();
     m->thread_cpu_ns = ab_clock_thread_cpu_ns();
-    m->ticks = ab_tick_begin();
 }
 
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out)

@@ -6,6 +6,7 @@
 #ifndef AB_WORKER_METER_H
 #define AB_WORKER_METER_H
 
+#include "core/clock.h"
 #include "measure/run.h"
 
 #include <sys/resource.h>
@@ -16,6 +17,11 @@ struct ab_phase_meter {
 };
 
 void ab_phase_meter_begin(struct ab_phase_meter *m);
+/* The wall clock, behind the system calls of begin. */
+static inline void ab_phase_meter_start(struct ab_phase_meter *m)
+{
+    m->ticks = ab_tick_begin();
+}
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);
 /* Behind the barrier at the end: the other lanes' work is the process's too. */
 void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out);

@@ -136,16 +136,17 @@ static bool read_order(const struct verb_reader *vr, const struct ab_field *f,
                        const struct ab_value *v)
 {
     static const char *const ends[] = {"fifo", "lifo", NULL}; /* taken when it is their turn */
-    bool is_send = vr->v->kind == AB_VERB_SEND;
+    static const char *const whole[] = {"fifo", "lifo", "shuffled", NULL};
+    bool is_send = vr->v->kind == AB_VERB_SEND, is_reset = vr->v->kind == AB_VERB_RESET;
     for (size_t i = 0; i < (is_send ? 2 : AB_ARRAY_LEN(order_picks)); i++) {
         if (ab_value_is_word(v, order_names[i])) {
             vr->v->pick = order_picks[i];
             return true;
         }
     }
-    if (ab_is_call(v, "every") && !is_send)
+    if (ab_is_call(v, "every") && !is_send && !is_reset)
         return read_step(vr, f, v, AB_PICK_EVERY);
-    return ab_field_not_in(vr->r, f, v, is_send ? ends : order_names, NULL);
+    return ab_field_not_in(vr->r, f, v, is_send ? ends : is_reset ? whole : order_names, NULL);
 }
 
 static enum ab_pick default_pick(const struct verb_reader *vr)
@@ -156,6 +157,7 @@ static enum ab_pick default_pick(const struct verb_reader *vr)
         return AB_PICK_FREE;
     case AB_VERB_FREE:
     case AB_VERB_SEND:
+    case AB_VERB_RESET:
         return AB_PICK_FIFO;
     case AB_VERB_TOGGLE:
     case AB_VERB_EXCHANGE:

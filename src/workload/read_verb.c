@@ -30,7 +30,7 @@ static const struct ab_verb_def verb_defs[] = {
                                       AB_OPT_TOUCH, SLOTS},
     [AB_VERB_EXCHANGE] = {"exchange", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
                                           AB_OPT_TOUCH | AB_OPT_WITH | AB_OPT_WITH_AT, SLOTS},
-    [AB_VERB_RESET] = {"reset", 0, REGION},
+    [AB_VERB_RESET] = {"reset", AB_OPT_ORDER, REGION},
     [AB_VERB_SEND] = {"send", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_SIZE |
                                   AB_OPT_ALIGN | AB_OPT_TOUCH | AB_OPT_FROM | AB_OPT_TO, QUEUE},
     [AB_VERB_RECV] = {"recv", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, QUEUE},

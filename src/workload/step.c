@@ -240,27 +240,40 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 
 /* ---- whole sets ---- */
 
+/* In the order that frees one by one take. */
+static void list_live(struct ab_lane *lane, struct ab_live_set *live, enum ab_pick order,
+                      uint32_t *out)
+{
+    if (order == AB_PICK_LIFO)
+        ab_live_set_youngest(live, out, live->n_live);
+    else if (order == AB_PICK_SHUFFLED)
+        ab_live_set_shuffled(live, out, live->n_live, &lane->order);
+    else
+        ab_live_set_oldest(live, out, live->n_live, 1);
+}
+
 /* Slots go back in such an order that the next round finds them where this one did. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
-    enum ab_status status = ab_pick_reserve(g, v, n);
+    enum ab_status status = ab_pick_reserve(g, v, 2 * (size_t)n);
     if (status != AB_OK)
         return status;
-    uint32_t *slots = lane->picked;
-    ab_live_set_oldest(&s->live, slots, n, 1);
+    uint32_t *slots = lane->picked, *by_age = slots + n;
+    list_live(lane, &s->live, v->pick, slots);
+    list_live(lane, &s->live, AB_PICK_FIFO, by_age);
     lane->step++;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t position = slots[i];
-        slots[i] = s->slots[position];
-        ab_live_set_remove(&s->live, position);
+        slots[i] = s->slots[slots[i]];
+        ab_live_set_remove(&s->live, by_age[i]);
+        by_age[i] = s->slots[by_age[i]];
     }
     if (ab_tape_reset(g->tape, slots, n, g->err) != AB_OK)
         return push_failed(g);
     for (uint32_t i = n; i-- > 0;)
-        ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slots[i]);
+        ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), by_age[i]);
     return AB_OK;
 }
 

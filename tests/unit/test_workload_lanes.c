@@ -196,6 +196,17 @@ static void a_region_dies_at_once_and_finds_its_slots_again(void **state)
            "{reset: r}]}", "a0:9 a1:8 r1:7 R1! f1");
 }
 
+static void the_single_frees_of_a_reset_have_an_order_and_the_slots_keep_theirs(void **state)
+{
+    (void)state;
+    expect("{name: r, kind: region}",
+           "{name: p, until: iters(2), do: [{alloc: r, size: 8, count: 3}, "
+           "{reset: r, order: lifo}]}", "a0:8 a1:8 a2:8 R3 f2 f1 f0 a0:8 a1:8 a2:8 R3 f2 f1 f0");
+    expect("{name: r, kind: region}",
+           "{name: p, do: [{alloc: r, size: 8, count: 4}, {reset: r, order: shuffled}, "
+           "{alloc: r, size: 8, count: 2}]}", "a0:8 a1:8 a2:8 a3:8 R4 f1 f2 f0 f3 a0:8 a1:8");
+}
+
 /* ---- toggle, exchange, shuffle ---- */
 
 static void toggle_frees_what_is_there_and_fills_what_is_not(void **state)
@@ -386,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_shared_set_gives_each_lane_the_slots_back_that_it_freed),
         cmocka_unit_test(a_list_grows_and_closes_its_gaps),
         cmocka_unit_test(a_region_dies_at_once_and_finds_its_slots_again),
+        cmocka_unit_test(the_single_frees_of_a_reset_have_an_order_and_the_slots_keep_theirs),
         cmocka_unit_test(toggle_frees_what_is_there_and_fills_what_is_not),
         cmocka_unit_test(exchange_puts_the_new_block_first_and_frees_the_displaced_one),
         cmocka_unit_test(exchange_with_a_set_moves_blocks_without_an_op),
