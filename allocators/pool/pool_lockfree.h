@@ -9,8 +9,8 @@
  *
  * What is left of ABA: a thread stalls between its reading the head and its compare-and-swap, and
  * when it goes on the same slot is on top again after exactly 2^24 pops by others, or a multiple of
- * it. Then the pool gives a slot twice or loses one, and nothing notices. At 16 ns a pop and its push
- * that is a stall of a quarter of a second, to the pop. Nothing less than that is left.
+ * it. Then the pool gives a slot twice or loses one, and nothing notices. At 16 ns a pop and its
+ * push that is a stall of a quarter of a second, to the pop. Nothing less than that is left.
  *
  * For tests pool_lockfree.c is included with these defined, which are nothing and 24 otherwise:
  *   AB_POOL_LOCKFREE_STALL(pool)  in a pop, between its reading the link and its compare-and-swap

@@ -3,7 +3,8 @@
  * The lock-free pool when a pop stalls at the worst place: it has read the head and its link, and
  * others work before it goes on. The pool is compiled here with a hook at that place, so the order
  * is forced and no chance decides. Its number has as many bits as a test says; with none it is the
- * pool that forgot about ABA, which the same scenes must catch. Under ThreadSanitizer too.
+ * pool that forgot about ABA, which the same scenes must catch. Under ThreadSanitizer
+ * too (tests/tsan-tests).
  */
 #include "allocators/pool/pool_lockfree.h"
 
@@ -29,7 +30,7 @@ static void stall(struct ab_pool_lockfree *pool)
 
 enum { BITS = 24, A = 0, B, C, D, N_SLOTS };
 
-static unsigned n_held[N_SLOTS]; /* how often each slot is given out now; 1 at most if all is well */
+static unsigned n_held[N_SLOTS]; /* how often each slot is given out now; 1 at most, if right */
 static unsigned long n_pops;     /* by others during the stall */
 
 struct outcome {
@@ -52,7 +53,8 @@ static void give(struct ab_pool_lockfree *pool, unsigned slot)
 
 /* n_free slots lie in the stack, A on top, then B and C; the others are held. A pop stalls while
  * others work. Then all that can be had is taken: each slot must have been given once. */
-static struct outcome play(unsigned bits, unsigned n_free, void (*others)(struct ab_pool_lockfree *))
+static struct outcome play(unsigned bits, unsigned n_free,
+                           void (*others)(struct ab_pool_lockfree *))
 {
     struct ab_pool_lockfree pool;
     struct ab_pool_lockfree_options options = {.slot_bytes = 16, .n_slots = N_SLOTS};
@@ -195,6 +197,7 @@ static void a_full_turn_of_the_real_number_takes_2_to_the_24_pops(void **state)
     (void)state;
     assert_true(is_fooled(BITS, 1ul << BITS));
     assert_false(is_fooled(BITS, (1ul << BITS) - 1));
+    assert_false(is_fooled(BITS, 1ul << (BITS - 1)));
 }
 #endif
 
