@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Work of four threads on one heap, with as little order between them as there can be: whatever
+ * orders two threads hides a race from ThreadSanitizer. Blocks go one way only, from a maker to an
+ * eater, each through a place of its own, and the eater's progress is read relaxed: so the way back
+ * of a freed block is ordered by the allocator, or by nothing.
+ */
+#ifndef AB_TESTS_MUTANTS_LANE_WORK_H
+#define AB_TESTS_MUTANTS_LANE_WORK_H
+
+#include "allocators/ab_backend.h"
+#include "core/rng.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { N_WORKERS = 4, N_OWN = 16, N_OPS = 400, N_MAIL = 300, AHEAD = 48, N_RESETS = 20 };
+enum { LARGEST_BYTES = 64 };
+
+struct block {
+    unsigned char *at;
+    size_t size;
+};
+
+struct lane_work {
+    const struct ab_backend *b;
+    struct ab_heap *heap;
+    uint64_t seed;
+    bool is_shared; /* stats and reset while others are at work */
+    unsigned n_bad;
+    pthread_barrier_t barrier;
+    struct block mail[2][N_MAIL]; /* from worker i to worker 3 - i; size is there first */
+    unsigned n_eaten[2];
+};
+
+struct worker {
+    struct lane_work *work;
+    struct ab_heap *heap;
+    struct ab_rng rng;
+    unsigned index;
+    struct block own[N_OWN];
+};
+
+/* noinline: a report names them */
+__attribute__((noinline)) static void fill(struct block *block)
+{
+    for (size_t i = 0; i < block->size; i++)
+        block->at[i] = (unsigned char)(block->size + i);
+}
+
+static void drop(struct worker *w, struct block *block)
+{
+    bool is_bad = false;
+    for (size_t i = 0; i < block->size; i++)
+        is_bad |= block->at[i] != (unsigned char)(block->size + i);
+    if (is_bad)
+        __atomic_add_fetch(&w->work->n_bad, 1, __ATOMIC_RELAXED);
+    w->work->b->free(w->heap, (ab_ref)block->at, block->size);
+    block->at = NULL;
+}
+
+static struct block make(struct worker *w)
+{
+    struct block block = {NULL, 1 + ab_rng_below(&w->rng, LARGEST_BYTES)};
+    while ((block.at = (unsigned char *)w->work->b->alloc(w->heap, block.size)) == NULL)
+        sched_yield();
+    fill(&block);
+    return block;
+}
+
+static void look_at_stats(struct worker *w)
+{
+    struct ab_heap_stats stats;
+    if (w->work->is_shared)
+        w->work->b->stats(w->heap, &stats);
+}
+
+static void grow(struct worker *w, struct block *block)
+{
+    ab_ref moved = w->work->b->resize(w->heap, (ab_ref)block->at, block->size, LARGEST_BYTES);
+    if (moved == 0)
+        return;
+    block->at = (unsigned char *)moved;
+    block->size = LARGEST_BYTES;
+    fill(block);
+}
+
+static void work_alone(struct worker *w)
+{
+    for (unsigned i = 0; i < N_OPS; i++) {
+        struct block *block = &w->own[ab_rng_below(&w->rng, N_OWN)];
+        if (block->at == NULL)
+            *block = make(w);
+        else if (ab_rng_below(&w->rng, 3) == 0)
+            grow(w, block);
+        else
+            drop(w, block);
+        if (i % 16 == 15)
+            look_at_stats(w);
+    }
+    for (unsigned i = 0; i < N_OWN; i++)
+        if (w->own[i].at != NULL)
+            drop(w, &w->own[i]);
+}
+
+static void make_mail(struct worker *w)
+{
+    struct lane_work *work = w->work;
+    for (unsigned i = 0; i < N_MAIL; i++) {
+        while (i >= AHEAD + __atomic_load_n(&work->n_eaten[w->index], __ATOMIC_RELAXED))
+            sched_yield();
+        struct block block = make(w), *mail = &work->mail[w->index][i];
+        mail->size = block.size;
+        __atomic_store_n(&mail->at, block.at, __ATOMIC_RELEASE);
+    }
+}
+
+static void eat_mail(struct worker *w)
+{
+    unsigned from = N_WORKERS - 1 - w->index;
+    for (unsigned i = 0; i < N_MAIL; i++) {
+        struct block *mail = &w->work->mail[from][i];
+        while (__atomic_load_n(&mail->at, __ATOMIC_ACQUIRE) == NULL)
+            sched_yield();
+        struct block block = *mail;
+        drop(w, &block);
+        __atomic_store_n(&w->work->n_eaten[from], i + 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* What is allocated here dies unseen. */
+static void work_while_it_is_reset(struct worker *w)
+{
+    for (unsigned i = 0; i < N_RESETS; i++)
+        if (w->index == 0)
+            w->work->b->reset(w->work->heap);
+        else
+            w->work->b->alloc(w->heap, LARGEST_BYTES);
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    struct lane_work *work = w->work;
+    work->b->thread_enter(work->heap, w->index, &w->heap);
+    pthread_barrier_wait(&work->barrier);
+    work_alone(w);
+    pthread_barrier_wait(&work->barrier);
+    if (w->index < N_WORKERS / 2)
+        make_mail(w);
+    else
+        eat_mail(w);
+    pthread_barrier_wait(&work->barrier);
+    if (work->is_shared)
+        work_while_it_is_reset(w);
+    if (work->b->thread_leave != NULL)
+        work->b->thread_leave(w->heap);
+    return NULL;
+}
+
+/* How many blocks held something else than what was written into them; UINT_MAX: no threads. */
+static unsigned lane_work_run(struct lane_work *work)
+{
+    static struct worker workers[N_WORKERS];
+    pthread_t threads[N_WORKERS];
+    pthread_barrier_init(&work->barrier, NULL, N_WORKERS);
+    for (unsigned i = 0; i < N_WORKERS; i++) {
+        workers[i] = (struct worker){.work = work, .heap = work->heap, .index = i};
+        ab_rng_init(&workers[i].rng, work->seed, i);
+        if (pthread_create(&threads[i], NULL, worker_main, &workers[i]) != 0)
+            return (unsigned)-1;
+    }
+    for (unsigned i = 0; i < N_WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&work->barrier);
+    return work->n_bad;
+}
+
+#endif
