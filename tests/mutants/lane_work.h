@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { N_WORKERS = 4, N_OWN = 16, N_OPS = 400, N_MAIL = 300, AHEAD = 48, N_RESETS = 20 };
-enum { LARGEST_BYTES = 64 };
+enum { LARGEST_BYTES = 64, N_STAGES = 3 };
 
 struct block {
     unsigned char *at;
@@ -30,7 +30,8 @@ struct lane_work {
     uint64_t seed;
     bool is_shared; /* stats and reset while others are at work */
     unsigned n_bad;
-    pthread_barrier_t barrier;
+    /* One a stage: who leaves one late would meet there who has come to the next, and be ordered. */
+    pthread_barrier_t barriers[N_STAGES];
     struct block mail[2][N_MAIL]; /* from worker i to worker 3 - i; size is there first */
     unsigned n_eaten[2];
 };
@@ -145,14 +146,14 @@ static void *worker_main(void *arg)
     struct worker *w = arg;
     struct lane_work *work = w->work;
     work->b->thread_enter(work->heap, w->index, &w->heap);
-    pthread_barrier_wait(&work->barrier);
+    pthread_barrier_wait(&work->barriers[0]);
     work_alone(w);
-    pthread_barrier_wait(&work->barrier);
+    pthread_barrier_wait(&work->barriers[1]);
     if (w->index < N_WORKERS / 2)
         make_mail(w);
     else
         eat_mail(w);
-    pthread_barrier_wait(&work->barrier);
+    pthread_barrier_wait(&work->barriers[2]);
     if (work->is_shared)
         work_while_it_is_reset(w);
     if (work->b->thread_leave != NULL)
@@ -165,7 +166,8 @@ static unsigned lane_work_run(struct lane_work *work)
 {
     static struct worker workers[N_WORKERS];
     pthread_t threads[N_WORKERS];
-    pthread_barrier_init(&work->barrier, NULL, N_WORKERS);
+    for (unsigned i = 0; i < N_STAGES; i++)
+        pthread_barrier_init(&work->barriers[i], NULL, N_WORKERS);
     for (unsigned i = 0; i < N_WORKERS; i++) {
         workers[i] = (struct worker){.work = work, .heap = work->heap, .index = i};
         ab_rng_init(&workers[i].rng, work->seed, i);
@@ -174,7 +176,8 @@ static unsigned lane_work_run(struct lane_work *work)
     }
     for (unsigned i = 0; i < N_WORKERS; i++)
         pthread_join(threads[i], NULL);
-    pthread_barrier_destroy(&work->barrier);
+    for (unsigned i = 0; i < N_STAGES; i++)
+        pthread_barrier_destroy(&work->barriers[i]);
     return work->n_bad;
 }
 
