@@ -20,7 +20,7 @@ enum { N_WORKERS = 4, N_OWN = 16, N_OPS = 400, N_MAIL = 300, AHEAD = 48, N_RESET
 enum { LARGEST_BYTES = 64, N_STAGES = 3 };
 
 struct block {
-    unsigned char *at;
+    ab_ref ref; /* 0: none */
     size_t size;
 };
 
@@ -32,7 +32,7 @@ struct lane_work {
     unsigned n_bad;
     /* One a stage: who leaves one late would meet there who has come to the next, and be ordered. */
     pthread_barrier_t barriers[N_STAGES];
-    struct block mail[2][N_MAIL]; /* from worker i to worker 3 - i; size is there first */
+    struct block mail[2][N_MAIL]; /* from worker i to worker 3 - i; its size is there first */
     unsigned n_eaten[2];
 };
 
@@ -44,30 +44,38 @@ struct worker {
     struct block own[N_OWN];
 };
 
-/* noinline: a report names them */
-__attribute__((noinline)) static void fill(struct block *block)
+static unsigned char *bytes_of(const struct worker *w, const struct block *block)
 {
+    const struct ab_backend *b = w->work->b;
+    return b->resolve != NULL ? b->resolve(w->heap, block->ref) : (unsigned char *)block->ref;
+}
+
+/* noinline: a report names it */
+__attribute__((noinline)) static void fill(const struct worker *w, const struct block *block)
+{
+    unsigned char *bytes = bytes_of(w, block);
     for (size_t i = 0; i < block->size; i++)
-        block->at[i] = (unsigned char)(block->size + i);
+        bytes[i] = (unsigned char)(block->size + i);
 }
 
 static void drop(struct worker *w, struct block *block)
 {
+    const unsigned char *bytes = bytes_of(w, block);
     bool is_bad = false;
     for (size_t i = 0; i < block->size; i++)
-        is_bad |= block->at[i] != (unsigned char)(block->size + i);
+        is_bad |= bytes[i] != (unsigned char)(block->size + i);
     if (is_bad)
         __atomic_add_fetch(&w->work->n_bad, 1, __ATOMIC_RELAXED);
-    w->work->b->free(w->heap, (ab_ref)block->at, block->size);
-    block->at = NULL;
+    w->work->b->free(w->heap, block->ref, block->size);
+    block->ref = 0;
 }
 
 static struct block make(struct worker *w)
 {
-    struct block block = {NULL, 1 + ab_rng_below(&w->rng, LARGEST_BYTES)};
-    while ((block.at = (unsigned char *)w->work->b->alloc(w->heap, block.size)) == NULL)
+    struct block block = {0, 1 + ab_rng_below(&w->rng, LARGEST_BYTES)};
+    while ((block.ref = w->work->b->alloc(w->heap, block.size)) == 0)
         sched_yield();
-    fill(&block);
+    fill(w, &block);
     return block;
 }
 
@@ -80,19 +88,18 @@ static void look_at_stats(struct worker *w)
 
 static void grow(struct worker *w, struct block *block)
 {
-    ab_ref moved = w->work->b->resize(w->heap, (ab_ref)block->at, block->size, LARGEST_BYTES);
+    ab_ref moved = w->work->b->resize(w->heap, block->ref, block->size, LARGEST_BYTES);
     if (moved == 0)
         return;
-    block->at = (unsigned char *)moved;
-    block->size = LARGEST_BYTES;
-    fill(block);
+    *block = (struct block){moved, LARGEST_BYTES};
+    fill(w, block);
 }
 
 static void work_alone(struct worker *w)
 {
     for (unsigned i = 0; i < N_OPS; i++) {
         struct block *block = &w->own[ab_rng_below(&w->rng, N_OWN)];
-        if (block->at == NULL)
+        if (block->ref == 0)
             *block = make(w);
         else if (ab_rng_below(&w->rng, 3) == 0)
             grow(w, block);
@@ -102,7 +109,7 @@ static void work_alone(struct worker *w)
             look_at_stats(w);
     }
     for (unsigned i = 0; i < N_OWN; i++)
-        if (w->own[i].at != NULL)
+        if (w->own[i].ref != 0)
             drop(w, &w->own[i]);
 }
 
@@ -114,7 +121,7 @@ static void make_mail(struct worker *w)
             sched_yield();
         struct block block = make(w), *mail = &work->mail[w->index][i];
         mail->size = block.size;
-        __atomic_store_n(&mail->at, block.at, __ATOMIC_RELEASE);
+        __atomic_store_n(&mail->ref, block.ref, __ATOMIC_RELEASE);
     }
 }
 
@@ -123,7 +130,7 @@ static void eat_mail(struct worker *w)
     unsigned from = N_WORKERS - 1 - w->index;
     for (unsigned i = 0; i < N_MAIL; i++) {
         struct block *mail = &w->work->mail[from][i];
-        while (__atomic_load_n(&mail->at, __ATOMIC_ACQUIRE) == NULL)
+        while (__atomic_load_n(&mail->ref, __ATOMIC_ACQUIRE) == 0)
             sched_yield();
         struct block block = *mail;
         drop(w, &block);
@@ -145,7 +152,8 @@ static void *worker_main(void *arg)
 {
     struct worker *w = arg;
     struct lane_work *work = w->work;
-    work->b->thread_enter(work->heap, w->index, &w->heap);
+    if (work->b->thread_enter != NULL)
+        work->b->thread_enter(work->heap, w->index, &w->heap);
     pthread_barrier_wait(&work->barriers[0]);
     work_alone(w);
     pthread_barrier_wait(&work->barriers[1]);
