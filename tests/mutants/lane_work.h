@@ -30,7 +30,7 @@ struct lane_work {
     uint64_t seed;
     bool is_shared; /* stats and reset while others are at work */
     unsigned n_bad;
-    /* One a stage: who leaves one late would meet there who has come to the next, and be ordered. */
+    /* One a stage: who leaves one late must not meet there who has come to the next. */
     pthread_barrier_t barriers[N_STAGES];
     struct block mail[2][N_MAIL]; /* from worker i to worker 3 - i; its size is there first */
     unsigned n_eaten[2];
