@@ -10,8 +10,16 @@
 
 #include <string.h>
 
+#ifndef AB_POOL_LOCKFREE_STALL
+#define AB_POOL_LOCKFREE_STALL(pool) ((void)0)
+#endif
+#ifndef AB_POOL_LOCKFREE_NUMBER_BITS
+#define AB_POOL_LOCKFREE_NUMBER_BITS 24
+#endif
+
 enum { PLACE_BITS = 40, UNIT_LOG2 = 4, PAUSES_MAX = 64 };
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
+#define NUMBER_MASK ((UINT64_C(1) << AB_POOL_LOCKFREE_NUMBER_BITS) - 1)
 #define ALIGN_LEAST ((size_t)16)
 
 int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
@@ -87,8 +95,9 @@ static void *pop(struct ab_pool_lockfree *pool)
     unsigned pauses = 0;
     while ((head & PLACE_MASK) != 0) {
         uint64_t *slot = slot_at(pool, head);
-        uint64_t number = (head >> PLACE_BITS) + 1;
+        uint64_t number = ((head >> PLACE_BITS) + 1) & NUMBER_MASK;
         uint64_t next = number << PLACE_BITS | (read_link(slot) & PLACE_MASK);
+        AB_POOL_LOCKFREE_STALL(pool);
         if (__atomic_compare_exchange_n(&pool->head, &head, next, true, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return slot;

@@ -7,6 +7,15 @@
  * was A, then B, then A again is not taken for the old one (ABA). One word rather than a pair of
  * them: it needs no 128-bit compare-and-swap, which not every processor has.
  *
+ * What is left of ABA: a thread stalls between its reading the head and its compare-and-swap, and
+ * when it goes on the same slot is on top again after exactly 2^24 pops by others, or a multiple of
+ * it. Then the pool gives a slot twice or loses one, and nothing notices. At 16 ns a pop and its
+ * push that is a stall of a quarter of a second, to the pop. Nothing less than that is left.
+ *
+ * For tests pool_lockfree.c is included with these defined, which are nothing and 24 otherwise:
+ *   AB_POOL_LOCKFREE_STALL(pool)  in a pop, between its reading the link and its compare-and-swap
+ *   AB_POOL_LOCKFREE_NUMBER_BITS  of the number, 24 at most; 0 is no protection at all
+ *
  * Usable on its own: copy pool_lockfree.h, pool_lockfree.c, ../os_map.h and ../ab_debug.h.
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
  * notice that it ran empty, because nobody counts.

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A heap for several lanes that makes no access it should not, small enough to be spoiled in one
+ * place at a time; its parameter `mutant` chooses where. Cells of one size; each lane has a list of
+ * free ones under a lock and a queue of what other lanes freed, without one. What each mutant gets
+ * wrong is often right by chance, so tests/mutants/expected says which sanitizer must report it:
+ * this is compiled into a test program, because a sanitizer cannot be preloaded with a malloc.
+ */
+#ifndef AB_TESTS_MUTANTS_LANEHEAP_H
+#define AB_TESTS_MUTANTS_LANEHEAP_H
+
+#include "allocators/ab_backend.h"
+#include "allocators/ab_debug.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum lane_mutant {
+    TSAN_FIRST = 60,
+    NO_LOCK = TSAN_FIRST,
+    PLAIN_COUNTER,
+    PLAIN_QUEUE,
+    QUEUE_WITHOUT_RELEASE,
+    QUEUE_WITHOUT_ACQUIRE,
+    RESET_WITHOUT_LOCK,
+    SLAB_WITHOUT_RELEASE,
+    TEAM_WITHOUT_RELEASE, /* these are real allocators, compiled with weaker atomics */
+    TEAM_WITHOUT_ACQUIRE,
+    LOCKFREE_WITHOUT_RELEASE,
+    TSAN_END,
+    ASAN_FIRST = 80,
+    WRITE_AFTER_RESET = ASAN_FIRST,
+    HEADER_BEHIND_CELL,
+    WRITE_AFTER_FREE,
+    RESIZE_READS_ON,
+    STALE_SLAB,
+    LANE_TOO_MANY,
+    ASAN_END,
+};
+
+enum { LANES = 2, CELL_BYTES = 64, SLAB_CELLS = 32, SLABS = 512 };
+#define STRIDE (CELL_BYTES + AB_MARK_GAP)
+#define SLAB_BYTES (SLAB_CELLS * STRIDE)
+
+struct cell { /* in a free one; the list, or on the way to it */
+    struct cell *next;
+};
+
+struct slab {
+    uint32_t lane, n_cells; /* never changed once it is in the table */
+};
+
+struct lane_team {
+    int mutant;
+    char *region;
+    struct ab_heap *lanes;
+    struct slab *slabs[SLABS]; /* published with release, read by all without a lock */
+    uint32_t n_slabs;          /* atomic */
+    uint64_t n_live;           /* atomic */
+};
+
+struct ab_heap { /* a lane; the first is what open gives */
+    struct lane_team *team;
+    uint32_t index;
+    pthread_mutex_t lock; /* of free and last */
+    struct cell *free, *last;
+    struct cell *remote; /* atomic: what other lanes freed */
+};
+
+static void lock_lane(struct ab_heap *lane)
+{
+    if (lane->team->mutant != NO_LOCK)
+        pthread_mutex_lock(&lane->lock);
+}
+
+static void unlock_lane(struct ab_heap *lane)
+{
+    if (lane->team->mutant != NO_LOCK)
+        pthread_mutex_unlock(&lane->lock);
+}
+
+static void count_live(struct lane_team *team, uint64_t n)
+{
+    if (team->mutant == PLAIN_COUNTER)
+        team->n_live += n;
+    else
+        __atomic_fetch_add(&team->n_live, n, __ATOMIC_RELAXED);
+}
+
+/* ---- what other lanes freed ---- */
+
+static bool swap_head(struct ab_heap *owner, struct cell **head, struct cell *cell)
+{
+    if (owner->team->mutant == QUEUE_WITHOUT_RELEASE)
+        return __atomic_compare_exchange_n(&owner->remote, head, cell, true, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&owner->remote, head, cell, true, __ATOMIC_RELEASE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void push_remote(struct ab_heap *owner, struct cell *cell)
+{
+    if (owner->team->mutant == PLAIN_QUEUE) {
+        cell->next = owner->remote;
+        owner->remote = cell;
+        return;
+    }
+    struct cell *head = __atomic_load_n(&owner->remote, __ATOMIC_RELAXED);
+    do
+        cell->next = head;
+    while (!swap_head(owner, &head, cell));
+}
+
+static struct cell *take_remote(struct ab_heap *lane)
+{
+    if (lane->team->mutant == QUEUE_WITHOUT_ACQUIRE)
+        return __atomic_exchange_n(&lane->remote, NULL, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&lane->remote, NULL, __ATOMIC_ACQUIRE);
+}
+
+/* ---- slabs ---- */
+
+static void cut_slab(struct ab_heap *lane, char *begin)
+{
+    AB_MARK_UNUSED(begin, SLAB_BYTES);
+    for (size_t i = SLAB_CELLS; i-- > 0;) {
+        struct cell *cell = (struct cell *)(begin + i * STRIDE);
+        AB_MARK_DEFINED(cell, sizeof *cell);
+        cell->next = lane->free;
+        lane->free = cell;
+    }
+}
+
+static void add_slab(struct ab_heap *lane)
+{
+    struct lane_team *team = lane->team;
+    uint32_t at = __atomic_fetch_add(&team->n_slabs, 1, __ATOMIC_RELAXED);
+    struct slab *slab = at < SLABS ? malloc(sizeof *slab) : NULL;
+    if (slab == NULL)
+        return;
+    *slab = (struct slab){lane->index, SLAB_CELLS};
+    cut_slab(lane, team->region + at * SLAB_BYTES);
+    if (team->mutant == SLAB_WITHOUT_RELEASE)
+        __atomic_store_n(&team->slabs[at], slab, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&team->slabs[at], slab, __ATOMIC_RELEASE);
+}
+
+static struct slab *slab_at(struct lane_team *team, size_t i)
+{
+    return __atomic_load_n(&team->slabs[i], __ATOMIC_ACQUIRE);
+}
+
+static struct ab_heap *owner_of(struct lane_team *team, const void *block)
+{
+    size_t i = (size_t)((const char *)block - team->region) / SLAB_BYTES;
+    return &team->lanes[slab_at(team, i)->lane];
+}
+
+/* ---- hooks ---- */
+
+static void lane_close(struct ab_heap *heap)
+{
+    struct lane_team *team = heap->team;
+    for (size_t i = 0; i < SLABS; i++)
+        free(team->slabs[i]);
+    AB_MARK_DEFINED(team->region, SLABS * SLAB_BYTES);
+    munmap(team->region, SLABS * SLAB_BYTES);
+    free(team->lanes);
+    free(team);
+}
+
+static int lane_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    struct lane_team *team = calloc(1, sizeof *team);
+    struct ab_heap *lanes = calloc(LANES, sizeof *lanes);
+    char *region = mmap(NULL, SLABS * SLAB_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (team == NULL || lanes == NULL || region == MAP_FAILED) {
+        free(team);
+        free(lanes);
+        return ENOMEM;
+    }
+    team->mutant = (int)args->values[0];
+    team->region = region;
+    team->lanes = lanes;
+    for (uint32_t i = 0; i < LANES; i++) {
+        lanes[i] = (struct ab_heap){.team = team, .index = i};
+        pthread_mutex_init(&lanes[i].lock, NULL);
+    }
+    *out = lanes;
+    return 0;
+}
+
+static int lane_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    *out = &heap->team->lanes[lane % LANES];
+    return 0;
+}
+
+static struct cell *take_cell(struct ab_heap *lane)
+{
+    if (lane->free == NULL)
+        lane->free = take_remote(lane);
+    if (lane->free == NULL)
+        add_slab(lane);
+    struct cell *cell = lane->free;
+    if (cell != NULL)
+        lane->free = cell->next;
+    return lane->last = cell;
+}
+
+static ab_ref lane_alloc(struct ab_heap *lane, size_t size)
+{
+    if (size > CELL_BYTES)
+        return 0;
+    lock_lane(lane);
+    struct cell *cell = take_cell(lane);
+    unlock_lane(lane);
+    if (cell == NULL)
+        return 0;
+    count_live(lane->team, 1);
+    if (lane->team->mutant == HEADER_BEHIND_CELL)
+        memcpy((char *)cell + CELL_BYTES, &size, sizeof size);
+    AB_MARK_ALLOC(lane, cell, size);
+    return (ab_ref)cell;
+}
+
+static void give_cell(struct ab_heap *lane, struct cell *cell)
+{
+    lock_lane(lane);
+    cell->next = lane->free;
+    lane->free = cell;
+    lane->last = lane->last == cell ? NULL : lane->last;
+    unlock_lane(lane);
+}
+
+static void lane_free(struct ab_heap *lane, ab_ref ref, size_t size)
+{
+    struct cell *cell = (struct cell *)ref;
+    if (cell == NULL)
+        return;
+    struct ab_heap *owner = owner_of(lane->team, cell);
+    AB_MARK_FREE(lane, cell, CELL_BYTES);
+    AB_MARK_DEFINED(cell, sizeof *cell);
+    if (lane->team->mutant == WRITE_AFTER_FREE)
+        memset(cell, 0xDD, size);
+    count_live(lane->team, (uint64_t)-1);
+    if (owner == lane)
+        give_cell(lane, cell);
+    else
+        push_remote(owner, cell);
+}
+
+static ab_ref lane_resize(struct ab_heap *lane, ab_ref ref, size_t old_size, size_t new_size)
+{
+    size_t kept = old_size < new_size ? old_size : new_size;
+    ab_ref moved = lane_alloc(lane, new_size);
+    if (moved == 0)
+        return 0;
+    if (lane->team->mutant == RESIZE_READS_ON)
+        kept = new_size;
+    memcpy((void *)moved, (const void *)ref, kept);
+    lane_free(lane, ref, old_size);
+    return moved;
+}
+
+static void reset_lane(struct ab_heap *lane)
+{
+    struct lane_team *team = lane->team;
+    bool is_locked = team->mutant != RESET_WITHOUT_LOCK;
+    if (is_locked)
+        lock_lane(lane);
+    lane->free = NULL;
+    __atomic_store_n(&lane->remote, NULL, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < SLABS; i++) {
+        struct slab *slab = slab_at(team, i);
+        if (slab == NULL || slab->lane != lane->index)
+            continue;
+        cut_slab(lane, team->region + i * SLAB_BYTES);
+        if (team->mutant == STALE_SLAB)
+            free(slab);
+    }
+    if (team->mutant == WRITE_AFTER_RESET && lane->last != NULL)
+        memset(lane->last, 0, CELL_BYTES);
+    lane->last = NULL;
+    if (is_locked)
+        unlock_lane(lane);
+}
+
+/* Others may allocate meanwhile, nothing else. */
+static void lane_reset(struct ab_heap *heap)
+{
+    struct lane_team *team = heap->team;
+    uint32_t n_lanes = team->mutant == LANE_TOO_MANY ? LANES + 1 : LANES;
+    for (uint32_t i = 0; i < n_lanes; i++)
+        reset_lane(&team->lanes[i]);
+    __atomic_store_n(&team->n_live, 0, __ATOMIC_RELAXED);
+}
+
+static int lane_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    struct lane_team *team = heap->team;
+    uint64_t n_cells = 0, n_live = __atomic_load_n(&team->n_live, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < SLABS; i++) {
+        const struct slab *slab = slab_at(team, i);
+        n_cells += slab != NULL ? slab->n_cells : 0;
+    }
+    *out = (struct ab_heap_stats){n_cells * STRIDE, AB_UNKNOWN, n_live * CELL_BYTES, AB_UNKNOWN,
+                                  AB_UNKNOWN};
+    return 0;
+}
+
+static const struct ab_param lane_params[] = {
+    {.name = "mutant", .help = "what is wrong; 0 = nothing", .type = AB_PARAM_COUNT, .max = 99},
+};
+
+static const struct ab_backend lane_backend = {
+    .abi = AB_BACKEND_ABI,
+    .size = sizeof(struct ab_backend),
+    .name = "laneheap",
+    .summary = "a heap for several lanes that is wrong in a way that can be chosen",
+    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+    .params = lane_params,
+    .n_params = 1,
+    .open = lane_open,
+    .close = lane_close,
+    .alloc = lane_alloc,
+    .free = lane_free,
+    .resize = lane_resize,
+    .reset = lane_reset,
+    .stats = lane_stats,
+    .thread_enter = lane_enter,
+};
+
+#endif
