@@ -97,6 +97,14 @@ static void print_failures(FILE *to, const struct ab_verify_session *v,
     }
 }
 
+/* What ends in exit code 4 stands out. */
+static const char *verdict_word(const struct ab_verify_backend *b)
+{
+    return b->n_failed == 0              ? ab_verify_status_name(b)
+           : b->n_failed == b->n_vacuous ? "UNPROVEN"
+                                         : "NONCONFORMING";
+}
+
 static void print_verdict(FILE *to, const struct ab_verify_session *v,
                           const struct ab_verify_backend *b, struct ab_table_style style)
 {
@@ -115,8 +123,11 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
         n_held += b->lines[k].verdict == AB_VERIFY_OK;
         n_skipped += !b->lines[k].is_matrix && b->lines[k].verdict == AB_VERIFY_SKIPPED;
     }
-    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %u do not apply", name,
-             b->n_failed == 0 ? "conforming" : "NONCONFORMING", n_held, b->n_failed, n_skipped);
+    char vacuous[48] = "";
+    if (b->n_vacuous > 0)
+        snprintf(vacuous, sizeof vacuous, "%u proved nothing, ", b->n_vacuous);
+    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %s%u do not apply", name,
+             verdict_word(b), n_held, b->n_failed - b->n_vacuous, vacuous, n_skipped);
     ab_table_line(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 
