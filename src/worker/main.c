@@ -182,10 +182,13 @@ static void run_heap(struct ab_run_request *request)
     set_state(AB_WORKER_RUNNING);
     struct ab_target target;
     ab_target_of_heap(&face, &target);
-    if (request->pass == AB_PASS_VERIFY && face.thread_enter != NULL) {
+    if (request->pass == AB_PASS_VERIFY &&
+        (face.thread_enter != NULL || worker.inlined != NULL)) {
         ab_worker_enter_heap(&worker.lanes[0], &face);
         target.heap = worker.lanes[0].own_face.heap;
     }
+    if (request->pass == AB_PASS_VERIFY && worker.inlined != NULL)
+        ab_target_of_loop(&worker.lanes[0], &target);
     ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
     if (!run_proof(&target))
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);

@@ -435,3 +435,11 @@ void FN(ab_pass)(struct ab_lane *lane)
             FN(phase)(lane, lane->face, i);
     } while (ab_lanes_next_burst(lane));
 }
+
+#ifdef OBJECT
+/* Compiled in: the pre-flight goes op by op through the very loop that is timed. */
+void FN(ab_step)(struct ab_lane *lane, uint32_t at)
+{
+    FN(untimed)(lane, lane->face, at, at + 1);
+}
+#endif
