@@ -60,9 +60,6 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     if (v->names == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < o->n_args; i++) {
-        if (strncmp(o->args[i], "inline+", 7) == 0)
-            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s",
-                           ab_text_printable(shown, sizeof shown, o->args[i]), shown + 7);
         if (!is_work(o->args[i]))
             v->names[v->n_names++] = o->args[i];
         else if (v->work == NULL)
@@ -73,6 +70,23 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     }
     if (v->n_names == 0)
         return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
+    return AB_OK;
+}
+
+/* What stands before a name changes nothing here, and a row that says otherwise would lie. */
+static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
+{
+    char shown[256];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ab_selection *s = &list->items[i];
+        const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
+        if (s->is_inline)
+            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s", shown,
+                           plus + 1);
+        if (s->is_checked || s->fault_n > 0)
+            return ab_fail(err, AB_USAGE, "%s: verify checks each call by itself; give it the back "
+                           "end alone (checked+ and fault+ are for run and replay)", shown);
+    }
     return AB_OK;
 }
 
@@ -217,6 +231,7 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
         (status = check_only(o->only_check, err)) != AB_OK ||
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
             AB_OK ||
+        (status = refuse_decorators(&v.selection, err)) != AB_OK ||
         (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
         (status = load_work(&v, err)) != AB_OK ||
         (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||

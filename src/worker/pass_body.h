@@ -296,7 +296,7 @@ static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE
 static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     for (uint32_t i = begin; i < end;) {
-        uint32_t stop = end - i > AB_PROGRESS_OPS ? i + AB_PROGRESS_OPS : end;
+        uint32_t stop = end - i > lane->chunk_ops ? i + lane->chunk_ops : end;
         *lane->progress = i;
         lane->op = i;
         i = FN(untimed)(lane, f, i, stop);

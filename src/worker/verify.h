@@ -30,4 +30,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target);
 void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
                         struct ab_heap_face *out);
 
+/* Of fault+: the call that failed, "alloc(48)"; NULL when none has. */
+const char *ab_worker_fault(void);
+
 #endif
