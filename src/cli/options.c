@@ -84,8 +84,10 @@ static const struct ab_option_info table[] = {
                           "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK | VERIFY},
-    [OPT_ONLY] = {"check", "LIST", "these checks alone, or all gates, or the matrix", "What runs",
-                  0, VERIFY},
+    [OPT_ONLY] = {"check", "LIST",
+                  "these checks alone, or all gates, or the matrix; the workload or trace is\n"
+                  "run in any case: work alone runs nothing else",
+                  "What runs", 0, VERIFY},
     [OPT_TOUCH] = {"touch", "HOW",
                    "what is written to new memory: none, first(N), ends, page,\n"
                    "line, all (default: page)",

@@ -80,7 +80,8 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
     }
 }
 
-static void print_failures(FILE *to, const struct ab_verify_session *v,
+/* What is wrong, and what holds with a reservation. */
+static void print_remarks(FILE *to, const struct ab_verify_session *v,
                            const struct ab_verify_backend *b, struct ab_table_style style)
 {
     char name[300];
@@ -88,11 +89,12 @@ static void print_failures(FILE *to, const struct ab_verify_session *v,
     for (uint32_t k = 0; k < v->n_lines; k++) {
         const struct ab_verify_line *line = &b->lines[k];
         struct ab_text text = {0};
-        if (!ab_verify_verdict_fails(line->verdict))
+        bool is_bad = ab_verify_verdict_fails(line->verdict);
+        if (!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0))
             continue;
         ab_text_addf(&text, "%s: %s: %s", name, line->check, line->text);
         if (text.s != NULL)
-            ab_table_prose(to, style, AB_BAD, text.s);
+            ab_table_prose(to, style, is_bad ? AB_BAD : AB_FAINT, text.s);
         ab_text_fini(&text);
     }
 }
@@ -158,7 +160,7 @@ void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_tabl
     }
     for (uint32_t i = 0; i < v->n_backends; i++)
         if (is_verified(&v->backends[i]))
-            print_failures(to, v, &v->backends[i], style);
+            print_remarks(to, v, &v->backends[i], style);
     for (uint32_t i = 0; i < v->n_backends; i++)
         print_verdict(to, v, &v->backends[i], style);
     if (style.is_verbose)

@@ -204,6 +204,12 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
     return status;
 }
 
+static void add_text(struct ab_verify_line *line, const char *text)
+{
+    size_t n = strlen(line->text);
+    snprintf(line->text + n, sizeof line->text - n, "%s", text);
+}
+
 static enum ab_status run_work(const struct ab_verify_plan *plan, const struct ab_case *c,
                                unsigned which, struct ab_verify_line *line, struct ab_err *err)
 {
@@ -230,6 +236,9 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
     line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, false);
+    else if (ab_run_missing(context.tape->image->facts.kinds, run.block->report.hooks, line->text,
+                            sizeof line->text))
+        add_text(line, ": those ops were left out");
     status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);
     ab_outcome_fini(&run);
     return status;
