@@ -130,7 +130,7 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
         snprintf(vacuous, sizeof vacuous, "%u proved nothing, ", b->n_vacuous);
     snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %s%u do not apply", name,
              verdict_word(b), n_held, b->n_failed - b->n_vacuous, vacuous, n_skipped);
-    ab_table_line(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
+    ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 
 static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
