@@ -48,6 +48,8 @@ enum ab_trait { /* what a NULL hook cannot say */
                                           process or changes nothing */
     AB_TRAIT_REPEATABLE = 1u << 6, /* the same calls give the same addresses, counted from the
                                       first block */
+    /* Says why NULL may be for good: */
+    AB_TRAIT_WEARS = 1u << 7, /* places serve so many blocks and no more, frees or not */
 };
 
 enum ab_param_type { AB_PARAM_BYTES, AB_PARAM_COUNT, AB_PARAM_BOOL, AB_PARAM_CHOICE };

@@ -25,11 +25,18 @@ static size_t slot_stride(const struct ab_handle_options *o, size_t align)
                                                                         : bytes;
 }
 
+static uint32_t last_version(const struct ab_handle_options *o)
+{
+    bool is_bounded = o->version_max != 0 && o->version_max < UINT32_MAX - o->version_base;
+    return is_bounded ? o->version_base + o->version_max : UINT32_MAX;
+}
+
 int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options)
 {
     const struct ab_handle_options *o = options;
     size_t align = o->align < AB_HANDLE_ALIGN ? AB_HANDLE_ALIGN : o->align, value_bytes, bytes;
-    if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX || (align & (align - 1)) != 0)
+    if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX || (align & (align - 1)) != 0 ||
+        o->version_base >= AB_HANDLE_BASE_END)
         return EINVAL;
     size_t page = ab_os_page_bytes(), stride = slot_stride(o, align);
     size_t before_values = ab_os_round_up(o->capacity * sizeof arena->words[0], page);
@@ -48,7 +55,8 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
         .slot_bytes = stride,
         .capacity = (uint32_t)o->capacity,
         .next_free = AB_HANDLE_END,
-        .version_max = o->version_max == 0 ? UINT32_MAX : o->version_max,
+        .version_base = o->version_base,
+        .version_max = last_version(o),
         .map_bytes = bytes,
         .n_os_calls = 1,
     };
@@ -72,7 +80,7 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
     uint32_t i = arena->n_carved, found = AB_HANDLE_END;
     for (; i < arena->capacity && found == AB_HANDLE_END; i++) {
         uint64_t word = arena->words[i];
-        uint32_t version = (uint32_t)(word >> 32);
+        uint32_t version = word == 0 ? arena->version_base : (uint32_t)(word >> 32);
         if (version < arena->version_max) {
             ab_handle_set_word(arena, i, version, AB_HANDLE_END);
             found = i;

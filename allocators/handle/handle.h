@@ -25,6 +25,7 @@
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
 #define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_END
+#define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
 
 struct ab_handle {
     uint32_t index, version; /* version 0 is no value's: a zeroed handle is stale in every arena */
@@ -41,7 +42,8 @@ struct ab_handle_arena {
     uint32_t n_retired;
     uint32_t n_dirty;     /* values from here on are zero, but for slots carved since the flush */
     uint32_t n_named;     /* words from here on are zero, with the same exception */
-    uint32_t version_max; /* a slot's last one */
+    uint32_t version_base; /* a slot's first one is the next */
+    uint32_t version_max;  /* a slot's last one */
     size_t map_bytes;     /* words, then values */
     uint64_t n_os_calls;
 };
@@ -51,10 +53,13 @@ struct ab_handle_options {
     size_t align;         /* of every value: a power of two; less than AB_HANDLE_ALIGN is that */
     uint64_t capacity;    /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
     uint32_t version_max; /* values a slot holds in its life; 0 = as many as there are versions */
+    uint32_t version_base; /* versions begin behind it, < AB_HANDLE_BASE_END. Arenas with bases that
+                              differ find each other's handles stale, until a slot has held as many
+                              values as the bases are apart */
 };
 
 /* Reserves addresses for all values and touches none. 0, EINVAL (no capacity, more than
- * AB_HANDLE_CAPACITY_MAX, or an alignment that is none), ENOMEM; *arena is untouched on failure. */
+ * AB_HANDLE_CAPACITY_MAX, or an alignment or a base that is none), ENOMEM; *arena is untouched on failure. */
 int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options);
 /* Gives everything back to the system. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);

@@ -32,7 +32,8 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_VERSIONS] = {.name = "versions",
-                        .help = "values a slot holds in its life before it is retired; 0 = 2^32-1",
+                        .help = "values a slot holds in its life before it is retired; 0 = all "
+                                "there are, 2^31 at least",
                         .type = AB_PARAM_COUNT,
                         .max = UINT32_MAX},
     [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
@@ -61,6 +62,17 @@ static uint64_t capacity_for(const struct ab_facts *f, uint64_t slot_bytes)
     return most > peak ? most : peak;
 }
 
+/* Heaps of one process begin their versions far apart, the first few farthest: what one gave is
+ * stale in the others. */
+static uint32_t next_base(void)
+{
+    static uint32_t n_opened; /* atomic */
+    uint32_t n = __atomic_fetch_add(&n_opened, 1, __ATOMIC_RELAXED), base = 0;
+    for (uint32_t bit = AB_HANDLE_BASE_END >> 1; n != 0 && bit != 0; bit >>= 1, n >>= 1)
+        base |= (n & 1) != 0 ? bit : 0;
+    return base;
+}
+
 static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
@@ -71,6 +83,7 @@ static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
         .align = facts->largest_align,
         .capacity = values[PARAM_CAPACITY],
         .version_max = (uint32_t)values[PARAM_VERSIONS],
+        .version_base = next_base(),
     };
     if (options.capacity == 0)
         options.capacity = capacity_for(facts, options.value_bytes);
@@ -201,25 +214,40 @@ static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 }
 
 extern const struct ab_backend ab_handle_backend;
+static const struct ab_backend *handle_variant(const uint64_t *values);
 
-const struct ab_backend ab_handle_backend = {
-    .abi = AB_BACKEND_ABI,
-    .size = sizeof(struct ab_backend),
-    .name = "handle",
-    .summary = "fixed number of equal slots, named by index and version; stale handles are found",
-    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
-    .params = params,
-    .n_params = PARAM_COUNT,
-    .open = handle_open,
-    .close = handle_close,
-    .alloc = handle_alloc,
-    .alloc_aligned = handle_alloc_aligned,
-    .alloc_zeroed = handle_alloc_zeroed,
-    .free = handle_free,
-    .resize = handle_resize,
-    .usable_size = handle_usable_size,
-    .reset = handle_reset,
-    .purge = handle_purge,
-    .resolve = handle_resolve,
-    .stats = handle_stats,
-};
+/* A free of a stale handle, or of one that was never given, is found by its version and changes
+ * nothing: that costs no more than finding the slot does. */
+#define TABLE(more_traits) \
+    { \
+        .abi = AB_BACKEND_ABI, \
+        .size = sizeof(struct ab_backend), \
+        .name = "handle", \
+        .summary = "fixed number of equal slots, named by index and version; stale handles are " \
+                   "found", \
+        .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE | AB_TRAIT_DETECTS_MISUSE | \
+                  (more_traits), \
+        .params = params, \
+        .n_params = PARAM_COUNT, \
+        .open = handle_open, \
+        .close = handle_close, \
+        .alloc = handle_alloc, \
+        .alloc_aligned = handle_alloc_aligned, \
+        .alloc_zeroed = handle_alloc_zeroed, \
+        .free = handle_free, \
+        .resize = handle_resize, \
+        .usable_size = handle_usable_size, \
+        .reset = handle_reset, \
+        .purge = handle_purge, \
+        .resolve = handle_resolve, \
+        .stats = handle_stats, \
+        .variant = handle_variant, \
+    }
+
+const struct ab_backend ab_handle_backend = TABLE(0);
+static const struct ab_backend wearing = TABLE(AB_TRAIT_WEARS);
+
+static const struct ab_backend *handle_variant(const uint64_t *values)
+{
+    return values[PARAM_VERSIONS] == 0 ? &ab_handle_backend : &wearing;
+}

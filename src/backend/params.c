@@ -9,6 +9,7 @@
 #include "core/units.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 struct setting { /* one NAME=VALUE */
@@ -52,6 +53,15 @@ static enum ab_status fail_value(const struct setting *s, const char *why, struc
                    ab_text_printable(shown, sizeof shown, s->value), why);
 }
 
+/* A bound is told as it is: rounded, it would be another. */
+static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
+{
+    if (kind == AB_UNIT_BYTES)
+        return ab_units_bytes(buf, cap, (double)bound);
+    snprintf(buf, cap, "%llu", (unsigned long long)bound);
+    return buf;
+}
+
 static enum ab_status parse_number(const struct setting *s, enum ab_unit_kind kind, uint64_t *out,
                                    struct ab_err *err)
 {
@@ -64,14 +74,9 @@ static enum ab_status parse_number(const struct setting *s, enum ab_unit_kind ki
         *out = number.whole;
         return AB_OK;
     }
-    const char *(*show)(char *, size_t, double) =
-        kind == AB_UNIT_BYTES ? ab_units_bytes : ab_units_count;
-    struct ab_err range;
-    ab_fail(&range, AB_USAGE, "must be from %s to %s",
-            show(least, sizeof least, (double)s->param->min),
-            show(most, sizeof most, (double)s->param->max));
-    memcpy(why, range.text, sizeof why);
-    why[sizeof why - 1] = 0;
+    snprintf(why, sizeof why, "must be from %s to %s",
+             show_bound(least, sizeof least, kind, s->param->min),
+             show_bound(most, sizeof most, kind, s->param->max));
     return fail_value(s, why, err);
 }
 
@@ -141,6 +146,40 @@ static enum ab_status parse_setting(const struct ab_backend *b, char *text, uint
     return fail_unknown(b, text, err);
 }
 
+static size_t find_param(const struct ab_backend *b, const char *name)
+{
+    size_t i = 0;
+    while (i < b->n_params && strcmp(b->params[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Built-in settings that count only beside another: alone they would measure something else than
+ * what their name says. */
+static enum ab_status refuse_idle(const struct ab_backend *b, const uint64_t *values,
+                                  struct ab_err *err)
+{
+    static const struct {
+        const char *backend, *name, *needs, *choice;
+    } rules[] = {
+        {"pool", "shards", "threads", "sharded"},
+        {"slab", "shards", "threads", "sharded"},
+        {"paged", "block", "form", "arena"},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(rules); i++) {
+        size_t at = find_param(b, rules[i].name), needs = find_param(b, rules[i].needs);
+        if (strcmp(b->name, rules[i].backend) != 0 || at == b->n_params || needs == b->n_params ||
+            values[at] == b->params[at].def)
+            continue;
+        const char *choice = b->params[needs].choices[values[needs]];
+        if (strcmp(choice, rules[i].choice) != 0)
+            return ab_fail(err, AB_USAGE, "%s:%s: has no effect with %s=%s, only with %s=%s",
+                           b->name, rules[i].name, rules[i].needs, choice, rules[i].needs,
+                           rules[i].choice);
+    }
+    return AB_OK;
+}
+
 enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
                                uint64_t values[AB_BACKEND_PARAMS_MAX], struct ab_err *err)
 {
@@ -164,6 +203,8 @@ enum ab_status ab_params_parse(const struct ab_backend *backend, const char *tex
         if (status != AB_OK)
             return status;
     }
-    memcpy(values, made, sizeof made);
-    return AB_OK;
+    enum ab_status status = refuse_idle(backend, made, err);
+    if (status == AB_OK)
+        memcpy(values, made, sizeof made);
+    return status;
 }

@@ -212,6 +212,9 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
 {
     struct ab_number number;
     char shown[128];
+    if (*decorator != 0 && *take_decorator(&(struct ab_spelling){.name = spelling->name}) != 0)
+        return ab_fail(err, AB_USAGE, "%s: one of checked+, fault+ and inline+ may stand before a "
+                       "name", ab_text_printable(shown, sizeof shown, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
     s->is_inline = strcmp(decorator, "inline+") == 0;
     if (s->is_inline && !ab_builtin_has_inline(spelling->name))

@@ -61,6 +61,7 @@ static void print_traits(const struct ab_backend *b)
         {AB_TRAIT_NO_FREE, "gives nothing back before a reset"},
         {AB_TRAIT_DETECTS_MISUSE, "notices wrong frees"},
         {AB_TRAIT_REPEATABLE, "repeatable"},
+        {AB_TRAIT_WEARS, "places wear out"},
     };
     const char *between = "";
     print_label("traits");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The back ends by their names, and at most one workload or trace, told apart by its ending.
+ * The back ends by their names, and at most one workload or trace, told apart by its ending (a
+ * trace also by its first bytes).
  */
 #include "backend/selection.h"
 #include "cli/cases.h"
@@ -13,11 +14,14 @@
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 #include "runner/verify.h"
+#include "trace/format.h"
 #include "trace/reader.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct verification {
@@ -42,9 +46,21 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* By its name, or by how it begins: a trace may be called anything, and is no library. */
 static bool is_trace(const char *path)
 {
-    return ends_with(path, ".abt");
+    char head[AB_TRACE_MAGIC_BYTES];
+    struct stat at;
+    if (ends_with(path, ".abt"))
+        return true;
+    if (stat(path, &at) != 0 || !S_ISREG(at.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has_magic = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+                     memcmp(head, AB_TRACE_MAGIC, sizeof head) == 0;
+    if (fd >= 0)
+        close(fd);
+    return has_magic;
 }
 
 static bool is_work(const char *path)
@@ -60,9 +76,6 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     if (v->names == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < o->n_args; i++) {
-        if (strncmp(o->args[i], "inline+", 7) == 0)
-            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s",
-                           ab_text_printable(shown, sizeof shown, o->args[i]), shown + 7);
         if (!is_work(o->args[i]))
             v->names[v->n_names++] = o->args[i];
         else if (v->work == NULL)
@@ -73,15 +86,37 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     }
     if (v->n_names == 0)
         return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
+    if (o->n_sets > 0 && (v->work == NULL || is_trace(v->work)))
+        return ab_fail(err, AB_USAGE, "--set is for the params of a workload; there is %s",
+                       v->work == NULL ? "none" : "a trace");
     return AB_OK;
 }
 
-static enum ab_status check_only(const char *only, struct ab_err *err)
+/* What stands before a name changes nothing here, and a row that says otherwise would lie. */
+static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
 {
-    const char *names[64] = {"gates", "matrix"};
+    char shown[256];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ab_selection *s = &list->items[i];
+        const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
+        if (s->is_inline)
+            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s", shown,
+                           plus + 1);
+        if (s->is_checked || s->fault_n > 0)
+            return ab_fail(err, AB_USAGE, "%s: verify checks each call by itself; give it the back "
+                           "end alone (checked+ and fault+ are for run and replay)", shown);
+    }
+    return AB_OK;
+}
+
+static enum ab_status check_only(const char *only, bool has_work, struct ab_err *err)
+{
+    enum { GROUPS = 3 };
+    const char *names[64] = {"gates", "matrix", "work"};
     char word[64], shown[160];
-    size_t n_names = 2, n = 0, n_words = 0;
-    while (n_names < 64 && (names[n_names] = ab_verify_check_name((uint32_t)n_names - 2)) != NULL)
+    size_t n_names = GROUPS, n = 0, n_words = 0;
+    while (n_names < 64 &&
+           (names[n_names] = ab_verify_check_name((uint32_t)n_names - GROUPS)) != NULL)
         n_names++;
     for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
         snprintf(word, sizeof word, "%.*s", (int)n, w);
@@ -89,6 +124,8 @@ static enum ab_status check_only(const char *only, struct ab_err *err)
         bool is_known = false;
         for (size_t i = 0; i < n_names; i++)
             is_known = is_known || strcmp(names[i], word) == 0;
+        if (strcmp(word, "work") == 0 && !has_work)
+            return ab_fail(err, AB_USAGE, "--check work: there is no workload or trace");
         const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
         ab_text_printable(shown, sizeof shown, word);
         if (near != NULL)
@@ -214,9 +251,10 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
     enum ab_status status =
         ab_companion_path(AB_WORKER_NAME, v.worker_path, sizeof v.worker_path, err);
     if (status != AB_OK || (status = sort_arguments(&v, err)) != AB_OK ||
-        (status = check_only(o->only_check, err)) != AB_OK ||
+        (status = check_only(o->only_check, v.work != NULL, err)) != AB_OK ||
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
             AB_OK ||
+        (status = refuse_decorators(&v.selection, err)) != AB_OK ||
         (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
         (status = load_work(&v, err)) != AB_OK ||
         (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||

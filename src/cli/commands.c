@@ -73,9 +73,17 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "  allocbench verify glibc jemalloc ./libmine.so\n"
                            "  allocbench verify slab app.abt\n"
                            "  allocbench verify mimalloc --check alignment --seed 7\n"
-                           "\nEach check runs in a process of its own. What must hold and does not\n"
-                           "ends in exit code 4; how a back end acts where the standards leave it\n"
-                           "open is told and fails nothing. A workload or a trace is run through\n"
-                           "the checker as well, every op of it.\n",
+                           "  allocbench verify slab:threads=local configs/threads.yaml --check gates\n"
+                           "\nEach check runs in a process of its own (-v tells what each proves,\n"
+                           "--check runs some of them). How a back end acts where the standards\n"
+                           "leave it open is told and fails nothing. A workload (.yaml) or a\n"
+                           "trace (.abt) is run through the checker as well, every op of it: in\n"
+                           "one lane, and with all its lanes at once.\n"
+                           "\nVerdict of a back end, and exit code:\n"
+                           "  conforming     what must hold does (0)\n"
+                           "  NONCONFORMING  a check failed, crashed or hung; the call that shows\n"
+                           "                 it is named (4)\n"
+                           "  UNPROVEN       nothing is wrong, but a check could not do enough to\n"
+                           "                 prove anything: its own settings bound the heap (4)\n",
                            ab_cmd_verify},
 };

@@ -129,7 +129,7 @@ static bool put_traits(json_t *o, const struct ab_backend *b)
         {AB_TRAIT_THREAD_SAFE, "thread_safe"}, {AB_TRAIT_FIXED_SIZE, "fixed_size"},
         {AB_TRAIT_MOVES, "moves"},             {AB_TRAIT_REMOTE_FREE, "remote_free"},
         {AB_TRAIT_NO_FREE, "never_frees"}, {AB_TRAIT_DETECTS_MISUSE, "detects_misuse"},
-        {AB_TRAIT_REPEATABLE, "repeatable"},
+        {AB_TRAIT_REPEATABLE, "repeatable"},   {AB_TRAIT_WEARS, "wears"},
     };
     json_t *list = json_array();
     bool ok = true;

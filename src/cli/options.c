@@ -53,6 +53,11 @@ enum option_id {
     OPT_HELP,
 };
 
+enum {
+    WINDOW_MOST = 1 << 20, /* of ops: more than a window that bounds anything */
+    TIMEOUT_LEAST_NS = 10000000,
+};
+
 #define RUN (1u << AB_COMMAND_RUN)
 #define REPLAY (1u << AB_COMMAND_REPLAY)
 #define REPORT (1u << AB_COMMAND_REPORT)
@@ -68,6 +73,9 @@ static const struct ab_option_info table[] = {
                      "settings, each spelling a row of its own: slab:keep=8:spare=0,\n"
                      "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n"
                      "several variables as {A=1;B=2}; inline+slab: compiled into the loop;\n"
+                     "checked+NAME: each call is proven; fault+NAME:n=100: in each run the\n"
+                     "100th call that asks for memory (alloc, zeroed, aligned and resize\n"
+                     "counted together, over all lanes and phases) returns NULL;\n"
                      "see allocators/README.md\n"
                      "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
                      "What runs", 'b', RUN | REPLAY | CHECK},
@@ -76,8 +84,10 @@ static const struct ab_option_info table[] = {
                           "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
     [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
                  0, RUN | CHECK | VERIFY},
-    [OPT_ONLY] = {"check", "LIST", "these checks alone, or all gates, or the matrix", "What runs",
-                  0, VERIFY},
+    [OPT_ONLY] = {"check", "LIST",
+                  "these checks alone, or all gates, or the matrix; the workload or trace is\n"
+                  "run in any case: work alone runs nothing else",
+                  "What runs", 0, VERIFY},
     [OPT_TOUCH] = {"touch", "HOW",
                    "what is written to new memory: none, first(N), ends, page,\n"
                    "line, all (default: page)",
@@ -98,8 +108,8 @@ static const struct ab_option_info table[] = {
                    "in the exact order (for memory and debugging; no latencies)",
                    "Measurement", 0, RUN | REPLAY},
     [OPT_WINDOW] = {"window", "N",
-                    "how many ops lanes may run ahead of the common order; 0: any number\n"
-                    "(default: a tenth of the live peak in blocks, 256 to 4096)",
+                    "how many ops lanes may run ahead of the common order, at most 1048576;\n"
+                    "0: any number (default: a tenth of the live peak in blocks, 256 to 4096)",
                     "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THREADS] = {"threads", "N",
                      "lanes that the recorded threads share: recorded (default: as many as were\n"
@@ -127,7 +137,8 @@ static const struct ab_option_info table[] = {
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
                        "refuse or stop what needs more (default: 70 % of what is available)",
                        "Measurement", 0, RUN | REPLAY | VERIFY},
-    [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this (default: from the estimated cost)",
+    [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this, at least 10ms (default: from the estimated\n"
+                     "cost; verify: 5 or 10 s a check)",
                      "Measurement", 0, RUN | REPLAY | VERIFY},
     [OPT_ALLOW_BROKEN] = {"allow-broken", NULL,
                           "measure also what fails its checks; it stays out of every comparison",
@@ -181,7 +192,8 @@ static const struct ab_option_info table[] = {
     [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
                    RUN | REPLAY | RECORD | TRACE | VERIFY},
     [OPT_VERBOSE] = {"verbose", NULL,
-                     "list: more about each; tables: latency by size and over time, worst ops",
+                     "list: more about each; verify: what each check proves; tables: latency by\n"
+                     "size and over time, worst ops",
                      "Output", 'v', RUN | REPLAY | REPORT | LIST | VERIFY},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
@@ -385,8 +397,8 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return status;
     case OPT_WINDOW:
         status = read_number(info, value, AB_UNIT_COUNT, 0, &n, err);
-        if (status == AB_OK && n > 1u << 30)
-            return bad_value(info, value, "at most 2^30", err);
+        if (status == AB_OK && n > WINDOW_MOST)
+            return bad_value(info, value, "at most 1048576 (2^20); 0 for any number", err);
         o->has_window = true;
         o->window = (uint32_t)n;
         return status;
@@ -414,7 +426,12 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     case OPT_MEM_LIMIT:
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
-        return read_number(info, value, AB_UNIT_TIME, 1, &o->timeout_ns, err);
+        status = read_number(info, value, AB_UNIT_TIME, 1, &n, err);
+        if (status == AB_OK && n < TIMEOUT_LEAST_NS)
+            return bad_value(info, value, "at least 10ms: a process must start and end", err);
+        if (status == AB_OK)
+            o->timeout_ns = n;
+        return status;
     case OPT_DRAIN:
         status = read_number(info, value, AB_UNIT_TIME, 0, &n, err);
         if (status == AB_OK && n > 10000000000)

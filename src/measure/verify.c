@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frozen names of verdicts.
+ * The frozen names of verdicts, and of what they come to.
  */
 #include "measure/verify.h"
 
@@ -16,4 +16,11 @@ const char *ab_verify_verdict_name(enum ab_verify_verdict verdict)
 bool ab_verify_verdict_fails(enum ab_verify_verdict verdict)
 {
     return verdict != AB_VERIFY_OK && verdict != AB_VERIFY_SKIPPED && verdict != AB_VERIFY_TOLD;
+}
+
+const char *ab_verify_status_name(const struct ab_verify_backend *b)
+{
+    return b->n_failed == 0               ? "conforming"
+           : b->n_failed == b->n_vacuous ? "unproven"
+                                          : "nonconforming";
 }

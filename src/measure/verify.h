@@ -26,7 +26,7 @@ struct ab_verify_request {
 
 struct ab_verify_report {
     uint32_t answer;
-    uint32_t reserved;
+    uint32_t n_live; /* blocks live at a NULL that ended the check */
     uint64_t work; /* of the check's unit; below its floor the check is vacuous */
     char text[160];
 };
@@ -57,8 +57,12 @@ struct ab_verify_line { /* one check of one back end */
 struct ab_verify_backend {
     const struct ab_backend_info *info; /* a status other than ok: it could not be verified */
     struct ab_verify_line *lines;       /* n_lines of the session, same order */
-    uint32_t n_failed;
+    uint32_t n_failed;                  /* lines that fail it, */
+    uint32_t n_vacuous;                 /* and those of them that only prove nothing */
 };
+
+/* "conforming", "nonconforming", or "unproven": nothing is wrong, but not all was proven. */
+const char *ab_verify_status_name(const struct ab_verify_backend *b);
 
 struct ab_verify_session {
     struct ab_verify_backend *backends;

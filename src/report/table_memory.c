@@ -51,7 +51,7 @@ static void format_share(char cell[AB_CELL_BYTES], double share)
 {
     if (isfinite(share))
         snprintf(cell, AB_CELL_BYTES, fabs(share) < 0.0995 ? "%.1f%%" : "%.0f%%",
-                 fmin(share, 1e6) * 100);
+                 fabs(share) < 0.0005 ? 0.0 : fmin(share, 1e6) * 100); /* no -0.0% */
     else
         snprintf(cell, AB_CELL_BYTES, "-");
 }

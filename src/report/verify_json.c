@@ -30,15 +30,15 @@ static json_t *backend(const struct ab_verify_session *v, const struct ab_verify
     bool is_verified = b->info->status == AB_BACKEND_OK, ok = true;
     for (uint32_t i = 0; is_verified && i < v->n_lines; i++)
         ok = json_array_append_new(lines, line(&b->lines[i])) == 0 && ok;
-    const char *status = !is_verified       ? ab_backend_status_name(b->info->status)
-                         : b->n_failed == 0 ? "conforming"
-                                            : "nonconforming";
+    const char *status = is_verified ? ab_verify_status_name(b)
+                                     : ab_backend_status_name(b->info->status);
     ok = ab_json_put_text(o, "name", b->info->name) &&
          ab_json_put_text(o, "boundary", b->info->boundary) &&
          ab_json_put_text(o, "version", b->info->version) &&
          ab_json_put_text(o, "path", b->info->path) && ab_json_put_text(o, "status", status) &&
          ab_json_put_text(o, "reason", b->info->reason) &&
-         ab_json_put(o, "failed", json_integer((json_int_t)b->n_failed)) && ok;
+         ab_json_put(o, "failed", json_integer((json_int_t)b->n_failed)) &&
+         ab_json_put(o, "vacuous", json_integer((json_int_t)b->n_vacuous)) && ok;
     ok = ab_json_put(o, "checks", lines) && ok;
     if (ok)
         return o;

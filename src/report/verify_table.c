@@ -80,7 +80,8 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
     }
 }
 
-static void print_failures(FILE *to, const struct ab_verify_session *v,
+/* What is wrong, and what holds with a reservation. */
+static void print_remarks(FILE *to, const struct ab_verify_session *v,
                            const struct ab_verify_backend *b, struct ab_table_style style)
 {
     char name[300];
@@ -88,13 +89,22 @@ static void print_failures(FILE *to, const struct ab_verify_session *v,
     for (uint32_t k = 0; k < v->n_lines; k++) {
         const struct ab_verify_line *line = &b->lines[k];
         struct ab_text text = {0};
-        if (!ab_verify_verdict_fails(line->verdict))
+        bool is_bad = ab_verify_verdict_fails(line->verdict);
+        if (!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0))
             continue;
         ab_text_addf(&text, "%s: %s: %s", name, line->check, line->text);
         if (text.s != NULL)
-            ab_table_prose(to, style, AB_BAD, text.s);
+            ab_table_prose(to, style, is_bad ? AB_BAD : AB_FAINT, text.s);
         ab_text_fini(&text);
     }
+}
+
+/* What ends in exit code 4 stands out. */
+static const char *verdict_word(const struct ab_verify_backend *b)
+{
+    return b->n_failed == 0              ? ab_verify_status_name(b)
+           : b->n_failed == b->n_vacuous ? "UNPROVEN"
+                                         : "NONCONFORMING";
 }
 
 static void print_verdict(FILE *to, const struct ab_verify_session *v,
@@ -115,9 +125,12 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
         n_held += b->lines[k].verdict == AB_VERIFY_OK;
         n_skipped += !b->lines[k].is_matrix && b->lines[k].verdict == AB_VERIFY_SKIPPED;
     }
-    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %u do not apply", name,
-             b->n_failed == 0 ? "conforming" : "NONCONFORMING", n_held, b->n_failed, n_skipped);
-    ab_table_line(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
+    char vacuous[48] = "";
+    if (b->n_vacuous > 0)
+        snprintf(vacuous, sizeof vacuous, "%u proved nothing, ", b->n_vacuous);
+    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %s%u do not apply", name,
+             verdict_word(b), n_held, b->n_failed - b->n_vacuous, vacuous, n_skipped);
+    ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 
 static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
@@ -147,7 +160,7 @@ void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_tabl
     }
     for (uint32_t i = 0; i < v->n_backends; i++)
         if (is_verified(&v->backends[i]))
-            print_failures(to, v, &v->backends[i], style);
+            print_remarks(to, v, &v->backends[i], style);
     for (uint32_t i = 0; i < v->n_backends; i++)
         print_verdict(to, v, &v->backends[i], style);
     if (style.is_verbose)

@@ -9,6 +9,7 @@
 #include "runner/supervise.h"
 
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -262,4 +263,15 @@ void ab_outcome_fini(struct ab_outcome *out)
     if (out->block != NULL)
         munmap(out->block, out->block_bytes);
     *out = (struct ab_outcome){0};
+}
+
+bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
+{
+    uint32_t missing = used & ~(1u << AB_OP_RESET) & ~hooks;
+    size_t n = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if ((missing >> k & 1) != 0 && n < cap)
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s", n == 0 ? "cannot " : ", ",
+                                  ab_op_kind_name((enum ab_op_kind)k));
+    return missing != 0;
 }

@@ -48,6 +48,10 @@ struct ab_outcome {
 enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err);
+/* Kinds of ops (bits 1 << AB_OP_…) that are used and have no hook, as "cannot resize, access" to
+ * buf, which is untouched where there are none. A reset needs none: blocks are freed one by one. */
+bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap);
+
 void ab_outcome_fini(struct ab_outcome *out);
 
 /* Ops that the pre-flight covers. */

@@ -68,15 +68,8 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
                  r->identity.path);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
     b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
-    uint32_t used = c->session->facts.kinds & ~(1u << AB_OP_RESET); /* else freed one by one */
-    uint32_t missing = used & ~r->hooks;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT && missing != 0; k++)
-        if ((missing >> k & 1) != 0) {
-            b->status = AB_BACKEND_PARTIAL;
-            size_t n = strlen(b->reason);
-            snprintf(b->reason + n, sizeof b->reason - n, "%s%s", n == 0 ? "cannot " : ", ",
-                     ab_op_kind_name((enum ab_op_kind)k));
-        }
+    if (ab_run_missing(c->session->facts.kinds, r->hooks, b->reason, sizeof b->reason))
+        b->status = AB_BACKEND_PARTIAL;
 }
 
 /* What the pre-flight saw that is more than ok. */

@@ -204,13 +204,21 @@ static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns
     return false;
 }
 
+/* Until the next look at the clock: no later than the deadline, rounded up. */
+static int poll_ms(uint64_t deadline_ns)
+{
+    uint64_t now = ab_clock_now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+    return left < POLL_MS * UINT64_C(1000000) ? (int)((left + 999999) / 1000000) : POLL_MS;
+}
+
 struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
                               const struct ab_service *service)
 {
     struct ab_ending ending = {.end = AB_END_ITSELF};
     uint64_t kills = oom_kills();
     int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
-    while (!wait_gone(worker, pidfd, service == NULL ? -1 : service->fd, POLL_MS)) {
+    while (!wait_gone(worker, pidfd, service == NULL ? -1 : service->fd,
+                      poll_ms(deadline_ns))) {
         bool is_unheard = is_unserved(service, &deadline_ns);
         if (is_unheard)
             ending.end = AB_END_UNSERVED;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/verify.h"
 
+#include "backend/builtin.h"
+#include "backend/params.h"
 #include "verify/checks.h"
 
 #include <signal.h>
@@ -92,7 +94,7 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     default:
         line->verdict = line->work < floor ? AB_VERIFY_VACUOUS : AB_VERIFY_OK;
         if (line->verdict == AB_VERIFY_VACUOUS)
-            snprintf(line->text, sizeof line->text, "%llu %s are no proof, it takes %llu",
+            snprintf(line->text, sizeof line->text, "%llu %s: a proof takes %llu",
                      (unsigned long long)line->work, line->unit, (unsigned long long)floor);
     }
 }
@@ -110,6 +112,64 @@ static void note_identity(struct ab_backend_info *info, const struct ab_run_repo
     if (info->version[0] == 0)
         snprintf(info->version, sizeof info->version, "%.*s", (int)sizeof r->version - 1,
                  r->version);
+}
+
+/* ---- capacities ---- */
+
+struct attempt { /* what was run, and what came of it */
+    const struct ab_run_context *context;
+    const struct ab_case *c;
+    enum ab_pass pass;
+    const struct ab_outcome *run;
+};
+
+/* Opened as it would be without settings of the user's. False: it has none anyway. */
+static bool take_defaults(struct ab_case *c)
+{
+    uint64_t values[AB_PARAMS_MAX] = {0};
+    struct ab_err err;
+    const struct ab_backend *b = c->builtin != NULL ? ab_builtin_find(c->builtin) : NULL;
+    bool has_text = c->params != NULL && c->params[0] != 0;
+    if (b == NULL || ab_params_parse(b, "", values, &err) != AB_OK)
+        memcpy(values, c->values, sizeof values);
+    bool has_values = memcmp(values, c->values, sizeof values) != 0;
+    memcpy(c->values, values, sizeof values);
+    c->params = NULL;
+    return has_text || has_values;
+}
+
+/* Lines of the matrix are answers: what could not be asked fails nothing that is not claimed. */
+static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
+{
+    uint32_t n = run->block->report.verify.n_live;
+    bool is_claimed = (run->block->report.traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+    char blocks[32] = "";
+    if (n > 0)
+        snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
+    line->verdict = line->is_matrix && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_VACUOUS;
+    snprintf(line->text, sizeof line->text,
+             "capacity: %s%.900s; with the default settings it holds", blocks, run->reason);
+}
+
+/* A NULL, and nothing else was wrong: it is the settings' doing when the same holds without them.
+ * A capacity that the user fixed is no defect, but then nothing is proven. */
+static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line *line,
+                                 struct ab_err *err)
+{
+    struct ab_outcome control;
+    struct ab_case plain = *a->c;
+    struct ab_rng rng;
+    if (a->run->block->report.failure != AB_FAILURE_NULL || !take_defaults(&plain))
+        return AB_OK;
+    ab_rng_init(&rng, a->context->verify.seed, 0);
+    enum ab_status status = ab_run(a->context, &plain, a->pass, &rng, &control, err);
+    if (status != AB_OK)
+        return status;
+    if (control.status == AB_BACKEND_OK &&
+        control.block->report.verify.answer != AB_ANSWER_BROKEN)
+        say_capacity(line, a->run);
+    ab_outcome_fini(&control);
+    return AB_OK;
 }
 
 static enum ab_status run_check(const struct ab_verify_plan *plan, const struct ab_case *c,
@@ -139,8 +199,15 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
         judge_failure(line, &run, k->may_abort);
     else
         judge_end(line, &run.block->report.verify, k->floor);
+    status = judge_null(&(struct attempt){&context, c, AB_PASS_CHECK, &run}, line, err);
     ab_outcome_fini(&run);
-    return AB_OK;
+    return status;
+}
+
+static void add_text(struct ab_verify_line *line, const char *text)
+{
+    size_t n = strlen(line->text);
+    snprintf(line->text + n, sizeof line->text - n, "%s", text);
 }
 
 static enum ab_status run_work(const struct ab_verify_plan *plan, const struct ab_case *c,
@@ -162,16 +229,19 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
     context.verify_ops = UINT32_MAX;
     checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;
     ab_rng_init(&rng, plan->seed, which);
-    enum ab_status status =
-        ab_run(&context, &checked, which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY, &rng,
-               &run, err);
+    enum ab_pass pass = which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY;
+    enum ab_status status = ab_run(&context, &checked, pass, &rng, &run, err);
     if (status != AB_OK)
         return status;
     line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, false);
+    else if (ab_run_missing(context.tape->image->facts.kinds, run.block->report.hooks, line->text,
+                            sizeof line->text))
+        add_text(line, ": those ops were left out");
+    status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);
     ab_outcome_fini(&run);
-    return AB_OK;
+    return status;
 }
 
 enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const struct ab_case *c,
@@ -186,7 +256,9 @@ enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const st
     for (unsigned i = 0; plan->has_work && i < WORK_COUNT && status == AB_OK; i++)
         if (info->status == AB_BACKEND_OK)
             status = run_work(plan, c, i, &out->lines[n++], err);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         out->n_failed += ab_verify_verdict_fails(out->lines[i].verdict);
+        out->n_vacuous += out->lines[i].verdict == AB_VERIFY_VACUOUS;
+    }
     return status;
 }

@@ -25,7 +25,7 @@ const char *ab_verify_check_name(uint32_t i);
  * its length to *n. NULL past the end. */
 const char *ab_verify_word(const char *list, size_t *n);
 
-/* Fills out->lines (ab_verify_count of them) and n_failed. Where the back end cannot be opened at
+/* Fills out->lines (ab_verify_count of them) and the counts. Where the back end cannot be opened at
  * all, `info` gets its status and reason instead. AB_INTERRUPTED and AB_SYSTEM end it. */
 enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const struct ab_case *c,
                                      struct ab_backend_info *info, struct ab_verify_backend *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What only heaps have: statistics, resets, marks, handles.
+ * What only heaps have: statistics, resets, marks.
  */
 #include "verify/checks.h"
 
@@ -114,68 +114,4 @@ void ab_check_mark(struct ab_trial *t)
         hooks->release(t->target->heap, mark);
         ab_checker_sweep(&t->checker);
     }
-}
-
-/* ---- handles ---- */
-
-static void expect_stale(struct ab_trial *t, ab_ref ref, const char *when)
-{
-    struct ab_words w = {.n = 0};
-    t->report->work++;
-    if (ab_target_address(t->target, t->target->heap, ref) == NULL)
-        return;
-    ab_words_add(&w, "a stale handle, ");
-    ab_words_hex(&w, ref);
-    ab_words_add(&w, ", resolves to a block ");
-    ab_words_add(&w, when);
-    ab_trial_fail(t, &w);
-}
-
-/* The place of one block, used again and again: 70,000 times is more than 16 bits can tell. */
-static void reuse_one_place(struct ab_trial *t)
-{
-    enum { TIMES = 70000 };
-    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = 64};
-    ab_ref first = ab_checker_ask(&t->checker, t->target->heap, &ask);
-    ab_checker_free(&t->checker, t->target->heap, first, ask.size);
-    for (uint32_t i = 0; i < TIMES; i++) {
-        ab_ref ref = ab_checker_ask(&t->checker, t->target->heap, &ask);
-        expect_stale(t, first, "once its place was used again often enough");
-        ab_checker_free(&t->checker, t->target->heap, ref, ask.size);
-    }
-}
-
-/* Made-up handles may resolve to anything, but resolving them must not end the process. */
-static void resolve_forged(struct ab_trial *t, ab_ref like)
-{
-    for (unsigned i = 0; i < 1000; i++) {
-        ab_target_address(t->target, t->target->heap, ab_rng_next(&t->rng) | 1);
-        ab_target_address(t->target, t->target->heap, like ^ (ab_ref)1 << i % 64);
-    }
-}
-
-void ab_check_handles(struct ab_trial *t)
-{
-    static ab_ref stale[LIVE_MAX];
-    if (t->target->hooks == NULL || t->target->hooks->resolve == NULL) {
-        ab_trial_skip(t, "its blocks are addresses, not handles");
-        return;
-    }
-    if (!ab_target_can_free(t->target)) {
-        ab_trial_skip(t, "it gives nothing back before a reset, and says so");
-        return;
-    }
-    fill_live(t, 0, LIVE_MAX);
-    for (uint32_t i = 0; i < LIVE_MAX; i++)
-        stale[i] = live[i].ref;
-    drop_live(t, 0, LIVE_MAX);
-    for (uint32_t i = 0; i < LIVE_MAX; i++)
-        expect_stale(t, stale[i], "that was freed");
-    fill_live(t, 0, LIVE_MAX);
-    for (uint32_t i = 0; i < LIVE_MAX; i++)
-        expect_stale(t, stale[i], "that took its place");
-    resolve_forged(t, live[0].ref);
-    ab_checker_sweep(&t->checker);
-    drop_live(t, 0, LIVE_MAX);
-    reuse_one_place(t);
 }

@@ -85,16 +85,11 @@ void ab_check_exhaustion(struct ab_trial *t)
     ab_checker_sweep(&t->checker);
     for (uint32_t i = 0; i < n; i++)
         ab_checker_free(&t->checker, t->target->heap, held[i], EXHAUST_BYTES);
-    uint32_t again = ab_target_can_free(t->target) ? exhaust(t) : n;
+    bool comes_back = ab_target_can_free(t->target) && (t->target->traits & AB_TRAIT_WEARS) == 0;
+    uint32_t again = comes_back ? exhaust(t) : n;
     ab_trial_unbound();
     t->report->work = n;
-    if (again >= n / 8) /* how much it keeps for itself is its own affair */
-        return;
-    struct ab_words w = {.n = 0};
-    ab_words_pair(&w, "of ", n);
-    ab_words_pair(&w, " blocks that were freed after a NULL only ", again);
-    ab_words_add(&w, " could be had again");
-    ab_trial_fail(t, &w);
+    ab_trial_expect_again(t, n, again);
 }
 
 static void fail_reuse(struct ab_trial *t, const struct ab_ask *ask, uint32_t n)
@@ -104,7 +99,7 @@ static void fail_reuse(struct ab_trial *t, const struct ab_ask *ask, uint32_t n)
     ab_words_ask(&w, t->target, ask);
     ab_words_pair(&w, " after ", n);
     ab_words_add(&w, " pairs of it and free, with 64 MiB to take");
-    ab_trial_fail(t, &w);
+    ab_trial_null(t, w.text);
 }
 
 static void reuse(struct ab_trial *t, const struct ab_ask *ask, uint32_t n_pairs)

@@ -130,6 +130,7 @@ void ab_check_threads(struct ab_trial *t)
         return;
     }
     uint64_t before = ab_trial_live_bytes(t);
+    t->checker.is_shared = true;
     for (uint32_t round = 0; round < ROUNDS; round++)
         run_round(t, is_remote, round);
     struct party *last = &parties[0]; /* ends what the threads left, as a thread of its own */
@@ -166,6 +167,12 @@ static void *free_what_comes(void *user)
     return NULL;
 }
 
+static _Noreturn void end_remote(struct ab_trial *t, uint32_t n_asked)
+{
+    t->report->n_live = n_asked - __atomic_load_n(&n_taken, __ATOMIC_ACQUIRE);
+    ab_trial_null(t, "what another thread freed is not used again: NULL with 64 MiB to take");
+}
+
 static void ask_what_goes(struct ab_trial *t, struct ab_heap *heap)
 {
     const struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = REMOTE_BYTES};
@@ -173,8 +180,7 @@ static void ask_what_goes(struct ab_trial *t, struct ab_heap *heap)
         while (i - __atomic_load_n(&n_taken, __ATOMIC_ACQUIRE) >= RING)
             sched_yield();
         if ((ring[i % RING] = ab_target_ask(t->target, heap, &ask)) == 0)
-            ab_trial_fail_text(t, "what another thread freed is not used again: NULL with 64 MiB "
-                                  "to take");
+            end_remote(t, i);
         __atomic_store_n(&n_put, i + 1, __ATOMIC_RELEASE);
     }
 }
@@ -192,6 +198,7 @@ void ab_check_remote_reuse(struct ab_trial *t)
     }
     here->t = there->t = t;
     there->index = 1;
+    t->checker.is_shared = true;
     if (!enter(here) || pthread_create(&other, NULL, free_what_comes, there) != 0)
         ab_trial_fail_text(t, "no thread could be started");
     if (!ab_trial_bound((uint64_t)64 << 20))

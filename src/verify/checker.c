@@ -45,6 +45,14 @@ static _Noreturn void say(struct ab_checker *c, struct ab_words *w)
     c->fail(c->user, w->text);
 }
 
+static _Noreturn void say_null(struct ab_checker *c, struct ab_words *w)
+{
+    ab_words_add(w, " gave NULL");
+    if (c->fail_null != NULL)
+        c->fail_null(c->user, w->text);
+    say(c, w);
+}
+
 static void add_block(struct ab_words *w, struct ab_checker *c, const struct ab_shadow_block *b)
 {
     ab_words_ask(w, c->target, &b->ask);
@@ -259,8 +267,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     ab_ref ref = ab_target_ask(c->target, heap, ask);
     if (ref == 0 && c->is_null_told && ask->size > 0) {
         ab_words_ask(&w, c->target, ask);
-        ab_words_add(&w, " gave NULL");
-        say(c, &w);
+        say_null(c, &w);
     }
     if (ref == 0 || !is_followed(c, ask->size))
         return ref;
@@ -373,8 +380,7 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
         if (!c->is_null_told)
             return 0;
         ab_words_resize(&w, c->target, sizes);
-        ab_words_add(&w, " gave NULL");
-        say(c, &w);
+        say_null(c, &w);
     }
     if (moved != ref)
         check_stale(c, heap, ref);

@@ -36,11 +36,14 @@ struct ab_checker {
     struct ab_shadow shadow;
     /* Says what is wrong and does not come back. */
     void (*fail)(void *user, const char *text) __attribute__((noreturn));
+    /* The same of a NULL that is told; NULL = fail. */
+    void (*fail_null)(void *user, const char *text) __attribute__((noreturn));
     void *user;
     unsigned proves;   /* enum ab_proof */
     size_t edge_bytes; /* blocks of twice as much or more are filled at both ends only */
     bool fills;        /* else no byte is written: only addresses tell */
     bool fills_usable; /* up to usable_size */
+    bool is_shared;    /* several threads call */
     bool is_null_told; /* a NULL where size > 0 is a failure: the caller knows there is room */
     struct ab_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
     uint32_t n_foreign;

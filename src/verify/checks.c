@@ -94,6 +94,7 @@ const struct ab_check ab_checks[] = {
     TELL("late-double-free", ab_matrix_late_double_free,
          "a block is freed again, with other frees between"),
     TELL("invalid-free", ab_matrix_invalid_free, "the middle of a block is freed"),
+    TELL("foreign-handle", ab_matrix_foreign_handle, "a handle is resolved in another heap"),
     TELL("repeatable", ab_matrix_repeatable, "the same calls give the same places"),
     TELL("fork-in-handler", ab_matrix_fork_in_handler,
          "a signal handler forks within malloc, the child allocates"),

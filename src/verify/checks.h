@@ -48,6 +48,13 @@ void ab_trial_tell(struct ab_trial *t, const char *answer);
 /* The matrix: it claims otherwise. */
 void ab_trial_break(struct ab_trial *t, const char *answer);
 _Noreturn void ab_trial_fail(struct ab_trial *t, const struct ab_words *w);
+/* capacity.c: a NULL where there should be room ends the trial; and what its end proves before
+ * that, so that being full is told from being broken. report->n_live: blocks that the checker does
+ * not know. */
+_Noreturn void ab_trial_null(struct ab_trial *t, const char *text);
+void ab_trial_prove_full(struct ab_trial *t);
+/* Of n blocks that were freed behind a NULL so many could be had again: too few fail. */
+void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again);
 _Noreturn void ab_trial_fail_text(struct ab_trial *t, const char *text);
 /* All calls that the target has, as a list; how many. */
 uint32_t ab_trial_calls(const struct ab_trial *t, enum ab_call calls[AB_CALL_COUNT]);
@@ -89,6 +96,7 @@ void ab_check_handles(struct ab_trial *t);
 void ab_matrix_double_free(struct ab_trial *t);
 void ab_matrix_late_double_free(struct ab_trial *t);
 void ab_matrix_invalid_free(struct ab_trial *t);
+void ab_matrix_foreign_handle(struct ab_trial *t);
 void ab_matrix_repeatable(struct ab_trial *t);
 void ab_matrix_fork_in_handler(struct ab_trial *t);
 void ab_matrix_enomem(struct ab_trial *t);

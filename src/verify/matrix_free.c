@@ -8,6 +8,17 @@
 
 enum { AFTER = 64, BYTES = 64 };
 
+static _Noreturn void end_null(struct ab_trial *t, uint32_t n_live, const char *text)
+{
+    t->report->n_live = n_live;
+    ab_trial_null(t, text);
+}
+
+static bool has_claim(const struct ab_trial *t)
+{
+    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+}
+
 /* Two of the blocks that are given now are one, or lie within one another. */
 static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
 {
@@ -19,6 +30,8 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
     for (uint32_t i = 0; i < AFTER; i++) {
         ab_ref ref = ab_target_ask(t->target, t->target->heap, &ask);
         uintptr_t at = (uintptr_t)ab_target_address(t->target, t->target->heap, ref);
+        if (ref == 0 && has_claim(t)) /* its capacity may be small */
+            end_null(t, n_places, "an allocation behind it gave NULL");
         if (at == 0)
             return true;
         for (uint32_t k = 0; k < n_places; k++)
@@ -31,9 +44,8 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
 
 static void answer(struct ab_trial *t, bool is_broken)
 {
-    bool has_claim = (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
-    const char *text = is_broken ? "corrupts" : has_claim ? "harmless" : "silent";
-    if (has_claim && is_broken)
+    const char *text = is_broken ? "corrupts" : has_claim(t) ? "harmless" : "silent";
+    if (has_claim(t) && is_broken)
         ab_trial_break(t, text);
     else
         ab_trial_tell(t, text);
@@ -52,7 +64,7 @@ static void ask_blocks(struct ab_trial *t, ab_ref *refs, uint32_t n)
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
     for (uint32_t i = 0; i < n; i++)
         if ((refs[i] = ab_target_ask(t->target, t->target->heap, &ask)) == 0)
-            ab_trial_fail_text(t, "an allocation gave NULL");
+            end_null(t, i, "an allocation gave NULL");
 }
 
 static void free_one(struct ab_trial *t, ab_ref ref)

@@ -19,6 +19,7 @@ static struct ab_target target;
 static struct ab_worker *worker;
 static char *touched;
 static uint64_t n_calls; /* atomic; of fault+ */
+static struct ab_words fault; /* the call that failed; written once */
 
 static struct ab_heap *inner_of(struct ab_heap *heap)
 {
@@ -27,8 +28,17 @@ static struct ab_heap *inner_of(struct ab_heap *heap)
 
 static __attribute__((noreturn)) void fail(void *user, const char *text)
 {
+    char op[24];
     (void)user;
-    ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);
+    if (worker->image->n_lanes > 1) /* which one it is in is not known here */
+        ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);
+    uint32_t at = worker->image->burst.first + worker->lanes[0].op;
+    ab_worker_fail(worker, AB_FAILURE_CHECK, text, " (op ", ab_worker_number(op, at), ")", NULL);
+}
+
+const char *ab_worker_fault(void)
+{
+    return fault.n > 0 ? fault.text : NULL;
 }
 
 static bool is_faulty(void)
@@ -45,8 +55,10 @@ static bool is_checked(void)
 
 static ab_ref ask(struct ab_heap *heap, const struct ab_ask *what)
 {
-    if (is_faulty())
+    if (is_faulty()) {
+        ab_words_ask(&fault, &target, what);
         return 0;
+    }
     return is_checked() ? ab_checker_ask(&checker, inner_of(heap), what)
                         : ab_target_ask(&target, inner_of(heap), what);
 }
@@ -77,8 +89,10 @@ static void decorated_free(struct ab_heap *heap, ab_ref ref, size_t size)
 static ab_ref decorated_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     const size_t sizes[2] = {old_size, new_size};
-    if (is_faulty())
+    if (is_faulty()) {
+        ab_words_resize(&fault, &target, sizes);
         return 0;
+    }
     if (!is_checked() || (old_size == 0 && !ab_target_is_malloc(&target)))
         return ab_target_resize(&target, inner_of(heap), ref, sizes);
     return ab_checker_resize(&checker, inner_of(heap), ref, sizes);

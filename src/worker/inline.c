@@ -29,10 +29,10 @@ static void *null_of(struct ab_heap *heap)
 const struct ab_inline *ab_inline_find(const char *name)
 {
     static const struct ab_inline instances[] = {
-        {"arena", ab_pass_inline_arena, arena_of},
-        {"pool", ab_pass_inline_pool, pool_of},
-        {"slab", ab_pass_inline_slab, slabs_of},
-        {"null", ab_pass_inline_null, null_of},
+        {"arena", ab_pass_inline_arena, ab_step_inline_arena, arena_of},
+        {"pool", ab_pass_inline_pool, ab_step_inline_pool, pool_of},
+        {"slab", ab_pass_inline_slab, ab_step_inline_slab, slabs_of},
+        {"null", ab_pass_inline_null, ab_step_inline_null, null_of},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(instances); i++)
         if (strcmp(instances[i].name, name) == 0)

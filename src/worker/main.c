@@ -81,9 +81,27 @@ static void drop_descriptors(void)
     close(AB_WORKER_FD_RUN);
 }
 
+/* The NULL that fault+ was to give, if that is what it is. */
+static void refuse_fault(const struct ab_lane *lane)
+{
+    char op[24], index[24], n[24];
+    uint64_t fault_n = worker.block->request.fault_n;
+    const char *call = ab_worker_fault();
+    if (call == NULL)
+        return;
+    bool has_lanes = worker.image->n_lanes > 1;
+    ab_worker_fail(&worker, AB_FAILURE_NULL, call, " returned NULL (op ",
+                   ab_worker_number(op, lane->first_null_op), has_lanes ? ", lane " : "",
+                   has_lanes ? ab_worker_number(index, lane->index) : "",
+                   "): call ", ab_worker_number(n, fault_n),
+                   " of this run that asks for memory, as fault+ was told", NULL);
+}
+
 static void refuse_null(const struct ab_lane *lane)
 {
     char op[24], size[24];
+    if (lane->first_null_op != UINT32_MAX)
+        refuse_fault(lane);
     if (lane->first_null_op != UINT32_MAX)
         ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",
                        ab_worker_number(size, lane->first_null_size),
@@ -101,10 +119,14 @@ static void finish(void)
 
 static void report_granularity(void)
 {
-    unsigned pass = worker.block->request.pass;
+    const struct ab_run_request *request = &worker.block->request;
+    unsigned pass = request->pass;
+    /* Of several lanes only that of lane 0 is told, which need not be the one that crashed. */
+    bool is_noted_singly =
+        request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
     worker.block->report.op_granularity =
         pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY ||
-                    pass == AB_PASS_CHECK
+                    pass == AB_PASS_CHECK || is_noted_singly
             ? 1
             : AB_PROGRESS_OPS;
 }
@@ -182,10 +204,13 @@ static void run_heap(struct ab_run_request *request)
     set_state(AB_WORKER_RUNNING);
     struct ab_target target;
     ab_target_of_heap(&face, &target);
-    if (request->pass == AB_PASS_VERIFY && face.thread_enter != NULL) {
+    if (request->pass == AB_PASS_VERIFY &&
+        (face.thread_enter != NULL || worker.inlined != NULL)) {
         ab_worker_enter_heap(&worker.lanes[0], &face);
         target.heap = worker.lanes[0].own_face.heap;
     }
+    if (request->pass == AB_PASS_VERIFY && worker.inlined != NULL)
+        ab_target_of_loop(&worker.lanes[0], &target);
     ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
     if (!run_proof(&target))
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);

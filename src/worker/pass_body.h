@@ -355,7 +355,7 @@ static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE
 static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     for (uint32_t i = begin; i < end;) {
-        uint32_t stop = end - i > AB_PROGRESS_OPS ? i + AB_PROGRESS_OPS : end;
+        uint32_t stop = end - i > lane->chunk_ops ? i + lane->chunk_ops : end;
         *lane->progress = i;
         lane->op = i;
         i = FN(untimed)(lane, f, i, stop);
@@ -514,3 +514,11 @@ void FN(ab_pass)(struct ab_lane *lane)
             FN(phase)(lane, lane->face, i);
     } while (ab_lanes_next_burst(lane));
 }
+
+#ifdef OBJECT
+/* Compiled in: the pre-flight goes op by op through the very loop that is timed. */
+void FN(ab_step)(struct ab_lane *lane, uint32_t at)
+{
+    FN(untimed)(lane, lane->face, at, at + 1);
+}
+#endif

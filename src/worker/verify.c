@@ -39,6 +39,7 @@ static _Noreturn void fail_null(struct verify *v, const struct ab_words *call, s
 {
     char op[24];
     ab_worker_note_null(v->lane, size);
+    v->w->block->report.verify.n_live = v->checker.shadow.n_live;
     ab_worker_fail(v->w, AB_FAILURE_NULL, call->text, " returned NULL (op ",
                    ab_worker_number(op, v->lane->op), ")", NULL);
 }

@@ -43,6 +43,7 @@ struct ab_lane {
     volatile uint32_t *progress; /* where the parent looks for the op that runs */
     uint32_t index;
     uint32_t op;            /* index of the op running, for what is noted about it */
+    uint32_t chunk_ops;     /* the untimed loop notes where it is every so many */
     bool may_reset;         /* the back end has a bulk reset */
     uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
@@ -92,7 +93,8 @@ void ab_worker_leave_heap(struct ab_lane *lane);
 typedef void ab_lane_pass(struct ab_lane *lane);
 ab_lane_pass ab_pass_malloc, ab_pass_heap, ab_pass_handle;
 
-/* How many ops the untimed loop runs between two notes of where it is. */
+/* How many ops the untimed loop runs between two notes of where it is; 1 behind a decorator, which
+ * is there to find a place and not to be timed. */
 enum { AB_PROGRESS_OPS = 4096 };
 
 /* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */

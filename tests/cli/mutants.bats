@@ -34,7 +34,7 @@ find_all() {
         *) spellings+=("$(spelling "$kind" "$number")") ;;
         esac
     done <"$EXPECTED"
-    find gates,repeatable,double-free "${spellings[@]}"
+    find gates,repeatable,double-free,foreign-handle "${spellings[@]}"
 }
 
 @test "every mutant is found by its check, and every check alone finds one" {
@@ -60,7 +60,7 @@ find_all() {
 @test "what the mutants were made from passes, whatever the seed" {
     for seed in 1 2 3; do
         bench verify "$(spelling malloc 0)" "$(spelling heap 0)" --seed $seed \
-            --check gates,repeatable,double-free,late-double-free,invalid-free --json -
+            --check gates,repeatable,double-free,late-double-free,invalid-free,foreign-handle --json -
         expect_code 0
         expect_json '[.backends[].status] == ["conforming", "conforming"]'
         expect_json '[.backends[].checks[] | select(.verdict == "vacuous")] == []'

@@ -98,6 +98,52 @@ all_conform() {
     expect_json '.backends[0].checks[0].answer == "harmless"'
 }
 
+@test "a handle of another heap, a stale one and a forged one change nothing" {
+    bench verify handle handle:threads=mutex --json -
+    all_conform
+    expect_json '[.backends[].checks[] | select(.check | test("^(late-)?double-free|invalid-free"))
+        | .answer] | unique == ["harmless"]'
+    expect_json '[.backends[].checks[] | select(.check == "foreign-handle") | .answer]
+        == ["refused", "refused"]'
+    bench list backends --json -
+    expect_json '.backends[] | select(.name == "handle") | .traits | index("detects_misuse") != null'
+    bench verify "$BUILD/mutants/libmutantheap.so:mutant=90" --check foreign-handle,handles --json -
+    expect_code 4
+    expect_json '[.backends[0].checks[] | [.check, .verdict]]
+        == [["handles", "ok"], ["foreign-handle", "failed"]]'
+}
+
+@test "a capacity that settings fixed is no defect, and no proof" {
+    bench verify pool:slots=1:grow=off slab:reserve=64KiB arena:reserve=4KiB handle:versions=3 \
+        handle:capacity=4 "$WORKLOADS/small.yaml" --json -
+    expect_code 4
+    expect_json '[.backends[].status] | unique == ["unproven"]'
+    expect_json '.backends | all(.failed == .vacuous and .failed > 3)'
+    expect_json '[.backends[].checks[] | select(.kind == "gate") | .verdict] | unique
+        == ["ok", "skipped", "vacuous"]'
+    expect_json '[.backends[].checks[] | select(.verdict == "vacuous" and .check != "exhaustion")
+        | .reason] | all(test("^capacity: .*NULL.*; with the default settings it holds$"))'
+    expect_json '.backends[4].checks[] | select(.check == "content")
+        | .reason | test("^capacity: 4 blocks: alloc")'
+    expect_json '.backends[4].checks[] | select(.check == "work")
+        | .reason | test("^capacity: 4 blocks: .* returned NULL [(]op [0-9]+[)]; with")'
+    bench verify pool:slots=1:grow=off --check content
+    expect_code 4
+    grep -Eq '^pool:slots=1:grow=off: UNPROVEN: 0 held, 0 failed, 1 proved nothing,' "$OUT/stdout"
+    grep -Eq '^ +content +VACUOUS$' "$OUT/stdout"
+    expect_nothing_left
+}
+
+@test "a NULL that settings are not to blame for is a failure" {
+    bench verify "$GUESTS/libreturnsnull.so" --check gates --json -
+    expect_code 4
+    expect_json '.backends[0].status == "nonconforming"'
+    bench verify "$BUILD/mutants/libmutantheap.so:mutant=48" pool:slots=1:grow=off \
+        --check threads,content --json -
+    expect_code 4
+    expect_json '[.backends[].status] == ["nonconforming", "unproven"]'
+}
+
 @test "a workload and a trace run through the checker, every op of them" {
     bench verify slab glibc "$ROOT/traces/perl-words.abt" --check overflow --json -
     expect_code 0
@@ -112,6 +158,24 @@ all_conform() {
     expect_code 4
     expect_json '.backends[0].checks[] | select(.check == "work") | .verdict == "failed"
         and (.reason | test("within a live block"))'
+}
+
+@test "a recorded program runs through the checker, whatever its file is called" {
+    allocbench record -o "$OUT/true.abt" -- "$GUESTS/prog_calls" >/dev/null 2>&1 3>&-
+    cp "$OUT/true.abt" "$OUT/true.trace"
+    for name in true.abt true.trace; do
+        bench verify glibc slab arena "$OUT/$name" --check work --json -
+        expect_code 0
+        expect_json '[.backends[].checks[] | [.check, .verdict]] | unique
+            == [["work", "ok"], ["work-lanes", "skipped"]]' # it has one lane
+        expect_json '.backends | length == 3 and all(.checks[0].work > 10)'
+    done
+}
+
+@test "ops that a back end cannot serve are told, not passed over" {
+    bench verify "$GUESTS/libplug_noresize.so" "$ROOT/configs/realloc-growth.yaml" --check work
+    expect_code 0
+    grep -q '^plug_noresize: work: cannot resize: those ops were left out$' "$OUT/stdout"
 }
 
 @test "what cannot be verified is told, and the others are" {
@@ -139,6 +203,29 @@ all_conform() {
     bench verify slab fault+slab
     expect_code 2
     expect_error 'fault\+NAME:n=100'
+    for name in checked+slab fault+slab:n=3; do
+        bench verify glibc "$name"
+        expect_code 2
+        expect_error 'give it the back end alone'
+    done
+    bench verify checked+checked+slab
+    expect_code 2
+    expect_error 'one of checked\+, fault\+ and inline\+ may stand before a name'
+    bench verify slab:threads=mutex:shards=4
+    expect_code 2
+    expect_error 'slab:shards: has no effect with threads=mutex, only with threads=sharded'
+    bench verify slab:threads=sharded:shards=1025
+    expect_code 2
+    expect_error 'must be from 0 to 1024$'
+    bench verify slab --timeout 1ns
+    expect_code 2
+    expect_error 'at least 10ms'
+    bench verify slab --check work
+    expect_code 2
+    expect_error 'no workload or trace'
+    bench verify slab --set n=1 "$ROOT/traces/perl-words.abt"
+    expect_code 2
+    expect_error '--set is for the params of a workload; there is a trace'
 }
 
 # ---- before every run ----
@@ -204,7 +291,14 @@ all_conform() {
 @test "fault+NAME fails the call that was named" {
     bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+slab:keep=8:n=100 --json -
     expect_code 4
-    expect_json '.backends[0] | .status == "oom" and (.reason | test("returned NULL"))'
+    expect_json '.backends[0] | .status == "oom" and (.reason | test("^alloc[(][0-9]+[)] returned"
+        + " NULL [(]op [0-9]+[)]: call 100 of this run that asks for memory, as fault.+ was told$"))'
+    bench run "$ROOT/configs/threads.yaml" --reps 1 -b fault+glibc:n=20000 --json -
+    expect_code 4
+    expect_json '.backends[0].reason | test("^malloc.* [(]op [0-9]+, lane [0-3][)]: call 20000 of")'
+    bench run "$ROOT/configs/realloc-growth.yaml" --reps 1 -b fault+glibc:n=3000 --json -
+    expect_code 4
+    expect_json '.backends[0].reason | test("^(re|m)alloc[(][0-9 >-]+[)] returned NULL [(]op ")'
     bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+glibc:n=1G --json -
     expect_code 0
     expect_json '.backends[0].status == "decorated"'

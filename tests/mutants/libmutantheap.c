@@ -33,12 +33,13 @@ struct ab_heap {
     pthread_mutex_t lock;
     pthread_t owner;
     int mutant;
+    uint32_t salt; /* of the heap's handles */
 };
 
 static ab_ref make_ref(const struct ab_heap *h, uint32_t i)
 {
     uint32_t times = h->mutant == 43 ? h->places[i].times & 0xff : h->places[i].times;
-    return (ab_ref)times << 20 | (i + 1);
+    return (ab_ref)h->salt << 52 | (ab_ref)times << 20 | (i + 1);
 }
 
 /* NULL for a handle that is stale, or never was one. */
@@ -65,6 +66,8 @@ static int heap_open(const struct ab_open_args *args, struct ab_heap **out)
     h->region = region;
     h->fresh = (char *)(((uintptr_t)region + 65535) & ~(uintptr_t)65535);
     h->mutant = (int)args->values[0];
+    static uint32_t n_opened;
+    h->salt = h->mutant == 90 ? 0 : n_opened++ & 0xfff;
     h->owner = pthread_self();
     pthread_mutex_init(&h->lock, NULL);
     *out = h;

@@ -55,6 +55,7 @@ static void arenas_that_cannot_be_are_refused(void **state)
         {{.value_bytes = 8, .capacity = (uint64_t)AB_HANDLE_CAPACITY_MAX + 1}, EINVAL},
         {{.value_bytes = 8, .capacity = UINT64_MAX}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .align = 48}, EINVAL},
+        {{.value_bytes = 8, .capacity = 1, .version_base = AB_HANDLE_BASE_END}, EINVAL},
         {{.value_bytes = SIZE_MAX, .capacity = 1}, ENOMEM},
         {{.value_bytes = SIZE_MAX / 2, .capacity = 3}, ENOMEM},
         {{.value_bytes = 8, .capacity = 1, .align = (size_t)1 << 63}, ENOMEM},
@@ -74,7 +75,7 @@ static void values_are_aligned_and_do_not_overlap(void **state)
                                       {100, 64}, {4096, 4096}, {5, 65536}};
     for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
         struct ab_handle_arena a;
-        struct ab_handle_options o = {table[i][0], table[i][1], 9, 0};
+        struct ab_handle_options o = {table[i][0], table[i][1], 9, 0, 0};
         assert_int_equal(ab_handle_arena_init(&a, &o), 0);
         struct ab_handle handles[9];
         for (unsigned k = 0; k < 9; k++)
@@ -184,6 +185,65 @@ static void the_last_of_all_versions_is_used_and_never_wraps(void **state)
     assert_null(ab_handle_get(&a, last));
     assert_null(ab_handle_get(&a, (struct ab_handle){0, 0}));
     ab_handle_arena_fini(&a);
+}
+
+/* Bases in the middle, and the last one there is: as many lives as without, and none of another
+ * arena's handles is known. */
+static void handles_of_an_arena_with_another_base_are_stale(void **state)
+{
+    (void)state;
+    enum { LIVES = 50 };
+    static const uint32_t bases[] = {0, 1000, AB_HANDLE_BASE_END - 1};
+    struct ab_handle_arena arenas[AB_ARRAY_LEN(bases)];
+    for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++) {
+        struct ab_handle_options o = {.value_bytes = 8, .capacity = 2, .version_max = LIVES,
+                                      .version_base = bases[i]};
+        assert_int_equal(ab_handle_arena_init(&arenas[i], &o), 0);
+    }
+    for (unsigned life = 0; life < 2 * LIVES; life++) {
+        struct ab_handle made[AB_ARRAY_LEN(bases)];
+        for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++)
+            made[i] = insert(&arenas[i]);
+        for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++)
+            for (size_t k = 0; k < AB_ARRAY_LEN(bases); k++) {
+                assert_int_equal(made[i].index, made[k].index);
+                assert_true(ab_handle_is_live(&arenas[i], made[k]) == (i == k));
+                assert_true(i == k || !ab_handle_remove(&arenas[i], made[k]));
+            }
+        for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++)
+            assert_true(ab_handle_remove(&arenas[i], made[i]));
+    }
+    for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++) {
+        expect_full(&arenas[i]);
+        ab_handle_arena_fini(&arenas[i]);
+    }
+}
+
+/* The bases of heaps that are open at once differ, however many there are. */
+static void handles_of_another_heap_are_stale(void **state)
+{
+    (void)state;
+    enum { HEAPS = 40 };
+    const struct ab_backend *b = ab_builtin_find("handle");
+    const struct ab_facts facts = {.largest_bytes = 64, .live_peak_blocks = 4, .lanes = 1};
+    const uint64_t values[16] = {0};
+    struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
+    struct ab_heap *heaps[HEAPS];
+    ab_ref refs[HEAPS];
+    for (unsigned i = 0; i < HEAPS; i++) {
+        assert_int_equal(b->open(&args, &heaps[i]), 0);
+        refs[i] = b->alloc(heaps[i], 64);
+    }
+    for (unsigned i = 0; i < HEAPS; i++)
+        for (unsigned k = 0; k < HEAPS; k++) {
+            assert_true((b->resolve(heaps[i], refs[k]) != NULL) == (i == k));
+            if (i != k)
+                b->free(heaps[i], refs[k], 64);
+        }
+    for (unsigned i = 0; i < HEAPS; i++) {
+        assert_non_null(b->resolve(heaps[i], refs[i]));
+        b->close(heaps[i]);
+    }
 }
 
 /* Also of slots whose last value never was removed: the flush was its end. */
@@ -483,6 +543,8 @@ int main(void)
         cmocka_unit_test(handles_that_were_never_given_out_are_stale),
         cmocka_unit_test(a_slot_whose_versions_are_used_up_is_retired),
         cmocka_unit_test(the_last_of_all_versions_is_used_and_never_wraps),
+        cmocka_unit_test(handles_of_an_arena_with_another_base_are_stale),
+        cmocka_unit_test(handles_of_another_heap_are_stale),
         cmocka_unit_test(a_flush_makes_every_handle_stale_and_every_slot_reusable),
         cmocka_unit_test(iteration_meets_live_values_only_each_once),
         cmocka_unit_test(the_current_value_of_an_iteration_may_be_removed),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/params.h"
 
+#include "backend/builtin.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 static const char *const threads[] = {"mutex", "sharded", "local", NULL};
 static const struct ab_param params[] = {
     {"reserve", "", AB_PARAM_BYTES, 4096, 16, 1 << 30, NULL},
-    {"slots", "", AB_PARAM_COUNT, 10, 1, 1000, NULL},
+    {"slots", "", AB_PARAM_COUNT, 10, 1, 1025, NULL},
     {"poison", "", AB_PARAM_BOOL, 1, 0, 1, NULL},
     {"threads", "", AB_PARAM_CHOICE, 1, 0, 2, threads},
 };
@@ -60,7 +62,7 @@ static void what_is_wrong_is_said_with_what_is_allowed(void **state)
         {"reserve=-1", "slab:reserve: \"-1\"", ""},
         {"reserve=", "slab:reserve: \"\"", ""},
         {"reserve=5 parsecs", "a size is like", ""},
-        {"slots=0", "must be from 1 to", ""},
+        {"slots=0", "must be from 1 to 1025", ""},
         {"slots=99999999999999999999999999", "slots", ""},
         {"poison=maybe", "must be on or off", ""},
         {"threads=shared", "did you mean \"sharded\"? allowed: mutex, sharded, local", ""},
@@ -74,6 +76,32 @@ static void what_is_wrong_is_said_with_what_is_allowed(void **state)
         if (strstr(err.text, table[i].part) == NULL || strstr(err.text, table[i].also) == NULL)
             fail_msg("%s: \"%s\" does not say \"%s\"", table[i].text, err.text, table[i].part);
         assert_int_equal(v[0], 77);
+    }
+}
+
+static void a_setting_that_counts_only_beside_another_is_refused_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *says; /* NULL = fine */
+    } table[] = {
+        {"slab", "shards=4", "slab:shards: has no effect with threads=auto, only with "
+                             "threads=sharded"},
+        {"slab", "threads=mutex:shards=4", "with threads=mutex"},
+        {"slab", "shards=4:threads=sharded", NULL},
+        {"slab", "threads=mutex:shards=0", NULL},
+        {"pool", "shards=2", "pool:shards: has no effect"},
+        {"paged", "form=pool:block=64KiB", "paged:block: has no effect with form=pool"},
+        {"paged", "block=64KiB", NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        uint64_t v[AB_BACKEND_PARAMS_MAX] = {77};
+        struct ab_err err = {0};
+        enum ab_status status =
+            ab_params_parse(ab_builtin_find(table[i].name), table[i].text, v, &err);
+        assert_int_equal(status, table[i].says == NULL ? AB_OK : AB_USAGE);
+        if (table[i].says != NULL && strstr(err.text, table[i].says) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.text, table[i].says);
     }
 }
 
@@ -103,6 +131,7 @@ int main(void)
         cmocka_unit_test(without_text_every_value_is_its_default),
         cmocka_unit_test(values_are_read_by_their_type),
         cmocka_unit_test(what_is_wrong_is_said_with_what_is_allowed),
+        cmocka_unit_test(a_setting_that_counts_only_beside_another_is_refused_alone),
         cmocka_unit_test(a_back_end_without_parameters_says_so),
         cmocka_unit_test(overlong_text_is_refused),
     };

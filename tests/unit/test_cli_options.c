@@ -86,6 +86,8 @@ static void mistakes_name_what_is_right(void **state)
         {AB_COMMAND_RUN, {"--reps=1e1x"}, "unknown unit"},
         {AB_COMMAND_RUN, {"--reps=-1"}, "must not be negative"},
         {AB_COMMAND_RUN, {"--timeout=5"}, "needs a unit"},
+        {AB_COMMAND_VERIFY, {"--timeout=1ns"}, "at least 10ms"},
+        {AB_COMMAND_RUN, {"--window=1048577"}, "at most 1048576"},
         {AB_COMMAND_RUN, {"--mem-limit=1XB"}, "unknown unit"},
         {AB_COMMAND_RUN, {"--cpus=a"}, "a list of CPUs"},
         {AB_COMMAND_RUN, {"--cpus=3-1"}, "a list of CPUs"},

@@ -121,6 +121,26 @@ static void medians_parts_and_reasons_are_told(void **state)
     fake_session_free(f);
 }
 
+static void a_share_of_nothing_has_no_sign(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct numbers *n = attach(&f->s);
+    struct ab_table_style style = {.width = 120};
+    for (uint32_t i = 0; i < f->s.n_memory; i++) {
+        n->memory[i].retained = -0.0004;
+        n->memory[i].spread = -0.0;
+        n->memory[i].internal = -0.002;
+    }
+    char *text = fake_capture(write_both, &f->s, &style);
+    expect(text, "0.0%      0.0%");
+    assert_null(strstr(text, "-0.0%"));
+    expect(text, "-0.2%");
+    free(text);
+    detach(&f->s, n);
+    fake_session_free(f);
+}
+
 static void footprints_are_drawn_over_one_range(void **state)
 {
     (void)state;
@@ -190,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_parts_and_reasons_are_told),
+        cmocka_unit_test(a_share_of_nothing_has_no_sign),
         cmocka_unit_test(footprints_are_drawn_over_one_range),
         cmocka_unit_test(sizes_times_and_the_worst_are_told),
         cmocka_unit_test(nothing_wraps_whatever_the_width),
