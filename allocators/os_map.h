@@ -48,6 +48,9 @@ static inline void *ab_os_map(size_t bytes, size_t align, int prot)
     return p + head;
 }
 
+/* A huge page of x86-64, and of aarch64 with pages of 4 KiB. */
+#define AB_OS_HUGE_BYTES ((size_t)2 << 20)
+
 /* Nothing of it is known to a sanitizer any more: the next mapping may lie there. */
 static inline void ab_os_unmap(void *p, size_t bytes)
 {

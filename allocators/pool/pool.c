@@ -13,10 +13,23 @@
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };
 
+/* Chunks begin and end at multiples of it. */
+static size_t chunk_unit(const struct ab_pool *pool)
+{
+    size_t unit = pool->huge ? AB_OS_HUGE_BYTES : ab_os_page_bytes();
+    return pool->align > unit ? pool->align : unit;
+}
+
 static char *map_chunk(struct ab_pool *pool, size_t bytes)
 {
     ab_os_begin(pool->mutex);
-    char *base = ab_os_map(bytes, pool->align, PROT_READ | PROT_WRITE);
+    char *base = ab_os_map(bytes, chunk_unit(pool), PROT_READ | PROT_WRITE);
+    if (base != NULL && pool->huge && madvise(base, bytes, MADV_HUGEPAGE) != 0) {
+        int error = errno;
+        munmap(base, bytes);
+        base = NULL;
+        errno = error;
+    }
     ab_os_end(pool->mutex);
     return base;
 }
@@ -27,27 +40,30 @@ static char *open_chunk(struct ab_pool *pool, size_t bytes)
     char *base = pool->range;
     pool->range += bytes;
     ab_os_begin(pool->mutex);
-    int error = mprotect(base, bytes, PROT_READ | PROT_WRITE);
+    bool ok = mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0 &&
+              (!pool->huge || madvise(base, bytes, MADV_HUGEPAGE) == 0);
     ab_os_end(pool->mutex);
-    return error == 0 ? base : NULL;
+    return ok ? base : NULL;
 }
 
 /* Puts one more chunk behind the others. 0, or an errno. The lock is let go in between, so that
  * others may have put one there too: then there are more addresses than needed, no more memory. */
 static int add_chunk(struct ab_pool *pool, size_t n_slots)
 {
-    size_t bytes, page = ab_os_page_bytes(), unit = pool->align > page ? pool->align : page;
+    size_t bytes, unit = chunk_unit(pool);
     if (pool->n_chunks == AB_POOL_CHUNKS_MAX ||
         __builtin_mul_overflow(n_slots, pool->stride, &bytes) || bytes > PTRDIFF_MAX - unit)
         return ENOMEM;
     size_t map_bytes = ab_os_round_up(bytes, unit);
+    if (pool->grows && pool->huge) /* no huge page for a few slots */
+        bytes = map_bytes - map_bytes % pool->stride;
     bool has_range = pool->range_end != NULL;
     if (has_range && map_bytes > (size_t)(pool->range_end - pool->range))
         return ENOMEM;
     char *base = has_range ? open_chunk(pool, map_bytes) : map_chunk(pool, map_bytes);
     if (base == NULL)
         return errno;
-    pool->n_os_calls++;
+    pool->n_os_calls += 1u + pool->huge;
     if (pool->n_chunks == AB_POOL_CHUNKS_MAX) {
         if (!has_range)
             ab_os_unmap(base, map_bytes);
@@ -83,12 +99,13 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
     if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX || (align & (align - 1)) != 0)
         return ENOMEM;
     struct ab_pool made = {
-        .slot_bytes = ab_os_round_up(slot, align), .align = align, .grows = options->grows};
+        .slot_bytes = ab_os_round_up(slot, align), .align = align, .grows = options->grows,
+        .huge = options->huge};
     if (made.slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
         return ENOMEM;
     made.stride = ab_os_round_up(made.slot_bytes + AB_MARK_GAP, align);
     if (options->range != NULL) {
-        made.range = (char *)ab_os_round_up((uintptr_t)options->range, align);
+        made.range = (char *)ab_os_round_up((uintptr_t)options->range, chunk_unit(&made));
         made.range_end = options->range + options->range_bytes;
     }
     int error = add_chunk(&made, first_slots(options, made.stride));

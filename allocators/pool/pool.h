@@ -41,7 +41,7 @@ struct ab_pool {
     size_t free_bytes;
     size_t slot_bytes, stride; /* what a block may use; from slot to slot */
     uint32_t n_chunks, current; /* chunks behind the current one are empty */
-    bool grows;
+    bool grows, huge;
     size_t align; /* of every slot */
     uint64_t n_os_calls;
     char *range, *range_end; /* where chunks come from; NULL: the system */
@@ -57,6 +57,7 @@ struct ab_pool_options {
     size_t align;      /* of every slot: a power of two; less than AB_POOL_ALIGN counts as that */
     size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
     bool grows;        /* false: no more than n_slots */
+    bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */
     char *range;       /* range_bytes without access, page by page, that chunks are taken from; they
                           stay the caller's. NULL: each chunk a mapping */
     size_t range_bytes;

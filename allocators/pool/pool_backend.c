@@ -26,6 +26,7 @@ enum {
     PARAM_THREADS,
     PARAM_SHARDS,
     PARAM_DEBUG,
+    PARAM_HUGE,
     PARAM_COUNT
 };
 enum {
@@ -38,6 +39,7 @@ enum {
 };
 
 #define CACHE_LINE_BYTES ((uint64_t)64)
+#define CROWDED_BYTES ((uint64_t)256)
 #define SPAN_MIN ((uint64_t)1 << 30)
 #define SPAN_MAX ((uint64_t)1 << 40)
 
@@ -75,16 +77,22 @@ static const struct ab_param params[PARAM_COUNT] = {
                              "process at its free",
                      .type = AB_PARAM_BOOL,
                      .max = 1},
+    [PARAM_HUGE] = {.name = "huge",
+                    .help = "ask for huge pages, in chunks of whole ones: fewer misses of the TLB, "
+                            "up to 2 MiB more memory",
+                    .type = AB_PARAM_BOOL,
+                    .max = 1},
 };
 
-/* Slots a multiple of a page apart begin in the same few cache sets; one line more spreads them.
- * Not when alignment was asked for, nor against an explicit slot=. */
-static uint64_t slot_for(const struct ab_facts *f, uint64_t page)
+/* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push each
+ * other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at most a
+ * line, spreads them. Not when alignment was asked for, nor against an explicit slot=. */
+static uint64_t slot_for(const struct ab_facts *f)
 {
-    uint64_t slot = f->largest_bytes;
-    if (slot != 0 && slot % page == 0 && f->largest_align <= CACHE_LINE_BYTES)
-        slot += CACHE_LINE_BYTES;
-    return slot;
+    uint64_t slot = f->largest_bytes, more = slot / 16;
+    if (slot == 0 || slot % CROWDED_BYTES != 0 || f->largest_align > AB_POOL_ALIGN)
+        return slot;
+    return slot + (more < CACHE_LINE_BYTES ? more : CACHE_LINE_BYTES);
 }
 
 static enum ab_team_mode mode_for(uint64_t threads, uint32_t lanes)
@@ -148,7 +156,7 @@ static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts 
 static int init_lockfree(struct ab_heap *heap, const struct ab_pool_options *o, uint64_t span)
 {
     struct ab_pool_lockfree_options options = {
-        .slot_bytes = o->slot_bytes, .align = o->align, .n_slots = o->n_slots};
+        .slot_bytes = o->slot_bytes, .align = o->align, .n_slots = o->n_slots, .huge = o->huge};
     if (o->grows)
         options.n_slots = span / (o->slot_bytes + o->align + 1);
     int error = ENOMEM;
@@ -244,12 +252,12 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
     const uint64_t *values = args->values;
-    size_t page = ab_os_page_bytes();
     struct ab_pool_options options = {
-        .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts, page),
+        .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts),
         .align = facts->largest_align,
         .n_slots = values[PARAM_SLOTS],
         .grows = values[PARAM_GROW] != 0,
+        .huge = values[PARAM_HUGE] != 0,
     };
     if (values[PARAM_THREADS] == THREADS_NONE && facts->lanes > 1)
         return EINVAL;

@@ -35,9 +35,15 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
         span >> UNIT_LOG2 >= PLACE_MASK)
         return ENOMEM;
     size_t map_bytes = ab_os_round_up(span, ab_os_page_bytes());
-    char *base = ab_os_map(map_bytes, align, PROT_READ | PROT_WRITE);
+    size_t unit = options->huge && align < AB_OS_HUGE_BYTES ? AB_OS_HUGE_BYTES : align;
+    char *base = ab_os_map(map_bytes, unit, PROT_READ | PROT_WRITE);
     if (base == NULL)
         return errno;
+    if (options->huge && madvise(base, map_bytes, MADV_HUGEPAGE) != 0) {
+        int error = errno;
+        munmap(base, map_bytes);
+        return error;
+    }
     *pool = (struct ab_pool_lockfree){.base = base,
                                       .slot_bytes = slot,
                                       .stride = stride,

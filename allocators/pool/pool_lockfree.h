@@ -38,6 +38,7 @@ struct ab_pool_lockfree {
 struct ab_pool_lockfree_options {
     size_t slot_bytes, align; /* as of ab_pool_options */
     size_t n_slots;           /* at most; addresses are reserved for all, pages come on first use */
+    bool huge;                /* ask for huge pages of 2 MiB */
 };
 
 /* 0, or an errno; *pool is untouched on failure. */

@@ -58,11 +58,13 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
     if (reserve == 0 || reserve > PTRDIFF_MAX)
         return ENOMEM;
     size_t span = ab_os_round_up(reserve, AB_SLAB_BYTES);
-    char *base = options->range != NULL ? options->range
-                                        : ab_os_map(span, AB_SLAB_BYTES, PROT_NONE);
+    size_t unit = options->huge ? AB_OS_HUGE_BYTES : AB_SLAB_BYTES;
+    char *base = options->range != NULL ? options->range : ab_os_map(span, unit, PROT_NONE);
     if (base == NULL)
         return errno;
-    struct ab_slab *records = ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE);
+    bool ok = !options->huge || madvise(base, span, MADV_HUGEPAGE) == 0;
+    struct ab_slab *records =
+        ok ? ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE) : NULL;
     if (records == NULL) {
         int error = errno;
         if (options->range == NULL)
@@ -75,7 +77,8 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
                                .slabs = records,
                                .keep_max = options->keep_max,
                                .spare_max_bytes = options->spare_max_bytes,
-                               .n_os_calls = options->range != NULL ? 1 : 2};
+                               .huge = options->huge,
+                               .n_os_calls = (options->range != NULL ? 1u : 2u) + options->huge};
     make_classes(slabs, options->spacing);
     AB_POOL_CREATE(slabs);
     return 0;
@@ -132,7 +135,8 @@ static struct ab_slab *pop(struct ab_slab **list)
 static bool commit(struct ab_slabs *s)
 {
     size_t from = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - from, n = from;
-    n = n < first_commit_slabs ? first_commit_slabs : n;
+    size_t least = s->huge ? AB_OS_HUGE_BYTES >> AB_SLAB_LOG2 : first_commit_slabs;
+    n = n < least ? least : n;
     n = n > largest_commit_slabs ? largest_commit_slabs : n;
     n = n > room ? room : n;
     if (n == 0)

@@ -70,7 +70,7 @@ struct ab_slabs {
     _Alignas(64) struct ab_slab_class classes[AB_SLAB_CLASSES_MAX];
     uint8_t class_of[AB_SLAB_LARGEST / 8 + 1]; /* by size in steps of 8, rounded up */
     uint8_t n_classes;
-    bool is_range_given;
+    bool is_range_given, huge;
     char *base;           /* the reservation, at a multiple of AB_SLAB_BYTES */
     size_t span_bytes;    /* of it */
     struct ab_slab *slabs; /* one a slab of the reservation */
@@ -99,6 +99,7 @@ struct ab_slabs_options {
     size_t keep_max;        /* empty slabs that may keep their pages */
     size_t spare_max_bytes; /* mappings of freed large blocks that may */
     enum ab_slab_spacing spacing;
+    bool huge;   /* ask for huge pages; 2 MiB of slabs are committed at least */
     char *range; /* reserve_bytes without access, at a multiple of AB_SLAB_BYTES, which stay the
                     caller's; NULL: reserved and given back here */
 };

@@ -23,6 +23,7 @@ enum {
     PARAM_CLASSES,
     PARAM_SHARDS,
     PARAM_DEBUG,
+    PARAM_HUGE,
     PARAM_COUNT
 };
 enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL, THREADS_SHARDED };
@@ -71,6 +72,11 @@ static const struct ab_param params[PARAM_COUNT] = {
                              "process at its free",
                      .type = AB_PARAM_BOOL,
                      .max = 1},
+    [PARAM_HUGE] = {.name = "huge",
+                    .help = "ask for huge pages, 2 MiB of slabs at a time: fewer misses of the "
+                            "TLB, more memory",
+                    .type = AB_PARAM_BOOL,
+                    .max = 1},
 };
 
 static double least(double a, double b)
@@ -187,7 +193,8 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
         .reserve_bytes = reserve,
         .keep_max = (values[PARAM_KEEP] + team->n_members - 1) / team->n_members,
         .spare_max_bytes = values[PARAM_SPARE] / team->n_members,
-        .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES]};
+        .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES],
+        .huge = values[PARAM_HUGE] != 0};
     for (uint32_t i = 0; i < team->n_members; i++) {
         int error = init_heap(team, heap_at(team, i), options, values[PARAM_DEBUG] != 0);
         if (error != 0) {
