@@ -592,9 +592,12 @@ int main(void)
     add_subject(ab_builtin_find("pool"), "threads=sharded");
     add_subject(ab_builtin_find("pool"), "threads=lockfree");
     add_subject(ab_builtin_find("pool"), "debug=on");
+    add_subject(ab_builtin_find("pool"), "huge=on:threads=local");
+    add_subject(ab_builtin_find("pool"), "huge=on:threads=lockfree");
     add_subject(ab_builtin_find("slab"), "threads=local:classes=fine");
     add_subject(ab_builtin_find("slab"), "threads=sharded");
     add_subject(ab_builtin_find("slab"), "debug=on");
+    add_subject(ab_builtin_find("slab"), "huge=on:threads=local:classes=fine");
     add_subject(ab_builtin_find("skeleton"), "fill=on");
     for (size_t i = 0; i < n_subjects; i++)
         for (size_t k = 0; k < N_CHECKS; k++) {

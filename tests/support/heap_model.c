@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -275,4 +276,21 @@ size_t heap_model_resident(const void *from, size_t bytes)
         n += (resident & 1) * page;
     }
     return n;
+}
+
+bool heap_model_asks_huge(const void *p)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    char line[512];
+    unsigned long from, to;
+    bool is_here = false, asks = false;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            is_here = (uintptr_t)p >= from && (uintptr_t)p < to;
+        else if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+            asks = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return asks;
 }

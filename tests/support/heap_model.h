@@ -27,6 +27,8 @@ void heap_model_run(const struct ab_backend *backend, struct ab_heap *heap,
 /* Four threads; a part of the blocks is freed by another one. */
 void heap_model_run_threads(const struct ab_backend *backend, struct ab_heap *heap, unsigned n_ops,
                             size_t largest);
+/* Was madvise(MADV_HUGEPAGE) said of the mapping that p lies in? */
+bool heap_model_asks_huge(const void *p);
 /* Resident bytes of whole pages in [from, from + bytes). */
 size_t heap_model_resident(const void *from, size_t bytes);
 

@@ -54,6 +54,48 @@ static void slots_are_rounded_up_to_their_alignment(void **state)
     }
 }
 
+static void huge_chunks_are_whole_huge_pages_and_full_of_slots(void **state)
+{
+    (void)state;
+    struct ab_pool p, small = make(4096, 0, 4, true);
+    assert_false(heap_model_asks_huge(small.chunks[0].base));
+    ab_pool_fini(&small);
+    assert_int_equal(ab_pool_init(&p, &(struct ab_pool_options){
+                                          .slot_bytes = 272, .grows = true, .huge = true}), 0);
+    for (size_t i = 0; i < 5 * (2 * MIB / p.stride); i++)
+        assert_non_null(ab_pool_alloc(&p, 272));
+    assert_true(p.n_chunks > 1);
+    for (uint32_t i = 0; i < p.n_chunks; i++) {
+        const struct ab_pool_chunk *c = &p.chunks[i];
+        assert_int_equal((uintptr_t)c->base % (2 * MIB), 0);
+        assert_int_equal(c->map_bytes % (2 * MIB), 0);
+        assert_true(c->map_bytes - (size_t)(c->end - c->base) < p.stride);
+        assert_true(heap_model_asks_huge(c->base));
+    }
+    ab_pool_fini(&p);
+    assert_int_equal(ab_pool_init(&p, &(struct ab_pool_options){
+                                          .slot_bytes = 272, .n_slots = 3, .huge = true}), 0);
+    assert_true(ab_pool_alloc(&p, 1) && ab_pool_alloc(&p, 1) && ab_pool_alloc(&p, 1));
+    assert_null(ab_pool_alloc(&p, 1)); /* no more than were asked for */
+    ab_pool_fini(&p);
+}
+
+static void a_slot_that_would_crowd_into_a_few_cache_sets_is_a_little_longer(void **state)
+{
+    (void)state;
+    static const size_t table[][3] = {{256, 0, 272},   {512, 16, 544},  {1024, 0, 1088},
+                                      {4096, 0, 4160}, {256, 64, 256},  {128, 0, 128},
+                                      {192, 0, 192},   {4096, 4096, 4096}};
+    const struct ab_backend *b = ab_builtin_find("pool");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct ab_facts facts = {.lanes = 1, .largest_bytes = table[i][0],
+                                 .largest_align = table[i][1], .live_peak_blocks = 10};
+        struct ab_heap *heap = heap_model_open(b, "", &facts);
+        assert_int_equal(b->usable_size(heap, b->alloc(heap, 1)), table[i][2]);
+        b->close(heap);
+    }
+}
+
 static void pools_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -398,6 +440,8 @@ int main(void)
         cmocka_unit_test(slots_hold_the_largest_request_and_serve_smaller_ones),
         cmocka_unit_test(large_slots_do_not_all_begin_in_the_same_cache_set),
         cmocka_unit_test(without_growth_there_are_as_many_slots_as_the_work_needs),
+        cmocka_unit_test(huge_chunks_are_whole_huge_pages_and_full_of_slots),
+        cmocka_unit_test(a_slot_that_would_crowd_into_a_few_cache_sets_is_a_little_longer),
         cmocka_unit_test(random_work_agrees_with_the_model),
         cmocka_unit_test(several_lanes_share_one_pool),
     };

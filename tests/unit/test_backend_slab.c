@@ -65,6 +65,22 @@ static void sizes_that_cannot_be_reserved_are_refused(void **state)
     }
 }
 
+static void huge_slabs_are_committed_a_huge_page_at_a_time(void **state)
+{
+    (void)state;
+    struct ab_slabs s;
+    assert_int_equal(ab_slabs_init(&s, &(struct ab_slabs_options){
+                                           .reserve_bytes = 64 << 20, .keep_max = 100,
+                                           .huge = true}), 0);
+    assert_int_equal((uintptr_t)s.base % (2 << 20), 0);
+    for (size_t i = 0; i < 3 * (2 << 20) / 4096; i++) {
+        assert_non_null(ab_slabs_alloc(&s, 4096));
+        assert_int_equal(s.n_committed % 32, 0);
+    }
+    assert_true(heap_model_asks_huge(s.base));
+    ab_slabs_fini(&s);
+}
+
 static void every_small_size_gets_the_next_power_of_two(void **state)
 {
     (void)state;
@@ -581,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_cannot_be_reserved_are_refused),
+        cmocka_unit_test(huge_slabs_are_committed_a_huge_page_at_a_time),
         cmocka_unit_test(every_small_size_gets_the_next_power_of_two),
         cmocka_unit_test(fine_classes_waste_little_and_are_aligned),
         cmocka_unit_test(blocks_of_a_size_that_does_not_divide_a_slab_stay_in_it),
