@@ -48,7 +48,8 @@ static const char *const thread_modes[] = {"auto",    "mutex",    "none", "local
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a slot, larger requests fail; 0 = the largest request",
+                    .help = "size of a slot, larger requests fail; 0 = the largest request, and a "
+                            "little more where slots would crowd into few cache sets",
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_SLOTS] = {.name = "slots",

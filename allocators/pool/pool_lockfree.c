@@ -49,7 +49,8 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       .stride = stride,
                                       .align = align,
                                       .span_bytes = span,
-                                      .map_bytes = map_bytes};
+                                      .map_bytes = map_bytes,
+                                      .huge = options->huge};
     AB_POOL_CREATE(pool);
     return 0;
 }
@@ -199,5 +200,7 @@ void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool)
     if (ab_pool_lockfree_live(pool) > 0 || used == 0)
         return;
     ab_pool_lockfree_reset(pool);
-    madvise(pool->base, ab_os_round_up(used, ab_os_page_bytes()), MADV_DONTNEED);
+    size_t unit = pool->huge ? AB_OS_HUGE_BYTES : ab_os_page_bytes();
+    used = ab_os_round_up(used, unit);
+    madvise(pool->base, used < pool->map_bytes ? used : pool->map_bytes, MADV_DONTNEED);
 }

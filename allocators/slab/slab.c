@@ -425,6 +425,9 @@ void ab_slabs_purge(struct ab_slabs *s)
         give_pages_back(s, pop(&s->kept));
     s->n_kept = 0;
     ab_slabs_let_go(s);
+    if (s->huge) /* the last huge page came whole; the lock stays, for others could take slabs of it */
+        madvise(s->base + (s->n_fresh << AB_SLAB_LOG2),
+                (s->n_committed - s->n_fresh) << AB_SLAB_LOG2, MADV_DONTNEED);
     ab_slabs_large_purge(s);
 }
 

@@ -362,6 +362,18 @@ bool ab_lanes_have_failed(const struct ab_worker *w)
     return false;
 }
 
+bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end)
+{
+    enum { LOOKED_AT = 4096 };
+    uint32_t n = end - begin < LOOKED_AT ? end - begin : LOOKED_AT, n_followed = 0;
+    for (uint32_t i = begin; i + 1 < begin + n; i++) {
+        unsigned code = AB_OP_CODE(lane->ops[i]);
+        bool is_plain = code == AB_CODE_ALLOC || code == (AB_CODE_ALLOC | AB_CODE_TOUCHED);
+        n_followed += is_plain && AB_OP_CODE(lane->ops[i + 1]) == code;
+    }
+    return n_followed > n / 2;
+}
+
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
     uint32_t low = w->block->request.first_sample, high = w->block->request.n_samples;

@@ -32,6 +32,9 @@ void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn);
 bool ab_lanes_next_burst(struct ab_lane *lane);
 /* An allocation gave NULL in some lane. The same answer for all lanes between two phases. */
 bool ab_lanes_have_failed(const struct ab_worker *w);
+/* Are most of the ops [begin, end), going by the first of them, plain allocations behind each other?
+ * A question about the work, so all back ends get the same answer. */
+bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end);
 /* The first sample of the burst at or behind a position in it. */
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
 

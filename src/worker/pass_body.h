@@ -285,7 +285,6 @@ INLINE void FN(prefetch)(const struct ab_slot *slots, const uint64_t *op)
 
 #ifdef CURSOR
 #define ALLOC_NEXT(f, cursor, size) FN(alloc_next)((f), &(cursor), (size))
-#define PREFETCH_NEXT(slots, op) ((void)0) /* would take longer than what is measured */
 /* What is handed out from stays in registers from one allocation to the next, as it does in a
  * program's own loop; only when that is used up is the allocator itself asked. */
 INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
@@ -300,6 +299,11 @@ INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
 }
 #else
 #define ALLOC_NEXT(f, cursor, size) CALL_ALLOC((f), (size))
+#endif
+
+#ifdef OBJECT
+#define PREFETCH_NEXT(slots, op) ((void)0) /* compiled in: it takes as long as what is measured */
+#else
 #define PREFETCH_NEXT(slots, op) FN(prefetch)((slots), (op))
 #endif
 
@@ -331,27 +335,49 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
     return i;
 }
 
-/* Where it stopped: `end`, or behind it when a reset passed over what is there. */
-static __attribute__((noinline)) uint32_t FN(untimed)(struct ab_lane *lane, FACE *f,
-                                                      uint32_t begin, uint32_t stop)
+/* The loop of phases that are full of rows of allocations; in others it costs more than it saves. */
+static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane, FACE *f,
+                                                           uint32_t begin, uint32_t stop)
 {
-    struct ab_slot *slots = lane->slots;
     const uint64_t *end = lane->ops + stop;
-    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop;
     while (i < 0) {
-        FN(prefetch)(slots, &end[i]);
         unsigned code = AB_OP_CODE(end[i]);
-        if (code == (AB_CODE_ALLOC | AB_CODE_TOUCHED)) {
-            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC | AB_CODE_TOUCHED);
-        } else if (code == AB_CODE_ALLOC) {
+        FN(prefetch)(lane->slots, &end[i]);
+        if (code == AB_CODE_ALLOC) {
             i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC);
+        } else if (code == (AB_CODE_ALLOC | AB_CODE_TOUCHED)) {
+            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC | AB_CODE_TOUCHED);
         } else {
-            if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            if (FN(run_op)(lane, f, end[i], lane->slots, UNTIMED))
                 i += (ptrdiff_t)lane->n_spared;
             i++;
         }
     }
     return stop + (uint32_t)i;
+}
+
+static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane, FACE *f,
+                                                            uint32_t begin, uint32_t stop)
+{
+    struct ab_slot *slots = lane->slots;
+    const uint64_t *end = lane->ops + stop;
+    __asm__("" : "+r"(end)); /* to be kept, not to be added up anew for each op */
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    while (i < 0) {
+        FN(prefetch)(slots, &end[i]);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
+    }
+    return stop + (uint32_t)i;
+}
+
+/* Where it stopped: `end`, or behind it when a reset passed over what is there. */
+INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    return lane->is_in_rows ? FN(untimed_rows)(lane, f, begin, end)
+                            : FN(untimed_mixed)(lane, f, begin, end);
 }
 
 /* In chunks, so that the parent knows about where a crash happened. */
@@ -366,18 +392,21 @@ static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
 }
 
 /* The syscalls before a phase leave the loop out of the caches; a phase of one reset would be timed
- * fetching it. Two ops that do nothing bring it back, and the first op of the phase. Nothing of the
- * allocator's is touched. */
+ * fetching it. Two ops that do nothing, on a slot of their own, bring it back, and the first op of the
+ * phase. Nothing of the allocator's is touched. */
 static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin)
 {
     static const uint64_t nothing[2 + PREFETCH_DISTANCE] = {
         AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_TOUCH_NONE),
         AB_OP_MAKE(AB_CODE_RESET, 1, 0), /* 1: not at once, one by one; 0 of them */
     };
+    struct ab_slot none = {0}, *slots = lane->slots;
     const uint64_t *ops = lane->ops;
     lane->ops = nothing;
+    lane->slots = &none;
     FN(untimed_range)(lane, f, 0, 2);
     lane->ops = ops;
+    lane->slots = slots;
     (void)*(const volatile uint64_t *)&ops[begin];
     (void)*(const volatile bool *)&lane->w->phases[phase].is_measured;
     (void)*(const volatile unsigned *)&lane->w->block->request.pass;
@@ -494,6 +523,7 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
     struct ab_phase_meter meter;
+    lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
     ab_lane_begin_phase(lane, phase);
     ab_phase_meter_begin(&meter);
     FN(rehearse)(lane, f, phase, begin[0]);
@@ -519,9 +549,10 @@ void FN(ab_pass)(struct ab_lane *lane)
 }
 
 #ifdef OBJECT
-/* Compiled in: the pre-flight goes op by op through the very loop that is timed. */
+/* Compiled in: the pre-flight goes op by op through the very loops that are timed. */
 void FN(ab_step)(struct ab_lane *lane, uint32_t at)
 {
+    lane->is_in_rows = !lane->is_in_rows; /* both, in turn */
     FN(untimed)(lane, lane->face, at, at + 1);
 }
 #endif

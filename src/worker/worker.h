@@ -45,6 +45,7 @@ struct ab_lane {
     uint32_t op;            /* index of the op running, for what is noted about it */
     uint32_t chunk_ops;     /* the untimed loop notes where it is every so many */
     bool may_reset;         /* the back end has a bulk reset */
+    bool is_in_rows;        /* this phase is made of rows of allocations: which loop to use */
     uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
     bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
