@@ -37,7 +37,8 @@ static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err
     char name[sizeof b->name], shown[256];
     memcpy(name, b->name, sizeof name);
     name[strcspn(name, ":")] = 0;
-    if (ab_builtin_find(name) != NULL || ab_preset_find(name) != NULL)
+    const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
+    if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
         return AB_OK;
     return ab_fail(err, AB_USAGE, "its back end %s is a library of your own: give all its back ends "
                    "again, with -b and the path",

@@ -94,8 +94,8 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     default:
         line->verdict = line->work < floor ? AB_VERIFY_VACUOUS : AB_VERIFY_OK;
         if (line->verdict == AB_VERIFY_VACUOUS)
-            snprintf(line->text, sizeof line->text, "%llu %s: a proof takes %llu",
-                     (unsigned long long)line->work, line->unit, (unsigned long long)floor);
+            snprintf(line->text, sizeof line->text, "%s: %llu; a proof takes %llu",
+                     line->unit, (unsigned long long)line->work, (unsigned long long)floor);
     }
 }
 

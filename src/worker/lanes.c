@@ -130,8 +130,10 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
         .slots = w->slots,
         .progress = index == 0 ? &report->op : &report->lane_ops[index],
         .index = index,
-        .chunk_ops =
-            w->block->request.decorator == AB_DECORATOR_NONE ? AB_PROGRESS_OPS : 1,
+        .chunk_ops = w->block->request.decorator == AB_DECORATOR_NONE &&
+                             w->block->request.pass != AB_PASS_TAIL
+                         ? AB_PROGRESS_OPS
+                         : 1,
         .is_strict = w->block->request.is_strict != 0,
         .is_counting = w->image->n_lanes > 1 && w->block->request.pass == AB_PASS_TAIL,
         .first_null_op = UINT32_MAX,

@@ -100,7 +100,7 @@ static void refuse_fault(const struct ab_lane *lane)
 static void refuse_null(const struct ab_lane *lane)
 {
     char op[24], size[24];
-    if (lane->first_null_op != UINT32_MAX)
+    if (lane->first_null_op != UINT32_MAX && lane->is_null_of_fault)
         refuse_fault(lane);
     if (lane->first_null_op != UINT32_MAX)
         ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",

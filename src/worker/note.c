@@ -5,6 +5,8 @@
  */
 #include "worker/worker.h"
 
+#include "worker/verify.h"
+
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +91,7 @@ void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
         return; /* NULL for size 0 is legal */
     lane->first_null_op = lane->w->image->burst.first + lane->op;
     lane->first_null_size = size;
+    lane->is_null_of_fault = ab_worker_was_faulty();
 }
 
 static uint32_t least_worst(const struct ab_tail *tail)

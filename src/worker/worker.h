@@ -50,6 +50,7 @@ struct ab_lane {
     bool is_strict;
     bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
+    bool is_null_of_fault;  /* fault+ gave it */
     uint64_t first_null_size;
     uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */
     uint64_t wait_ticks;

@@ -48,6 +48,16 @@ work_of() { # FILE
     [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
 }
 
+@test "rows that are compiled in or stand behind a checker are gone on with too" {
+    bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --reps 3 \
+        --json "$OUT/whole.json" -q
+    cut_to 1
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    expect_json '[.results[] | select(.backend == "inline+arena") | .block] | unique == [0, 1, 2]' \
+        "$OUT/resumed.json"
+}
+
 @test "the blocks of the partial result are taken over as they are" {
     make_partial
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"

@@ -78,6 +78,11 @@ static void huge_slabs_are_committed_a_huge_page_at_a_time(void **state)
         assert_int_equal(s.n_committed % 32, 0);
     }
     assert_true(heap_model_asks_huge(s.base));
+    for (size_t i = 0; i < s.n_committed; i++) /* a huge page comes whole */
+        s.base[i << AB_SLAB_LOG2] = 1;
+    ab_slabs_reset(&s);
+    ab_slabs_purge(&s);
+    assert_int_equal(heap_model_resident(s.base, s.n_committed << AB_SLAB_LOG2), 0);
     ab_slabs_fini(&s);
 }
 
