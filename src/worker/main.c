@@ -81,16 +81,13 @@ static void drop_descriptors(void)
     close(AB_WORKER_FD_RUN);
 }
 
-/* The NULL that fault+ was to give, if that is what it is. */
+/* The NULL that fault+ was to give. */
 static void refuse_fault(const struct ab_lane *lane)
 {
     char op[24], index[24], n[24];
     uint64_t fault_n = worker.block->request.fault_n;
-    const char *call = ab_worker_fault();
-    if (call == NULL)
-        return;
     bool has_lanes = worker.image->n_lanes > 1;
-    ab_worker_fail(&worker, AB_FAILURE_NULL, call, " returned NULL (op ",
+    ab_worker_fail(&worker, AB_FAILURE_NULL, ab_worker_fault(), " returned NULL (op ",
                    ab_worker_number(op, lane->first_null_op), has_lanes ? ", lane " : "",
                    has_lanes ? ab_worker_number(index, lane->index) : "",
                    "): call ", ab_worker_number(n, fault_n),
@@ -100,13 +97,14 @@ static void refuse_fault(const struct ab_lane *lane)
 static void refuse_null(const struct ab_lane *lane)
 {
     char op[24], size[24];
-    if (lane->first_null_op != UINT32_MAX && lane->is_null_of_fault)
+    if (lane->first_null_op == UINT32_MAX)
+        return;
+    if (lane->is_null_of_fault)
         refuse_fault(lane);
-    if (lane->first_null_op != UINT32_MAX)
-        ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",
-                       ab_worker_number(size, lane->first_null_size),
-                       " bytes returned NULL (at or after op ",
-                       ab_worker_number(op, lane->first_null_op), ")", NULL);
+    ab_worker_fail(&worker, AB_FAILURE_NULL, "a request for ",
+                   ab_worker_number(size, lane->first_null_size),
+                   " bytes returned NULL (at or after op ",
+                   ab_worker_number(op, lane->first_null_op), ")", NULL);
 }
 
 static void finish(void)

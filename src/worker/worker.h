@@ -95,8 +95,8 @@ void ab_worker_leave_heap(struct ab_lane *lane);
 typedef void ab_lane_pass(struct ab_lane *lane);
 ab_lane_pass ab_pass_malloc, ab_pass_heap, ab_pass_handle;
 
-/* How many ops the untimed loop runs between two notes of where it is; 1 behind a decorator, which
- * is there to find a place and not to be timed. */
+/* How many ops the untimed loop runs between two notes of where it is; 1 behind a decorator and in
+ * the unmeasured phases of the tail pass: there a place is to be found and nothing timed. */
 enum { AB_PROGRESS_OPS = 4096 };
 
 /* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
