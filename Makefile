@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # One Makefile, no configure. `make help` lists the targets; V=1 shows the commands.
+# CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the user's: they follow ours and never replace them.
 
 VARIANT ?= release
 ifeq ($(filter $(VARIANT),release debug asan tsan),)
@@ -16,7 +17,8 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 ifeq ($(WERROR),1)
 WARN += -Werror
 endif
-HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
+FORTIFY := $(if $(filter -O0 -D_FORTIFY_SOURCE%,$(CPPFLAGS) $(CFLAGS)),,-D_FORTIFY_SOURCE=2)
+HARDEN := -fstack-protector-strong -fstack-clash-protection $(FORTIFY)
 ifeq ($(shell uname -m),x86_64)
 HARDEN += -fcf-protection
 endif
@@ -30,17 +32,27 @@ SAN_tsan      := -fsanitize=thread
 PLAIN := $(PLAIN_$(VARIANT))
 SAN   := $(SAN_$(VARIANT))
 
-CPPFLAGS += -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
-CFLAGS   += -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-builtin-malloc -fno-builtin-free $(WARN)
+AB_CPPFLAGS := -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
+AB_CFLAGS   := -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-builtin-malloc \
+               -fno-builtin-free $(WARN)
+AB_LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
+
+# What compiles and links: for what a measuring process contains, and for the rest.
+PLAIN_FLAGS = $(AB_CFLAGS) $(PLAIN) $(CFLAGS)
+ALL_FLAGS   = $(AB_CFLAGS) $(PLAIN) $(SAN) $(CFLAGS)
+CPP_FLAGS   = $(AB_CPPFLAGS) $(CPPFLAGS)
+LINK        = $(CC) $(ALL_FLAGS) $(AB_LDFLAGS) $(LDFLAGS)
+LIBS        = $(AB_LDLIBS) $(LDLIBS)
+DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
-BUILD_FLAGS = $(filter -O% -f% -g% -std=%,$(CFLAGS) $(PLAIN) $(SAN))
-$(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
-LDFLAGS  += -pie -Wl,-z,relro,-z,now,-z,noexecstack
-LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
+BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
+$(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: \
+  AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 # What a measuring process contains; everything else lives in the parent only.
 WORKER_SRC := $(sort $(wildcard src/worker/*.c src/verify/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
-              src/core/units.c src/measure/footprint.c \
+              src/core/units.c src/measure/footprint.c src/measure/residency.c \
               $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
 PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
 RECORDER_SRC := $(PRELOAD_SRC) src/record/half_pack.c
@@ -50,7 +62,8 @@ LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
-WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/plain/%.o)
+# Without a sanitizer both trees would hold the same objects.
+WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/$(if $(SAN),plain,obj)/%.o)
 
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so
 
@@ -76,15 +89,25 @@ endif
 .PHONY: all help
 all: $(TOOLS)
 
+# Other flags or another compiler make other objects: each depends on this file, which changes
+# with them. -Werror alone changes no object.
+quoted = '$(subst ','\'',$(1))'
+STAMP := $(strip $(filter-out -Werror,$(CC) $(shell $(CC) -dumpfullversion 2>/dev/null) $(CPP_FLAGS) \
+         $(ALL_FLAGS) $(AB_LDFLAGS) $(LDFLAGS) $(LIBS)))
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call quoted,$(STAMP)) | cmp -s - $@ || \
+	  printf '%s\n' $(call quoted,$(STAMP)) >$@
+.PHONY: force
+
 $(B)/allocbench: $(MAIN_OBJ) $(B)/liballocbench.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # A source that is gone must leave the archive: the list of objects is a prerequisite too.
 $(B)/objects.list: force
 	@mkdir -p $(@D)
 	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
-.PHONY: force
 
 $(B)/liballocbench.a: $(LIB_OBJ) $(B)/objects.list
 	$(call say,AR,$@)
@@ -92,52 +115,71 @@ $(B)/liballocbench.a: $(LIB_OBJ) $(B)/objects.list
 
 $(B)/allocbench-worker: $(WORKER_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(PLAIN) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(PLAIN_FLAGS) $(AB_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/obj/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPP_FLAGS) $(ALL_FLAGS) $(DEPS) -c -o $@ $<
+
+$(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
+
+$(B)/plain/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPP_FLAGS) $(PLAIN_FLAGS) $(DEPS) -c -o $@ $<
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
-$(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER): $(RECORDER_SRC)
+RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
+RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
+                 -ftls-model=initial-exec
+RECORDER_OBJ := $(RECORDER_SRC:.c=.o)
+
+$(B)/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder/%)
+$(B)/guests/wrong1/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder1/%)
+$(B)/guests/wrong2/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder2/%)
+$(RECORDERS):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fPIE,$(CFLAGS)) $(PLAIN) -fPIC -fno-builtin -fvisibility=hidden \
-	  -ftls-model=initial-exec -MMD -MP -MF $@.d -shared -Wl,-z,relro,-z,now \
-	  $(if $(findstring wrong,$@),-DAB_RECORD_WRONG=$(patsubst $(B)/guests/wrong%/$(RECORDER),%,$@)) \
-	  -Wl,-soname,$(RECORDER) -o $@ $(RECORDER_SRC)
+	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(RECORDER) $(LDFLAGS) \
+	  -o $@ $(filter %.o,$^) $(LDLIBS)
 
-$(B)/obj/%.o: %.c
+RECORDER_CC = $(Q)mkdir -p $(@D) && $(CC) $(CPP_FLAGS) $(RECORDER_FLAGS) $(DEPS) -c -o $@ $<
+$(B)/recorder/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) -MMD -MP -c -o $@ $<
-
-$(B)/obj/tests/%.o: CPPFLAGS += -Itests
-
-$(B)/plain/%.o: %.c
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) -MMD -MP -c -o $@ $<
+	$(RECORDER_CC)
+$(B)/recorder1/%.o: %.c $(B)/flags
+	$(RECORDER_CC) -DAB_RECORD_WRONG=1
+$(B)/recorder2/%.o: %.c $(B)/flags
+	$(RECORDER_CC) -DAB_RECORD_WRONG=2
 
 $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ \
-	  $< $(SUPPORT_OBJ) $(B)/liballocbench.a -lcmocka $(LDLIBS)
+	$(Q)$(LINK) $(CPP_FLAGS) -Itests $(DEPS) -o $@ $< $(SUPPORT_OBJ) $(B)/liballocbench.a \
+	  -lcmocka $(LIBS)
 
-$(B)/guests/lib%.so: tests/guests/lib%.c
-	@mkdir -p $(@D)
-	$(call say,SO,$@)
-	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -fno-builtin -ftls-model=initial-exec -shared -o $@ $<
-
-# broken allocators, for what must find them
+# Guests are programs of others: they have flags of their own and only the user's CPPFLAGS.
+# tests/mutants: broken allocators, for what must find them
+GUEST_FLAGS    := -std=gnu17 -g -Wall -Wextra -fno-builtin
+GUEST_SO_FLAGS := $(GUEST_FLAGS) -O2 -fPIC -ftls-model=initial-exec -shared
 MUTANT_LIB := $(patsubst tests/mutants/%.c,$(B)/mutants/%.so,$(sort $(wildcard tests/mutants/lib*.c)))
-$(B)/mutants/lib%.so: tests/mutants/lib%.c $(wildcard tests/mutants/*.h)
+
+$(B)/guests/lib%.so: tests/guests/lib%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,SO,$@)
-	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -fno-builtin -ftls-model=initial-exec -shared -o $@ $<
+	$(Q)$(CC) $(CPP_FLAGS) $(GUEST_SO_FLAGS) $(DEPS) -o $@ $<
 
-$(B)/guests/%: tests/guests/%.c
+$(B)/mutants/lib%.so: tests/mutants/lib%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,SO,$@)
+	$(Q)$(CC) $(CPP_FLAGS) $(GUEST_SO_FLAGS) $(DEPS) -o $@ $<
+
+$(B)/guests/%: tests/guests/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CPPFLAGS) -std=gnu17 -O1 -g -Wall -Wextra -fno-builtin -pthread -o $@ $<
+	$(Q)$(CC) $(CPP_FLAGS) $(GUEST_FLAGS) -O1 -pthread $(DEPS) -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
@@ -147,18 +189,23 @@ FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) \
             $(B)/fuzz/fuzz_trace_unchecked $(B)/fuzz/fuzz_check_unchecked
 FUZZ_REPLAY := $(B)/obj/tests/fuzz/replay.o
 
-$(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_REPLAY) $(B)/liballocbench.a
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 $(B)/fuzz/fuzz_tape: $(B)/obj/tests/fuzz/tape_model.o
 
 # The reader without its checksums, ahead of the one in the library.
-$(B)/fuzz/%_unchecked: tests/fuzz/%.c src/trace/reader.c $(FUZZ_REPLAY) $(B)/liballocbench.a
+$(B)/fuzz/%_unchecked: $(B)/unchecked/tests/fuzz/%.o $(B)/unchecked/src/trace/reader.o \
+                       $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Itests -DAB_TRACE_UNCHECKED $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(B)/unchecked/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPP_FLAGS) -Itests -DAB_TRACE_UNCHECKED $(ALL_FLAGS) $(DEPS) -c -o $@ $<
 
 .PHONY: fuzz-bins fuzz
 fuzz-bins: $(FUZZ_BIN)
@@ -167,7 +214,7 @@ fuzz:
 	$(Q)./scripts/fuzz $(FUZZ_SECONDS)
 
 # ---- running it ----
-.PHONY: quickstart test test-bins check unit unit-bins guests bench big interop deps install clean help
+.PHONY: quickstart test test-bins test-full test-bins-full check unit unit-bins guests bench big interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
 	@echo
@@ -186,20 +233,24 @@ test_%: $(B)/tests/unit/test_% all guests
 	$(Q)$<
 
 # Builds in parallel, then runs everything one by one: what is timed should be alone.
+# The caller's -j holds for them too; without one, as many as there are CPUs.
+SUBMAKE = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) --no-print-directory WERROR=1
 test-bins:
-	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=release all unit-bins guests
-	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=asan all unit-bins guests fuzz-bins
-	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=tsan \
-	  $(TSAN_TESTS:%=build/tsan/tests/unit/%)
+	$(Q)$(MAKE) $(SUBMAKE) VARIANT=release all unit-bins guests
+test-bins-full: test-bins
+	$(Q)$(MAKE) $(SUBMAKE) VARIANT=asan all unit-bins guests fuzz-bins
+	$(Q)$(MAKE) $(SUBMAKE) VARIANT=tsan $(TSAN_TESTS:%=build/tsan/tests/unit/%)
 test check: test-bins
-	$(Q)./tests/run-all build/release build/asan build/tsan
+	$(Q)./tests/run-all
+test-full: test-bins-full
+	$(Q)./tests/run-all --full
 
-$(B)/bench/%: tests/bench/%.c $(B)/liballocbench.a
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $(B)/liballocbench.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PLAIN) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost
+bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost $(B)/bench/command_costs
 	$(Q)./scripts/bench $(B)
 big: all $(B)/bench/big_trace $(B)/bench/peak_rss
 	$(Q)AB_BUILD=$(B) ./scripts/check-big
@@ -230,9 +281,11 @@ clean:
 
 help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
+	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, liballocbench-record.so (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
-	@echo '  test         everything: unit, contract, sanitizers, command line'
+	@echo '  test         proves the product in some minutes: unit, contract, command line'
+	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'
 	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
 	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  big          memory does not grow with the length of a trace: 10 and 50 million calls'

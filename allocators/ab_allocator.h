@@ -4,12 +4,14 @@
  * from: two functions and what they are called with. Self-contained. `free` is told the size,
  * which spares allocators a header per block; one that frees all at once ignores it.
  *
- * The macros give typed memory: NULL when there is none, or when n is too large.
+ * The macros give typed memory, aligned as the type asks: NULL when there is none, or when n is too
+ * large. What AB_NEW gave goes back by AB_DELETE with the same type, an array with the same n.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_H
 #define AB_ALLOCATORS_ALLOCATOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct ab_allocator {
     void *(*alloc)(size_t size, void *context); /* aligned to two pointers; size 0 gives NULL */
@@ -17,21 +19,43 @@ struct ab_allocator {
     void *context;
 };
 
-#define AB_NEW(type, allocator) ((type *)ab_allocator_array((allocator), 1, sizeof(type)))
+#define AB_ALLOCATOR_ALIGN (2 * sizeof(void *))
+
+#define AB_NEW(type, allocator) AB_NEW_ARRAY(type, 1, allocator)
 #define AB_NEW_ARRAY(type, n, allocator) \
-    ((type *)ab_allocator_array((allocator), (n), sizeof(type)))
-#define AB_DELETE(type, ptr, allocator) \
-    ((allocator)->free(sizeof(type), (ptr), (allocator)->context))
+    ((type *)ab_allocator_array((allocator), (n), sizeof(type), _Alignof(type)))
+#define AB_DELETE(type, ptr, allocator) AB_DELETE_ARRAY(type, 1, ptr, allocator)
 #define AB_DELETE_ARRAY(type, n, ptr, allocator) \
-    ((allocator)->free((n) * sizeof(type), (ptr), (allocator)->context))
+    ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), _Alignof(type))
+
+/* What a type needs in front that is aligned to more than two pointers: the block moves up to the
+ * next multiple, and the word before it says where it began. Other types need nothing. */
+static inline size_t ab_allocator_lead(size_t align)
+{
+    return align > AB_ALLOCATOR_ALIGN ? align : 0;
+}
 
 static inline void *ab_allocator_array(const struct ab_allocator *allocator, size_t n,
-                                       size_t each_bytes)
+                                       size_t each_bytes, size_t align)
 {
-    size_t bytes;
-    if (__builtin_mul_overflow(n, each_bytes, &bytes))
+    size_t bytes, all_bytes, lead = ab_allocator_lead(align);
+    if (__builtin_mul_overflow(n, each_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, bytes > 0 ? lead : 0, &all_bytes))
         return NULL;
-    return allocator->alloc(bytes, allocator->context);
+    char *begin = (char *)allocator->alloc(all_bytes, allocator->context);
+    if (begin == NULL || lead == 0)
+        return begin;
+    char *block = begin + lead - ((uintptr_t)begin & (lead - 1));
+    ((void **)(void *)block)[-1] = begin;
+    return block;
+}
+
+static inline void ab_allocator_delete(const struct ab_allocator *allocator, void *block,
+                                       size_t bytes, size_t align)
+{
+    size_t lead = ab_allocator_lead(align);
+    void *begin = block == NULL || lead == 0 ? block : ((void **)block)[-1];
+    allocator->free(bytes + lead, begin, allocator->context);
 }
 
 #endif

@@ -13,6 +13,8 @@
  *   AB_MARK_UNUSED(p, n)       no access: reserved, free, between blocks
  *   AB_MARK_ALLOC(pool, p, n)  a live block from here: accessible, not written yet
  *   AB_MARK_FREE(pool, p, n)   it is not any more; n may reach beyond what was allocated
+ *   AB_MARK_RESIZE(pool, p, n) the live block at p has n bytes now. The caller marks what it gained
+ *                              or lost
  *   AB_MARK_DEFINED(p, n)      accessible and written: zeroed memory; the allocator's own words in
  *                              a free block before it reads them; all of a mapping before munmap
  *
@@ -41,6 +43,7 @@
 #define AB_MARK_UNUSED(p, n) __asan_poison_memory_region((p), (n))
 #define AB_MARK_ALLOC(pool, p, n) ((void)(pool), __asan_unpoison_memory_region((p), (n)))
 #define AB_MARK_FREE(pool, p, n) ((void)(pool), __asan_poison_memory_region((p), (n)))
+#define AB_MARK_RESIZE(pool, p, n) ((void)(pool), (void)(p), (void)(n))
 #define AB_MARK_DEFINED(p, n) __asan_unpoison_memory_region((p), (n))
 
 #elif defined(AB_WITH_VALGRIND)
@@ -58,6 +61,7 @@
         VALGRIND_MEMPOOL_FREE((pool), (p)); \
         (void)VALGRIND_MAKE_MEM_NOACCESS((p), (n)); \
     } while (0)
+#define AB_MARK_RESIZE(pool, p, n) VALGRIND_MEMPOOL_CHANGE((pool), (p), (p), (n))
 #define AB_MARK_DEFINED(p, n) ((void)VALGRIND_MAKE_MEM_DEFINED((p), (n)))
 
 #else
@@ -69,6 +73,7 @@
 #define AB_MARK_UNUSED(p, n) ((void)0)
 #define AB_MARK_ALLOC(pool, p, n) ((void)0)
 #define AB_MARK_FREE(pool, p, n) ((void)0)
+#define AB_MARK_RESIZE(pool, p, n) ((void)0)
 #define AB_MARK_DEFINED(p, n) ((void)0)
 
 #endif

@@ -165,26 +165,36 @@ static inline enum ab_guard_fault ab_guard_inspect(const struct ab_guard_below *
     return AB_GUARD_FOREIGN;
 }
 
+/* Returns only when the block is in order. */
+static inline void ab_guard_demand(const struct ab_guard_below *below, void *heap,
+                                   const void *block)
+{
+    enum ab_guard_fault fault = ab_guard_inspect(below, heap, block);
+    if (fault != AB_GUARD_OK)
+        ab_guard_die(below->name, block, fault);
+}
+
 static inline void ab_guard_free(const struct ab_guard_below *below, void *heap, void *block)
 {
     if (block == NULL)
         return;
-    enum ab_guard_fault fault = ab_guard_inspect(below, heap, block);
-    if (fault != AB_GUARD_OK)
-        ab_guard_die(below->name, block, fault);
+    ab_guard_demand(below, heap, block);
     below->free(heap, ab_guard_unwrap(block));
 }
 
-/* Always moves: what still uses the old place reads poison. */
+/* Always moves: what still uses the old place reads poison. The block is looked at before another
+ * one is taken: the memory of a freed one would be the first to be handed out, with new canaries,
+ * and look like a live block. */
 static inline void *ab_guard_resize(const struct ab_guard_below *below, void *heap, void *block,
                                     size_t new_size)
 {
+    ab_guard_demand(below, heap, block);
     size_t old_size = ab_guard_size(block);
     void *copy = ab_guard_alloc(below, heap, 0, new_size, false);
     if (copy == NULL)
         return NULL;
     memcpy(copy, block, old_size < new_size ? old_size : new_size);
-    ab_guard_free(below, heap, block);
+    below->free(heap, ab_guard_unwrap(block));
     return copy;
 }
 

@@ -86,10 +86,11 @@ do for [p = 1:n_panels] {
         do for [i = 1:|$cumulative|] {
             line = $cumulative[i]
             if (words(line) < 3 || word(line, 1) eq "#") { continue }
-            value = word(line, 1) + 0
+            eval "value = " . word(line, 1) # "5e-05" + 0 is no number to gnuplot 5.4
             lowest = value < lowest ? value : lowest
             highest = value > highest ? value : highest
-            next = axis(word(line, 2) + 0, n)
+            eval "share = " . word(line, 2)
+            next = axis(share, n)
             print at, value
             if (at <= edge && next > edge) { # the last value is always behind it
                 print edge, value
@@ -151,7 +152,10 @@ set style line 101 linecolor rgb "#666666" linewidth 1
 set border 3 linestyle 101
 set tics nomirror out textcolor rgb "#333333"
 set grid xtics ytics linestyle 100
-set encoding utf8
+# Elsewhere gnuplot would complain that the locale has no degree sign.
+if (system("locale charmap") eq "UTF-8") {
+    set encoding utf8
+}
 
 # The curves of panel p, as a command: samples behind them first, then what chance may have made.
 do for [p = 1:n_panels] {

@@ -18,6 +18,7 @@ THREADS, SLOTS, BYTES_MAX = 1 << 20, (1 << 28) - 1, (1 << 63) - 1
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3, 4, 5, 6, 8
 SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
+INHERITED = 0x80000001  # kind of block
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -157,7 +158,7 @@ class Trace:
         self.data, self.at, self.is_partial = data, 0, False
         self.totals = dict.fromkeys(NAMES, 0)
         self.n_events = self.n_blocks = self.n_optional = self.next_number = 0
-        self.live, self.live_bytes, self.ended = {}, 0, set()
+        self.live, self.live_bytes, self.ended, self.inherited = {}, 0, set(), 0
         self.sha, self.stream = hashlib.sha256(), Stream()
 
     def refuse(self, why):
@@ -201,7 +202,11 @@ class Trace:
             self.refuse("the checksum of the block")
         if kind == 1:
             self.decode(Columns(self.stream.unpack(stored, n_raw)), n)
-        self.n_optional += kind >> 31
+        elif kind == INHERITED:
+            if n_raw != 8 or n_stored != 8 or self.n_events > 0 or self.inherited > 0:
+                self.refuse("inherited blocks")
+            self.inherited = struct.unpack("<Q", stored)[0]
+        self.n_optional += kind >> 31 and kind != INHERITED
         self.n_blocks += 1
         self.at += 40 + n_stored
         if kind != 2:
@@ -260,6 +265,8 @@ class Trace:
     def take(self, record, ticks):
         kind, align, thread, block, size = record
         t = self.totals
+        if self.n_events < self.inherited and kind > ALIGNED:
+            self.refuse("event %d: no allocation of an inherited block" % self.n_events)
         if thread > t["threads"] or thread in self.ended:
             self.refuse("event %d: its thread" % self.n_events)
         t["time_us"] += ticks
@@ -340,7 +347,8 @@ def main(arguments):
             print("program %s" % ascii(trace.program.decode("utf-8", "backslashreplace")))
             for name, value in trace.totals.items():
                 print("%s %d" % (name, value))
-            print("optional_blocks %d\npartial %s" % (trace.n_optional, trace.is_partial))
+            print("inherited %d\noptional_blocks %d\npartial %s"
+                  % (trace.inherited, trace.n_optional, trace.is_partial))
         print("digest %s" % trace.sha.hexdigest())
     return code
 

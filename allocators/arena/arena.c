@@ -238,6 +238,7 @@ static void resize_in_place(struct ab_arena *a, char *block, size_t old_size, si
             memset(block + old_size, 0xCD, new_size > old_size ? new_size - old_size : 0);
         }
     }
+    AB_MARK_RESIZE(a, block, new_size);
     AB_MARK_UNUSED(block + kept, (size_t)(to - block) - kept);
     AB_MARK_DEFINED(block, new_size);
     (void)kept;

@@ -97,7 +97,8 @@ void ab_arena_release(struct ab_arena *arena);
     ((type *)ab_arena_alloc_array((arena), _Alignof(type), (n), sizeof(type)))
 
 /* The statement or block behind it is a scope: what it allocates dies at its end, also when it is
- * left by break, return or goto. Scopes nest.
+ * left by return or goto. It is a loop of one round, so that break and continue leave the scope and
+ * not a loop around it. longjmp ends no scope: restore a save point then. Scopes nest.
  *     AB_ARENA_SCOPE(&arena) { char *text = ab_arena_alloc(&arena, 100); … } */
 #define AB_ARENA_SCOPE(arena) AB_ARENA_SCOPE_AT(arena, __LINE__)
 #define AB_ARENA_SCOPE_AT(arena, line) AB_ARENA_SCOPE_NAMED(arena, line)

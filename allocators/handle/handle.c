@@ -35,8 +35,8 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
 {
     const struct ab_handle_options *o = options;
     size_t align = o->align < AB_HANDLE_ALIGN ? AB_HANDLE_ALIGN : o->align, value_bytes, bytes;
-    if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX || (align & (align - 1)) != 0 ||
-        o->version_base >= AB_HANDLE_BASE_END)
+    if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX ||
+        (o->align & (o->align - 1)) != 0 || o->version_base >= AB_HANDLE_BASE_END)
         return EINVAL;
     size_t page = ab_os_page_bytes(), stride = slot_stride(o, align);
     size_t before_values = ab_os_round_up(o->capacity * sizeof arena->words[0], page);

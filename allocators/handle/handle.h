@@ -50,7 +50,7 @@ struct ab_handle_arena {
 
 struct ab_handle_options {
     size_t value_bytes;   /* 0 counts as 1; rounded up to the alignment */
-    size_t align;         /* of every value: a power of two; less than AB_HANDLE_ALIGN is that */
+    size_t align;         /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
     uint64_t capacity;    /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
     uint32_t version_max; /* values a slot holds in its life; 0 = as many as there are versions */
     uint32_t version_base; /* versions begin behind it, < AB_HANDLE_BASE_END. Arenas with bases that
@@ -59,7 +59,8 @@ struct ab_handle_options {
 };
 
 /* Reserves addresses for all values and touches none. 0, EINVAL (no capacity, more than
- * AB_HANDLE_CAPACITY_MAX, or an alignment or a base that is none), ENOMEM; *arena is untouched on failure. */
+ * AB_HANDLE_CAPACITY_MAX, or an alignment or a base that is none), ENOMEM; *arena is untouched on
+ * failure. */
 int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options);
 /* Gives everything back to the system. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);

@@ -1,73 +1,131 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks come and go at the top of a linked list only. `next` and `limit` of the top one live in
- * the arena, so that allocation touches no header.
+ * Pages come and go at the top of a linked list; one further down goes when the only block in it
+ * has moved away. `next` and `limit` of the top one live in the arena, so that allocation touches
+ * no header.
  */
 #include "allocators/paged/paged_arena.h"
 
 #include <errno.h>
 
-static const uint64_t magic_block = 0xB10CB10CA7E4A5EDu;
-static const size_t default_block_bytes = (size_t)64 << 10;
+static const uint32_t magic_page = 0xA7E4A5EDu;
+static const size_t default_page_bytes = (size_t)64 << 10;
 
-/* What overflowed into a block's header, or came from elsewhere, must not be followed. */
-static void check(const struct ab_paged_arena *a)
+/* A resize looks for its block's page through one page a KiB of the block: that costs less than the
+ * copy which it may spare. */
+enum { LOOK_LOG2 = 10 };
+
+/* What overflowed into a page's header, or came from elsewhere, must not be followed. */
+static void check(const struct ab_paged_page *page)
 {
-    if (AB_PAGED_CHECKS && a->top->magic != magic_block)
+    if (AB_PAGED_CHECKS && page->magic != magic_page)
         __builtin_trap();
 }
 
-static bool push_block(struct ab_paged_arena *a, size_t bytes)
+static bool push_page(struct ab_paged_arena *a, size_t bytes)
 {
-    struct ab_paged_block *block = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
-    if (block == NULL)
+    struct ab_paged_page *page = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
+    if (page == NULL)
         return false;
     bytes &= ~(AB_PAGED_ALIGN - 1);
+    uint32_t serial = 0;
     if (a->top != NULL) {
-        a->top->used = (size_t)(a->next - ab_paged_block_begin(a->top));
+        a->top->used = (size_t)(a->next - ab_paged_page_begin(a->top));
         a->used_below += a->top->used;
+        serial = a->top->serial + 1;
     }
-    *block = (struct ab_paged_block){.magic = magic_block, .below = a->top, .bytes = bytes};
-    a->top = block;
-    a->next = ab_paged_block_begin(block);
-    a->limit = (char *)block + bytes;
+    *page = (struct ab_paged_page){
+        .magic = magic_page, .serial = serial, .below = a->top, .bytes = bytes};
+    a->top = page;
+    a->next = ab_paged_page_begin(page);
+    a->limit = (char *)page + bytes;
     a->held_bytes += bytes;
-    a->n_blocks++;
-    AB_POOL_CREATE(block);
+    a->n_pages++;
+    AB_POOL_CREATE(page);
     AB_MARK_UNUSED(a->next, (size_t)(a->limit - a->next));
     return true;
 }
 
-/* The one below becomes the top one. */
-static void pop_block(struct ab_paged_arena *a)
+/* It is out of the list. */
+static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
 {
-    struct ab_paged_block *gone = a->top, *below = gone->below;
-    check(a);
-    a->held_bytes -= gone->bytes;
-    a->n_blocks--;
+    check(page);
+    a->held_bytes -= page->bytes;
+    a->n_pages--;
+    page->magic = 0;
+    AB_POOL_DESTROY(page);
+    ab_paged_pool_free(a->pool, page);
+}
+
+/* The one below becomes the top one. */
+static void pop_page(struct ab_paged_arena *a)
+{
+    struct ab_paged_page *gone = a->top, *below = gone->below;
     a->top = below;
     if (below != NULL) {
-        a->next = ab_paged_block_begin(below) + below->used;
+        check(below);
+        a->next = ab_paged_page_begin(below) + below->used;
         a->limit = (char *)below + below->bytes;
         a->used_below -= below->used;
     }
-    gone->magic = 0;
-    AB_POOL_DESTROY(gone);
-    ab_paged_pool_free(a->pool, gone);
+    give_back(a, gone);
+}
+
+/* Not the top one. */
+static void take_out(struct ab_paged_arena *a, struct ab_paged_page *page)
+{
+    struct ab_paged_page *above = a->top;
+    while (above->below != page)
+        above = above->below;
+    above->below = page->below;
+    a->used_below -= page->used;
+    give_back(a, page);
+}
+
+static char *end_of(const struct ab_paged_arena *a, struct ab_paged_page *page)
+{
+    return page == a->top ? a->next : ab_paged_page_begin(page) + page->used;
+}
+
+static void set_end(struct ab_paged_arena *a, struct ab_paged_page *page, char *end)
+{
+    if (page == a->top) {
+        a->next = end;
+        return;
+    }
+    size_t used = (size_t)(end - ab_paged_page_begin(page));
+    a->used_below += used - page->used;
+    page->used = used;
+}
+
+/* Where it lies in the pool, or not at all; what is in it fits. */
+static bool resize_page(struct ab_paged_arena *a, struct ab_paged_page *page, size_t bytes)
+{
+    size_t old_bytes = page->bytes;
+    bytes &= ~(AB_PAGED_ALIGN - 1);
+    if (!ab_paged_pool_resize_in_place(a->pool, page, bytes))
+        return false;
+    page->bytes = bytes;
+    a->held_bytes += bytes - old_bytes;
+    if (page == a->top)
+        a->limit = (char *)page + bytes;
+    if (bytes > old_bytes)
+        AB_MARK_UNUSED((char *)page + old_bytes, bytes - old_bytes);
+    return true;
 }
 
 int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool,
-                        size_t block_bytes, unsigned pool_tag)
+                        size_t page_bytes, unsigned pool_tag)
 {
-    size_t smallest = sizeof(struct ab_paged_block) + AB_PAGED_ALIGN;
+    size_t smallest = sizeof(struct ab_paged_page) + AB_PAGED_ALIGN;
     struct ab_paged_arena fresh = {
         .pool = pool,
-        .block_bytes = block_bytes == 0        ? default_block_bytes
-                       : block_bytes < smallest ? smallest
-                                                : block_bytes,
+        .page_bytes = page_bytes == 0        ? default_page_bytes
+                      : page_bytes < smallest ? smallest
+                                              : page_bytes,
         .pool_tag = pool_tag,
     };
-    if (!push_block(&fresh, fresh.block_bytes))
+    if (!push_page(&fresh, fresh.page_bytes))
         return ENOMEM;
     *arena = fresh;
     return 0;
@@ -76,7 +134,7 @@ int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool
 void ab_paged_arena_fini(struct ab_paged_arena *arena)
 {
     while (arena->top != NULL)
-        pop_block(arena);
+        pop_page(arena);
     *arena = (struct ab_paged_arena){0};
 }
 
@@ -93,20 +151,24 @@ static size_t pad_for(const struct ab_paged_arena *a, size_t align)
     return -(uintptr_t)a->next & (align - 1);
 }
 
-/* A block of the usual size, or as large as this request needs. */
+/* What a page needs to hold such a block; 0 when there is no such number. */
+static size_t page_bytes_for(size_t align, size_t size)
+{
+    size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_PAGED_GAP;
+    return __builtin_add_overflow(size, align + extra, &bytes) ? 0 : bytes;
+}
+
+/* A page of the usual size, or as large as this request needs. */
 static bool push_for(struct ab_paged_arena *a, size_t align, size_t size)
 {
-    size_t bytes;
-    size_t extra = sizeof(struct ab_paged_block) + 2 * AB_PAGED_ALIGN + AB_PAGED_GAP;
-    if (__builtin_add_overflow(size, align + extra, &bytes))
-        return false;
-    return push_block(a, bytes > a->block_bytes ? bytes : a->block_bytes);
+    size_t bytes = page_bytes_for(align, size);
+    return bytes != 0 && push_page(a, bytes > a->page_bytes ? bytes : a->page_bytes);
 }
 
 __attribute__((noinline)) void *ab_paged_arena_take_slow(struct ab_paged_arena *a, size_t align,
                                                          size_t size)
 {
-    check(a);
+    check(a->top);
     size_t pad = pad_for(a, align), room = (size_t)(a->limit - a->next);
     if (pad > room || !fits(a, a->next + pad, size)) {
         if (!push_for(a, align, size))
@@ -161,19 +223,56 @@ static void bury(char *from, char *to)
     (void)to;
 }
 
-static bool is_top(const struct ab_paged_arena *a, const char *block, size_t size)
+/* The last block of [page] ends here now; what was behind is dead. Of a page that has grown far
+ * beyond what is in it, the pool gets the rest. */
+static void move_down(struct ab_paged_arena *a, struct ab_paged_page *page, char *to)
 {
-    return block >= ab_paged_block_begin(a->top) && block < a->next &&
-           block + ab_paged_bytes(size) == a->next;
+    size_t kept = (size_t)(to - (char *)page) + a->page_bytes;
+    bury(to, end_of(a, page));
+    set_end(a, page, to);
+    if (page->bytes > kept + a->page_bytes)
+        resize_page(a, page, kept);
 }
 
-static void resize_top(struct ab_paged_arena *a, char *block, size_t old_size, size_t new_size)
+static bool is_last(const struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
+                    size_t size)
+{
+    const char *end = end_of(a, page);
+    return block >= ab_paged_page_begin(page) && block < end && block + ab_paged_bytes(size) == end;
+}
+
+/* The page whose last block it is; NULL when it is the last of none, or of one too far down. */
+static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char *block, size_t size)
+{
+    struct ab_paged_page *page = a->top;
+    size_t n_left = size >> LOOK_LOG2;
+    while (page != NULL && !is_last(a, page, block, size))
+        page = n_left-- > 0 ? page->below : NULL;
+    return page;
+}
+
+/* Room for the last block of the page to become that large; the page grows if it must, by a usual
+ * page more than that if it can. */
+static bool make_room(struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
+                      size_t size)
+{
+    if (size > AB_PAGED_POOL_MAX)
+        return false;
+    size_t need = (size_t)(block - (char *)page) + ab_paged_bytes(size);
+    return need <= page->bytes || resize_page(a, page, need + a->page_bytes) ||
+           resize_page(a, page, need);
+}
+
+static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, char *block,
+                        size_t old_size, size_t new_size)
 {
     char *to = block + ab_paged_bytes(new_size);
-    if (to < a->next)
-        bury(to, a->next);
-    a->next = to;
+    if (to < end_of(a, page))
+        move_down(a, page, to);
+    else
+        set_end(a, page, to);
     size_t kept = new_size & ~(size_t)7;
+    AB_MARK_RESIZE(page, block, new_size);
     AB_MARK_DEFINED(block, new_size);
     if (AB_PAGED_CHECKS && new_size > old_size)
         memset(block + old_size, 0xCD, new_size - old_size);
@@ -182,78 +281,118 @@ static void resize_top(struct ab_paged_arena *a, char *block, size_t old_size, s
     (void)kept;
 }
 
+/* A page for a block that has outgrown its own: room for twice the old size, or as much of that as
+ * the pool has. */
+static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_size)
+{
+    size_t bytes = page_bytes_for(AB_PAGED_ALIGN, new_size);
+    if (bytes <= a->page_bytes)
+        return push_for(a, AB_PAGED_ALIGN, new_size);
+    size_t spare = new_size - old_size < old_size ? old_size - (new_size - old_size) : 0;
+    for (; spare >= a->page_bytes; spare /= 2)
+        if (push_page(a, bytes + spare))
+            return true;
+    return push_page(a, bytes);
+}
+
+/* The block has moved away. */
+static void leave(struct ab_paged_arena *a, struct ab_paged_page *home, char *block, size_t size)
+{
+    if (AB_PAGED_CHECKS)
+        memset(block, 0xDD, size);
+    if (home == NULL) {
+        AB_MARK_UNUSED(block, size);
+        return;
+    }
+    AB_MARK_FREE(home, block, size);
+    if (block == ab_paged_page_begin(home) && home->below != NULL)
+        take_out(a, home);
+    else
+        move_down(a, home, block);
+}
+
+static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char *block,
+                     size_t old_size, size_t new_size)
+{
+    if (!fits(a, a->next, new_size) && !push_growing(a, old_size, new_size))
+        return NULL;
+    void *copy = ab_paged_arena_alloc(a, new_size);
+    memcpy(copy, block, old_size);
+    leave(a, home, block, old_size);
+    return copy;
+}
+
+static void *resize(struct ab_paged_arena *a, char *block, size_t old_size, size_t new_size)
+{
+    struct ab_paged_page *home = home_of(a, block, old_size);
+    if (home != NULL && make_room(a, home, block, new_size)) {
+        resize_last(a, home, block, old_size, new_size);
+        return block;
+    }
+    if (new_size <= ab_paged_bytes(old_size) - AB_PAGED_GAP) {
+        AB_MARK_DEFINED(block, new_size);
+        return block;
+    }
+    return copy_up(a, home, block, old_size, new_size);
+}
+
 void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size,
                             size_t new_size, unsigned tag)
 {
-    char *p = block;
-    if (is_top(a, p, old_size) && fits(a, p, new_size)) {
-        resize_top(a, p, old_size, new_size);
+    void *resized = resize(a, block, old_size, new_size);
+    if (resized != NULL)
         count(a, tag, 0, new_size - old_size);
-        return p;
-    }
-    if (new_size <= ab_paged_bytes(old_size) - AB_PAGED_GAP) {
-        AB_MARK_DEFINED(p, new_size);
-        count(a, tag, 0, new_size - old_size);
-        return p;
-    }
-    void *copy = ab_paged_arena_alloc(a, new_size);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, p, old_size);
-    if (AB_PAGED_CHECKS)
-        memset(p, 0xDD, old_size);
-    AB_MARK_UNUSED(p, old_size);
-    count(a, tag, 0, new_size - old_size);
-    return copy;
+    return resized;
 }
 
 bool ab_paged_arena_pop(struct ab_paged_arena *a, void *block, size_t size, unsigned tag)
 {
     char *p = block;
-    if (p == NULL || !is_top(a, p, size))
+    if (p == NULL || !is_last(a, a->top, p, size))
         return false;
     AB_MARK_FREE(a->top, p, size);
-    bury(p, a->next);
-    a->next = p;
     count(a, tag, (size_t)-1, 0 - size);
-    if (p == ab_paged_block_begin(a->top) && a->top->below != NULL)
-        pop_block(a);
+    if (p == ab_paged_page_begin(a->top) && a->top->below != NULL)
+        pop_page(a);
+    else
+        move_down(a, a->top, p);
     return true;
 }
 
 void ab_paged_arena_clear(struct ab_paged_arena *a)
 {
+    uint32_t serial = a->top->serial + 1; /* what was saved before is older than the first page */
     while (a->top->below != NULL)
-        pop_block(a);
-    check(a);
+        pop_page(a);
+    check(a->top);
     AB_POOL_TRIM(a->top, a->top, 0);
-    bury(ab_paged_block_begin(a->top), a->next);
-    a->next = ab_paged_block_begin(a->top);
+    move_down(a, a->top, ab_paged_page_begin(a->top));
+    a->top->serial = a->first_serial = serial;
     memset(a->tags, 0, sizeof a->tags);
 }
 
-uintptr_t ab_paged_arena_save(const struct ab_paged_arena *a)
+/* The top page's serial, and in units of 16 bytes where in it. */
+uint64_t ab_paged_arena_save(const struct ab_paged_arena *a)
 {
-    return (uintptr_t)a->next;
+    return (uint64_t)a->top->serial << 32 | (size_t)(a->next - (char *)a->top) / AB_PAGED_ALIGN;
 }
 
-static bool has_mark(const struct ab_paged_block *block, uintptr_t mark)
+/* Serials may wrap: their difference says which is older. */
+static bool is_older(uint32_t serial, uint32_t other)
 {
-    return mark >= (uintptr_t)(block + 1) && mark <= (uintptr_t)block + block->bytes;
+    return (int32_t)(serial - other) < 0;
 }
 
-void ab_paged_arena_restore(struct ab_paged_arena *a, uintptr_t mark)
+void ab_paged_arena_restore(struct ab_paged_arena *a, uint64_t mark)
 {
-    const struct ab_paged_block *home = a->top;
-    while (home != NULL && !has_mark(home, mark))
-        home = home->below;
-    if (home == NULL)
+    uint32_t serial = (uint32_t)(mark >> 32);
+    if (is_older(serial, a->first_serial))
         return;
-    while (a->top != home)
-        pop_block(a);
-    if (mark >= (uintptr_t)a->next)
+    while (is_older(serial, a->top->serial))
+        pop_page(a);
+    char *to = (char *)a->top + (uint32_t)mark * AB_PAGED_ALIGN;
+    if (a->top->serial != serial || to >= a->next)
         return;
-    AB_POOL_TRIM(a->top, ab_paged_block_begin(a->top), mark - (uintptr_t)(a->top + 1));
-    bury((char *)mark, a->next);
-    a->next = (char *)mark;
+    AB_POOL_TRIM(a->top, ab_paged_page_begin(a->top), (size_t)(to - ab_paged_page_begin(a->top)));
+    move_down(a, a->top, to);
 }

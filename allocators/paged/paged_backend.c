@@ -175,7 +175,7 @@ static uint64_t arena_mark(struct ab_heap *heap)
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
     ab_lane_lock(&heap->lock);
-    ab_paged_arena_restore(&heap->arena, (uintptr_t)mark);
+    ab_paged_arena_restore(&heap->arena, mark);
     ab_lane_unlock(&heap->lock);
 }
 
@@ -188,7 +188,7 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .committed_bytes = heap->pool.live_bytes,
         .live_bytes = AB_UNKNOWN,
         .metadata_bytes =
-            sizeof *heap + heap->arena.n_blocks * (sizeof(struct ab_paged_block) + AB_PAGED_ALIGN),
+            sizeof *heap + heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
         .os_calls = heap->pool.n_os_calls,
     };
     ab_lane_unlock(&heap->lock);
@@ -275,7 +275,7 @@ static const struct ab_backend *paged_variant(const uint64_t *values);
 
 #define COMMON \
     .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "paged", \
-    .summary = "arena of linked blocks over a first-fit memory pool, or the pool itself", \
+    .summary = "arena of linked pages over a first-fit memory pool, or the pool itself", \
     .params = params, .n_params = PARAM_COUNT, .open = paged_open, .close = paged_close, \
     .purge = paged_purge, .variant = paged_variant
 

@@ -358,7 +358,7 @@ size_t ab_paged_pool_usable(const void *block)
 }
 
 /* Gives h the units it needs where it lies, or takes what it has too many. */
-static bool resize_in_place(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
+static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct ab_paged_header *behind = free_behind(pool, h);
     uint32_t all = h->units + (behind != NULL ? behind->units : 0);
@@ -376,21 +376,31 @@ static bool resize_in_place(struct ab_paged_pool *pool, struct ab_paged_header *
     return true;
 }
 
-void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
+bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
     uint32_t units = units_for(pool, new_size);
-    if (units == 0 || !is_live(pool, block))
-        return NULL;
+    if (units == 0 || !is_live(pool, block) || !set_length(pool, header_of(block), units))
+        return false;
     struct ab_paged_header *h = header_of(block);
-    if (resize_in_place(pool, h, units)) {
-        char *end = (char *)at(h, h->units);
-        if (pool->dirty < end)
-            pool->dirty = end;
-        AB_MARK_UNUSED((char *)block + (new_size & ~(size_t)7),
-                       (size_t)(end - (char *)block) - (new_size & ~(size_t)7));
+    char *kept = (char *)block + (new_size & ~(size_t)7), *end = (char *)at(h, h->units);
+    if (pool->dirty < end)
+        pool->dirty = end;
+    AB_MARK_RESIZE(pool, block, new_size);
+    AB_MARK_UNUSED(kept, (size_t)(end - kept));
+    AB_MARK_DEFINED(kept, new_size & 7);
+    (void)kept;
+    return true;
+}
+
+void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
+{
+    if (ab_paged_pool_resize_in_place(pool, block, new_size)) {
         AB_MARK_DEFINED(block, new_size);
         return block;
     }
+    if (!is_live(pool, block))
+        return NULL;
+    const struct ab_paged_header *h = header_of(block);
     void *copy = ab_paged_pool_alloc(pool, new_size, h->tag);
     if (copy == NULL)
         return NULL;

@@ -62,6 +62,8 @@ void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size
 /* In place where the block behind is free and large enough, else a copy. NULL leaves the block as
  * it was. */
 void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size);
+/* The same without the copy: false, and the block as it was, where it would take one. */
+bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size);
 /* False, and nothing done, when it is no live block of this pool. NULL is fine and nothing. */
 bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block);
 /* What may be used of the block. */

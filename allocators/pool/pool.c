@@ -96,7 +96,9 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
 {
     size_t align = options->align < AB_POOL_ALIGN ? AB_POOL_ALIGN : options->align;
     size_t slot = options->slot_bytes == 0 ? 1 : options->slot_bytes;
-    if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX || (align & (align - 1)) != 0)
+    if ((options->align & (options->align - 1)) != 0)
+        return EINVAL;
+    if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX)
         return ENOMEM;
     struct ab_pool made = {
         .slot_bytes = ab_os_round_up(slot, align), .align = align, .grows = options->grows,

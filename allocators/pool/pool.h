@@ -7,6 +7,13 @@
  * and ../ab_debug.h. One thread at a time; pool_lockfree.h and ../team are for more.
  *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
+ *
+ * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
+ * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
+ * empty and hand out live blocks again. To find such a free compile with -DAB_WITH_VALGRIND, lay
+ * ../guard.h over the pool (as the back end does with debug=on), or ask ab_pool_owns before: that
+ * refuses foreign and inner pointers, not a second free. AddressSanitizer (-fsanitize=address)
+ * finds uses of a dead block, and not its second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -54,7 +61,8 @@ struct ab_pool {
 
 struct ab_pool_options {
     size_t slot_bytes; /* rounded up to the alignment */
-    size_t align;      /* of every slot: a power of two; less than AB_POOL_ALIGN counts as that */
+    size_t align;      /* of every slot: 0 or a power of two; less than AB_POOL_ALIGN counts as
+                          that */
     size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
     bool grows;        /* false: no more than n_slots */
     bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */
@@ -63,7 +71,8 @@ struct ab_pool_options {
     size_t range_bytes;
 };
 
-/* Maps the first chunk and touches nothing. 0, or an errno; *pool is untouched on failure. */
+/* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
+ * ENOMEM; *pool is untouched on failure. */
 int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
 /* Gives everything back to the system. */
 void ab_pool_fini(struct ab_pool *pool);

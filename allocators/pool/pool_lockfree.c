@@ -27,7 +27,9 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
 {
     size_t align = options->align < ALIGN_LEAST ? ALIGN_LEAST : options->align;
     size_t slot = options->slot_bytes == 0 ? 1 : options->slot_bytes, span;
-    if (slot > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4 || (align & (align - 1)) != 0)
+    if ((options->align & (options->align - 1)) != 0)
+        return EINVAL;
+    if (slot > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4)
         return ENOMEM;
     slot = ab_os_round_up(slot, align);
     size_t stride = ab_os_round_up(slot + AB_MARK_GAP, align);

@@ -13,6 +13,8 @@
  *   not carved yet: nothing is touched before it is needed
  * A class that runs empty forgets its lists, and its slabs are carved from the start again.
  *
+ * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice.
+ *
  * Not for many blocks a little larger than 4096: each has two pages or more to itself.
  */
 #ifndef AB_ALLOCATORS_SLAB_H

@@ -5,6 +5,10 @@
  * a bound, in a bin a number of pages: a mapping from the system costs two calls and a fault a
  * page, some 5 us for 8 KiB.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mremap */
+#endif
+
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const default_names[] = {"glibc", "jemalloc", "tcmalloc", "arena"};
+static const char *const default_names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
 enum { N_DEFAULT = sizeof default_names / sizeof default_names[0], NAMES_MAX = 64 };
 
 /* Where a ".so" ends a name, alone or with a version behind it; NULL else. */
@@ -176,17 +176,34 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
 }
 
 /* "checked+NAME", "fault+NAME", "inline+NAME": what stands in front goes from the name. "" = nothing does. */
-static const char *take_decorator(struct ab_spelling *spelling)
+static const char *take_decorator(char **name)
 {
     static const char *const decorators[] = {"checked+", "fault+", "inline+"};
     for (size_t i = 0; i < AB_ARRAY_LEN(decorators); i++) {
         size_t n = strlen(decorators[i]);
-        if (strncmp(spelling->name, decorators[i], n) == 0) {
-            spelling->name += n;
+        if (strncmp(*name, decorators[i], n) == 0) {
+            *name += n;
             return decorators[i];
         }
     }
     return "";
+}
+
+/* A name of its own is for a path, and none that means something else already. */
+static enum ab_status check_own(const struct ab_spelling *spelling, bool is_file,
+                                struct ab_err *err)
+{
+    char shown[128], stem[128];
+    const char *own = ab_text_printable(shown, sizeof shown, spelling->own);
+    if (!is_file)
+        return ab_fail(err, AB_USAGE, "%s=: only a path can be given a name, as in %s=./libmine.so",
+                       own, own);
+    if (*own == 0 || strcmp(ab_selection_stem(own, stem, sizeof stem), own) != 0)
+        return ab_fail(err, AB_USAGE, "%s=: a name has 1 to 64 letters, digits, '.', '_' and '-'",
+                       own);
+    if (ab_builtin_find(own) != NULL || ab_preset_find(own) != NULL)
+        return ab_fail(err, AB_USAGE, "%s=: that is the name of a back end already", own);
+    return AB_OK;
 }
 
 /* Takes "n=N" out of the parameters; NULL = it is not there. */
@@ -212,7 +229,7 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
 {
     struct ab_number number;
     char shown[128];
-    if (*decorator != 0 && *take_decorator(&(struct ab_spelling){.name = spelling->name}) != 0)
+    if (*decorator != 0 && *take_decorator(&(char *){spelling->name}) != 0)
         return ab_fail(err, AB_USAGE, "%s: one of checked+, fault+ and inline+ may stand before a "
                        "name", ab_text_printable(shown, sizeof shown, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
@@ -241,10 +258,11 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
     char stem[128], shown[64], printable[4 * sizeof s->name];
-    if (is_file)
-        ab_selection_stem(spelling->name, stem, sizeof stem);
-    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator,
-                     is_file ? stem : spelling->name,
+    const char *base = !is_file                ? spelling->name
+                       : spelling->own[0] != 0 ? spelling->own
+                                               : ab_selection_stem(spelling->name, stem,
+                                                                   sizeof stem);
+    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator, base,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
                      spelling->env[0] != 0 ? "}" : "");
@@ -266,8 +284,13 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
         return ab_fail(err, AB_USAGE, "no back end in front of \"%s\"",
                        ab_text_printable(shown, sizeof shown, text));
     enum ab_status status = ab_settings_split(text, &spelling, err);
-    const char *decorator = status == AB_OK ? take_decorator(&spelling) : "";
-    bool is_file = status == AB_OK && is_path(spelling.name);
+    bool has_own = status == AB_OK && spelling.own[0] != 0;
+    const char *decorator = has_own ? take_decorator(&spelling.own) : "";
+    if (status == AB_OK && *decorator == 0)
+        decorator = take_decorator(&spelling.name);
+    bool is_file = s->is_file = status == AB_OK && is_path(spelling.name);
+    if (has_own)
+        status = check_own(&spelling, is_file, err);
     if (status == AB_OK)
         status = name_selection(&spelling, decorator, is_file, s, err);
     if (status == AB_OK)
@@ -309,9 +332,9 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
         if (has_same_name && (s->path[0] == 0 || strcmp(other->path, s->path) == 0))
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
         if (has_same_name)
-            return ab_fail(err, AB_USAGE, "two back ends would be called %s (%s and %s); rename "
-                           "one", s->name, other->path[0] != 0 ? other->path : "the built-in",
-                           s->path);
+            return ab_fail(err, AB_USAGE, "two back ends would be called %s (%s and %s); give one a "
+                           "name of its own: NAME=PATH", s->name,
+                           other->path[0] != 0 ? other->path : "the built-in", s->path);
         if (is_twin(other, s))
             return ab_fail(err, AB_USAGE, "%s and %s are the same back end with the same settings; "
                            "leave one out", other->name, s->name);
@@ -330,6 +353,7 @@ static enum ab_status add(struct ab_selection_list *list, char *text, bool is_wh
     enum ab_status status;
     if (is_whole) {
         ab_selection_stem(text, s->name, sizeof s->name);
+        s->is_file = true;
         status = select_file(text, "", s, err);
     } else {
         status = select_one(text, folders, s, err);

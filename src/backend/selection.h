@@ -38,6 +38,7 @@ struct ab_selection {
     enum ab_selection_state state;
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
     bool was_named;    /* asked for by name, not by the default list */
+    bool is_file;      /* named by its path: whoever wrote the path has its code run */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
     bool is_checked;   /* checked+NAME: every call is proven, nothing is measured */
     uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none does */
@@ -62,7 +63,7 @@ struct ab_selection_list {
 enum { AB_SELECTION_MAX = 64 };
 
 /* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
- * or ".so.N"), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
+ * or ".so.N", with a name of its own as OWN=PATH), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
  * a library ":prefix=mi_"; an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
  * for, as libNAME.so or NAME.so. No arguments: the default list, with was_named false. Fails with

@@ -11,6 +11,10 @@ char *ab_settings_comma(char *text)
 {
     int depth = 0;
     for (char *p = text; *p != 0; p++) {
+        if (*p == '\\' && depth == 0 && p[1] != 0) {
+            p++;
+            continue;
+        }
         depth += *p == '{';
         depth -= *p == '}' && depth > 0;
         if (*p == ',' && depth == 0)
@@ -25,21 +29,54 @@ static const char *shown(const char *text)
     return ab_text_printable(buf, sizeof buf, text);
 }
 
+/* The first of this character that has no backslash. */
+static char *find_plain(char *text, char wanted)
+{
+    for (; *text != 0 && *text != wanted; text++)
+        text += *text == '\\' && text[1] != 0;
+    return *text != 0 ? text : NULL;
+}
+
+/* Takes the backslashes out, each with the character that it stands for left in. */
+static void take_literally(char *text)
+{
+    char *to = text;
+    for (; *text != 0; text++) {
+        text += *text == '\\' && text[1] != 0;
+        *to++ = *text;
+    }
+    *to = 0;
+}
+
 /* The ':' behind which parameters begin: one in the last part of a path. */
 static char *find_colon(char *text)
 {
-    char *slash = strrchr(text, '/'), *equals = strchr(text, '=');
+    char *slash = strrchr(text, '/'), *equals = find_plain(text, '=');
     if (slash != NULL && equals != NULL && slash > equals)
         slash = memrchr(text, '/', (size_t)(equals - text)); /* a value may hold a '/' */
-    return strchr(slash != NULL ? slash : text, ':');
+    return find_plain(slash != NULL ? slash : text, ':');
+}
+
+/* "OWN=" in front: nothing but letters, digits and these stands before the first '='. */
+static char *split_own(char *text, struct ab_spelling *out)
+{
+    char *end = text;
+    while (isalnum((unsigned char)*end) || (*end != 0 && strchr("._-+", *end) != NULL))
+        end++;
+    if (*end != '=')
+        return text;
+    *end = 0;
+    out->own = text;
+    return end + 1;
 }
 
 enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_err *err)
 {
     static char nothing[] = "";
-    char *brace = strchr(text, '{'), *colon;
+    *out = (struct ab_spelling){nothing, nothing, nothing, nothing};
+    text = out->name = split_own(text, out);
+    char *brace = find_plain(text, '{'), *colon;
     size_t n = strlen(text);
-    *out = (struct ab_spelling){text, nothing, nothing};
     if (brace != NULL && text[n - 1] != '}')
         return ab_fail(err, AB_USAGE, "\"%s\": a '{' must be closed by '}' at the end",
                        shown(text));
@@ -50,12 +87,13 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
         if (*out->env == 0)
             return ab_fail(err, AB_USAGE, "nothing between the braces of \"%s{}\"", shown(text));
     }
-    if ((colon = find_colon(text)) == NULL)
-        return AB_OK;
-    if (colon[1] == 0)
-        return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"", shown(text));
-    *colon = 0;
-    out->params = colon + 1;
+    if ((colon = find_colon(text)) != NULL) {
+        if (colon[1] == 0)
+            return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"", shown(text));
+        *colon = 0;
+        out->params = colon + 1;
+    }
+    take_literally(text);
     return AB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings in what -b says: NAME:PARAM=VALUE:…{VARIABLE=VALUE;VARIABLE=VALUE}.
+ * What -b says, taken apart: [OWN=]NAME:PARAM=VALUE:…{VARIABLE=VALUE;VARIABLE=VALUE}. In OWN and NAME a
+ * backslash takes the next character as it is, so that a path may hold any of , : { } = and \ itself.
  */
 #ifndef AB_BACKEND_SETTINGS_H
 #define AB_BACKEND_SETTINGS_H
@@ -8,10 +9,12 @@
 #include "backend/selection.h"
 
 struct ab_spelling { /* parts of the text, which is cut up; "" = not there */
+    char *own; /* a name that is given to a path */
     char *name, *params, *env;
 };
 
-/* The comma that ends the first entry of a list: one outside of braces. NULL = there is none. */
+/* The comma that ends the first entry of a list: one outside of braces, without a backslash. NULL =
+ * there is none. */
 char *ab_settings_comma(char *text);
 
 enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_err *err);

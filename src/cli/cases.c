@@ -26,6 +26,15 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
                                                   : AB_BACKEND_WRONG_LIBRARY;
 }
 
+const struct ab_selection *ab_case_foreign(const struct ab_options *o,
+                                           const struct ab_selection_list *list)
+{
+    for (size_t i = 0; o->n_backends == 0 && i < list->n; i++)
+        if (list->items[i].is_file)
+            return &list->items[i];
+    return NULL;
+}
+
 void ab_case_make(const struct ab_selection *s, struct ab_case *c)
 {
     static const struct {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/selection.h"
+#include "cli/cases.h"
 #include "cli/commands.h"
 #include "cli/gates.h"
 #include "cli/one_file.h"
+#include "core/text.h"
 #include "core/units.h"
 #include "runner/estimate.h"
 
@@ -21,11 +23,25 @@ static void print_cost(const struct ab_tape_map *tape)
            ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
 }
 
+/* Of the back ends that are there. */
+static void print_total(const struct ab_options *o, const struct ab_tape_map *tape,
+                        const struct ab_selection_list *list)
+{
+    char time[32];
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n += list->items[i].state == AB_SELECTION_OK;
+    double ns = ab_estimate_session_ns(tape, n, o->reps, o->drain_ns);
+    printf("  whole run  about %s with %zu back end%s and %u rounds\n",
+           ab_units_time(time, sizeof time, ns), n, n == 1 ? "" : "s", o->reps);
+}
+
 /* The back ends that `run` would take, as they are spelled, and the gates against them. */
 static enum ab_status check_backends(const struct ab_options *o, const struct ab_workload *workload,
                                   const struct ab_tape_map *tape, struct ab_err *err)
 {
     size_t n;
+    char shown[300];
     const char *names[AB_SELECTION_MAX];
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
@@ -36,6 +52,11 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
                                                o->backend_path, &list, err);
     if (status != AB_OK)
         return status;
+    print_total(o, tape, &list);
+    const struct ab_selection *foreign = ab_case_foreign(o, &list);
+    if (foreign != NULL && !o->allows_plugins)
+        printf("\n%s is a library that the workload names: run needs --allow-plugins\n",
+               ab_text_printable(shown, sizeof shown, foreign->name));
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = list.items[i].name;

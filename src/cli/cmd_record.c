@@ -28,11 +28,11 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
     char launcher[600], other[64];
     if (l->end.has_left)
         fprintf(stderr, "allocbench: the command has ended, processes that it started run on: what "
-                        "they ask for from here on is lost\n");
+                        "they ask for from here on is lost (--wait waits for them)\n");
     if (t->main == NULL)
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
-    if (has_become_another(l, t->main))
+    if (!l->takes_children && has_become_another(l, t->main))
         fprintf(stderr, "allocbench: %s started %s in its place, and that was not recorded: either "
                         "LD_PRELOAD was taken from it, or it is static, setuid or of another C "
                         "library. The trace holds %s alone; record %s itself\n",
@@ -82,27 +82,30 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
 }
 
 /* A recording may have taken hours: that a file cannot be written, that nobody wanted to wait for
- * it, or that we cannot read it, is no reason to throw it away. One that had to stop has its own
- * reason, and one without an event is nothing. */
-static enum ab_status rescue_spool(struct ab_launch *l, const struct ab_spool_traces *t,
-                                   enum ab_status status, struct ab_err *err)
+ * it, or that we cannot read it, is no reason to throw it away. */
+static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
+                                   struct ab_output *out, struct ab_err *err)
 {
-    for (size_t i = 0; i < t->n_images; i++)
-        if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
-            return status;
-    if (t->main == NULL)
+    enum ab_status status = ab_spool_traces_write(t, out, err);
+    if (t->n_in_doubt == 0)
         return status;
     l->is_kept = true;
+    if (status == AB_OK) {
+        fprintf(stderr, "allocbench: the recording is kept in %s, for allocbench trace recover\n",
+                l->folder);
+        return AB_OK;
+    }
     ab_err_context(err, "the recording is kept in %s, for allocbench trace recover: ", l->folder);
     return AB_SYSTEM;
 }
 
 static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const struct ab_options *o,
-                           const char *path, struct ab_err *err)
+                           const struct ab_trace_place *place, struct ab_err *err)
 {
     struct ab_spool_traces t = {
-        .folder = l->folder,
-        .path = path,
+        .folder = l->spool,
+        .path = place->path,
+        .has_folder = place->is_in_folder,
         .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
         .wall_ns = (double)l->end.wall_ns,
         .is_quiet = o->is_quiet,
@@ -112,47 +115,54 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         status = check_seen(l, &t, err);
     if (status == AB_OK && o->is_unconverted)
         status = keep_spool(l, &t, err);
-    else if (status == AB_OK && (status = ab_spool_traces_write(&t, out, err)) != AB_OK)
-        status = rescue_spool(l, &t, status, err);
+    else if (status == AB_OK)
+        status = write_traces(l, &t, out, err);
     if (status == AB_OK && !o->is_quiet)
         print_hints(l, &t);
     ab_spool_traces_close(&t);
     return status;
 }
 
-static enum ab_status record(const struct ab_options *o, const char *path, int *exit_code,
-                             struct ab_err *err)
+static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
+                             int *exit_code, struct ab_err *err)
 {
     struct ab_launch launch = {.folder = ""};
     struct ab_output out = {0};
-    int command_code = 0;
-    enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? path : NULL, &launch,
+    enum ab_status status = ab_launch_prepare(o->args[0],
+                                              o->is_unconverted ? place->path : NULL, &launch,
                                               exit_code, err);
-    launch.takes_children = o->is_following;
+    launch.takes_children = o->is_following || o->is_waiting;
+    launch.is_waiting = o->is_waiting;
+    launch.most_events = o->most_events;
+    launch.duration_ns = o->duration_ns;
     if (status == AB_OK && !o->is_unconverted)
-        status = ab_output_open(path, &out, err);
+        status = ab_output_open(place->path, &out, err);
     if (status == AB_OK &&
-        (status = ab_launch_run(&launch, o->args, &command_code, err)) != AB_OK)
-        *exit_code = command_code;
-    if (status == AB_OK)
-        status = keep(&launch, &out, o, path, err);
+        (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
+        *exit_code = AB_LAUNCH_CANNOT_RUN;
+    if (status == AB_OK) {
+        ab_launch_await(&launch);
+        status = keep(&launch, &out, o, place, err);
+        int code = ab_launch_finish(&launch);
+        if (status == AB_OK)
+            *exit_code = code;
+    }
     ab_output_abandon(&out);
     ab_launch_clean(&launch);
-    if (status == AB_OK)
-        *exit_code = command_code;
     return status;
 }
 
 enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    char path[512];
+    struct ab_trace_place place;
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "record what? allocbench record -o app.abt -- ./app …");
-    snprintf(path, sizeof path, "%s.%s", basename(o->args[0]),
-             o->is_unconverted ? "spool" : "abt");
-    const char *name = o->output != NULL ? o->output : path;
-    if (strcmp(name, "-") == 0)
+    if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output belongs to the command; name a file");
-    return record(o, name, exit_code, err);
+    enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),
+                                                o->is_unconverted ? "spool" : "abt", &place, err);
+    if (status == AB_OK)
+        status = record(o, &place, exit_code, err);
+    return status;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/build_limit.h"
 #include "cli/commands.h"
 #include "cli/measure.h"
 #include "cli/one_file.h"
 #include "cli/progress.h"
 #include "cli/resume.h"
+#include "runner/available.h"
+#include "runner/tape_file.h"
 #include "trace/feed.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +20,9 @@ struct replay {
     const char *path;
     char file[64];  /* where `path` is read from */
     int spool;      /* copy of standard input, without a name; -1 = none */
-    struct ab_trace_tape_options options;
-    struct ab_tape tape;
+    struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
-    struct ab_trace_info info;
+    struct ab_tape_map map;
 };
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
@@ -50,17 +51,14 @@ static enum ab_status copy_input(int to, struct ab_err *err)
     return AB_OK;
 }
 
-/* Every run reads the trace from its begin, a pipe gives it once: so it is kept, as it came. */
+/* A trace may have to be read twice, a pipe gives it once: so it is kept, as it came. */
 static enum ab_status spool_input(struct replay *r, struct ab_err *err)
 {
-    const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    const char *folder;
     if (strcmp(r->path, "-") != 0)
         return AB_OK;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && r->spool < 0; i++)
-        if (places[i] != NULL)
-            r->spool = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (r->spool < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "no room in $TMPDIR, /tmp or /var/tmp for what "
+    if ((r->spool = ab_unnamed_file(&folder)) < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "no room in $TMPDIR, /var/tmp or /tmp for what "
                                              "standard input gives");
     snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
     return copy_input(r->spool, err);
@@ -87,24 +85,45 @@ static void show_reading(void *user, uint64_t done, uint64_t total)
     ab_progress_show_events(&reading->line, reading->path, done, total);
 }
 
-/* In bursts, or as a whole. */
+/* How much of the trace may be in memory as a tape. */
+static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
+{
+    double available = (double)ab_available_memory() * o->tape_mem_share;
+    options->burst_events = o->burst_events;
+    options->most_bytes = o->has_burst             ? UINT64_MAX
+                          : o->tape_mem_bytes != 0 ? o->tape_mem_bytes
+                                                   : (uint64_t)available;
+}
+
+/* Burst by burst to where the runs find it. */
+static enum ab_status lay_down(struct replay *r, struct ab_err *err)
+{
+    struct ab_tape_file file = {0};
+    const struct ab_tape *burst;
+    enum ab_status status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status != AB_OK || (status = ab_tape_file_begin(r->feed->is_over, &file, err)) != AB_OK)
+        return status;
+    while (status == AB_OK && burst != NULL)
+        if ((status = ab_tape_file_add(&file, burst, err)) == AB_OK)
+            status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status == AB_OK)
+        status = ab_tape_file_end(&file, &r->feed->total, &r->map, err);
+    ab_tape_file_abandon(&file);
+    return status;
+}
+
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
-    uint32_t burst = o->has_burst ? o->burst_events : AB_BURST_EVENTS;
-    uint64_t from = o->has_burst ? 0 : AB_STREAM_EVENTS;
-    enum ab_status status = AB_OK;
     struct reading reading = {.path = r->path};
     ab_progress_begin(&reading.line, o->is_quiet);
-    r->options.progress = show_reading;
-    r->options.user = &reading;
-    if (burst != 0)
-        status = ab_trace_feed_open(file, &r->options, burst, from, &r->feed, &r->info, err);
-    if (status == AB_OK && r->feed == NULL)
-        status = ab_trace_to_tape(file, &r->options, &r->tape, &r->info, err);
+    r->options.tape.progress = show_reading;
+    r->options.tape.user = &reading;
+    set_burst(o, &r->options);
+    enum ab_status status = ab_trace_feed_open(file, &r->options, &r->feed, err);
+    if (status == AB_OK)
+        status = lay_down(r, err);
     ab_progress_end(&reading.line);
-    if (r->feed != NULL)
-        r->feed->options.progress = NULL; /* from here on runs are measured */
     return name_input(r, status, err);
 }
 
@@ -112,22 +131,23 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, int *exit_code, struct ab_err *err)
 {
     char touch[64], program[300], threads[64], burst[64];
-    struct ab_tape *tape = r->feed != NULL ? &r->feed->total : &r->tape;
+    const struct ab_trace_info *info = &r->feed->info;
+    const struct ab_tape *tape = &r->feed->total;
     const char *settings[8], *slash = strrchr(r->path, '/');
     unsigned n = 0;
-    snprintf(program, sizeof program, "program=%s", r->info.program);
+    snprintf(program, sizeof program, "program=%s", info->program);
     snprintf(threads, sizeof threads, "threads=%llu in %u lanes",
-             (unsigned long long)r->info.threads, tape->facts.lanes);
+             (unsigned long long)info->threads, tape->facts.lanes);
     settings[n++] = touch_text(o, touch, sizeof touch);
     settings[n++] = program;
-    if (r->info.threads > 1)
+    if (info->threads > 1)
         settings[n++] = threads;
-    if (r->feed != NULL) {
+    if (r->feed->burst_events != 0) {
         snprintf(burst, sizeof burst, "burst=%u calls, %u of them", r->feed->burst_events,
                  r->feed->n_bursts);
         settings[n++] = burst;
     }
-    if (r->info.is_partial)
+    if (info->is_partial)
         settings[n++] = "partial: the end of the trace is missing";
     settings[n] = NULL;
     struct ab_subject subject = {
@@ -140,7 +160,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .settings = settings,
         .seed = o->has_seed ? o->seed : 1,
         .tape = tape,
-        .feed = r->feed,
+        .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
     };
     return ab_measure(o, &subject, exit_code, err);
@@ -150,18 +170,22 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                    int *exit_code, struct ab_err *err)
 {
     struct replay r = {.spool = -1,
-                       .options = {.touch = o->touch,
-                                   .touch_bytes = o->touch_bytes,
-                                   .n_lanes = o->n_lanes,
-                                   .is_partial = o->is_partial,
-                                   .has_window = o->has_window,
-                                   .window = o->window}};
+                       .options.tape = {.touch = o->touch,
+                                        .touch_bytes = o->touch_bytes,
+                                        .n_lanes = o->n_lanes,
+                                        .is_partial = o->is_partial,
+                                        .has_window = o->has_window,
+                                        .window = o->window}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
-    if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK &&
-        (status = read_trace(o, &r, err)) == AB_OK)
+    if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
+        ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);
+        status = read_trace(o, &r, err);
+        ab_build_limit_end();
+    }
+    if (status == AB_OK)
         status = measure(o, &r, resume, exit_code, err);
     ab_trace_feed_close(r.feed);
-    ab_tape_fini(&r.tape);
+    ab_tape_map_close(&r.map);
     if (r.spool >= 0)
         close(r.spool);
     return status;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/build_limit.h"
 #include "cli/commands.h"
 #include "cli/measure.h"
 #include "cli/one_file.h"
 #include "cli/resume.h"
 #include "core/text.h"
+#include "runner/tape_map.h"
 #include "workload/workload.h"
 
 #include <stdlib.h>
@@ -14,10 +16,14 @@ static enum ab_status run_workload(const struct ab_options *o, struct ab_resume 
     const char *path;
     struct ab_workload *workload = NULL;
     struct ab_tape tape = {0};
+    struct ab_tape_map map = {0};
     enum ab_status status = ab_one_file(o, "a workload", "run", &path, err);
     if (status != AB_OK || (status = ab_load_workload(o, path, &workload, err)) != AB_OK)
         return status;
-    status = ab_workload_compile(workload, &tape, err);
+    ab_build_limit_begin(o, path);
+    if ((status = ab_workload_compile(workload, &tape, err)) == AB_OK)
+        status = ab_tape_map_open(&tape, &map, err);
+    ab_build_limit_end();
     if (status == AB_OK) {
         struct ab_subject subject = {
             .kind = "workload",
@@ -28,12 +34,14 @@ static enum ab_status run_workload(const struct ab_options *o, struct ab_resume 
             .settings = ab_workload_params(workload),
             .seed = ab_workload_seed(workload),
             .tape = &tape,
+            .map = &map,
             .workload = workload,
             .resumed = resume->is_on ? &resume->stored.session : NULL,
         };
         subject.backends = ab_workload_backends(workload, &subject.n_backends);
         status = ab_measure(o, &subject, exit_code, err);
     }
+    ab_tape_map_close(&map);
     ab_tape_fini(&tape);
     ab_workload_free(workload);
     return status;

@@ -89,6 +89,8 @@ static enum ab_status export_to(const struct ab_options *o, struct printer *p,
         return status;
     if (o->live_csv != NULL && (status = ab_output_open(o->live_csv, curve, err)) != AB_OK)
         return status;
+    if (ab_output_is_same(events, curve))
+        return ab_fail(err, AB_USAGE, "--csv and --live-csv name the same file");
     p->to = events->to;
     if ((status = print_events(o, p, err)) != AB_OK)
         return status;
@@ -104,8 +106,6 @@ enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, s
     (void)exit_code;
     if (o->csv == NULL && o->live_csv == NULL)
         return ab_fail(err, AB_USAGE, "trace export needs --csv or --live-csv: where to write");
-    if (o->csv != NULL && o->live_csv != NULL && strcmp(o->csv, o->live_csv) == 0)
-        return ab_fail(err, AB_USAGE, "--csv and --live-csv name the same file");
     struct printer *p = calloc(1, sizeof *p);
     struct ab_survey *survey = calloc(1, sizeof *survey);
     enum ab_status status = p == NULL || survey == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")

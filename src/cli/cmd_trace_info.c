@@ -43,8 +43,8 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
 static enum ab_status write_list(struct ab_output *out, const json_t *list, struct ab_err *err)
 {
     const json_t *root = json_array_size(list) == 1 ? json_array_get(list, 0) : list;
-    if (json_dumpf(root, out->to, JSON_INDENT(2)) != 0)
-        return ab_fail(err, AB_SYSTEM, "cannot write the JSON");
+    if (json_dumpf(root, out->to, JSON_INDENT(2)) != 0 && !ferror(out->to))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the JSON");
     fputc('\n', out->to);
     return ab_output_commit(out, err);
 }

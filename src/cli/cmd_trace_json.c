@@ -115,6 +115,7 @@ static void put_totals(json_t *o, const struct ab_trace_info *i)
         put(ops, ab_event_kind_names[k], i->ops[k]);
     json_object_set_new(o, "ops", ops);
     put(o, "failed", i->failed);
+    put(o, "inherited", i->inherited);
     put(o, "live_end_bytes", i->live_end_bytes);
     put(o, "live_end_blocks", i->live_end_blocks);
     put(o, "total_bytes", i->total_bytes);

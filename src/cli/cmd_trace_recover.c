@@ -23,14 +23,19 @@ static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err
                                                     "process was recorded into it");
 }
 
-static enum ab_status recover(struct ab_spool_traces *t, struct ab_err *err)
+static enum ab_status recover(struct ab_spool_traces *t, const char *output, struct ab_err *err)
 {
     struct ab_output out = {0};
     char shown[512];
     enum ab_status status = check_ended(t, err);
     if (status != AB_OK)
         return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, t->folder));
-    if ((status = ab_output_open(t->path, &out, err)) == AB_OK)
+    struct ab_trace_place place;
+    const char *program = t->main != NULL ? t->main->image.program : "";
+    status = ab_trace_place_find(output, program[0] != 0 ? program : "trace", "abt", &place, err);
+    t->path = place.path;
+    t->has_folder = place.is_in_folder;
+    if (status == AB_OK && (status = ab_output_open(t->path, &out, err)) == AB_OK)
         status = ab_spool_traces_write(t, &out, err);
     ab_output_abandon(&out);
     return status;
@@ -38,9 +43,9 @@ static enum ab_status recover(struct ab_spool_traces *t, struct ab_err *err)
 
 enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
+    char folder[4096];
     struct ab_spool_traces t = {
-        .folder = o->args[1],
-        .path = o->output,
+        .folder = ab_spool_folder(o->args[1], folder, sizeof folder),
         .is_quiet = o->is_quiet,
         .is_partial = o->is_partial,
     };
@@ -49,7 +54,7 @@ enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, 
         return ab_fail(err, AB_USAGE, "trace recover needs -o: the file to write the trace to");
     enum ab_status status = ab_spool_traces_open(&t, err);
     if (status == AB_OK)
-        status = recover(&t, err);
+        status = recover(&t, o->output, err);
     ab_spool_traces_close(&t);
     return status;
 }

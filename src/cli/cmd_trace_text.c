@@ -36,14 +36,21 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
         if (i->ops[k] > 0)
             fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);
+    if (i->inherited > 0)
+        fprintf(to, "inherited  %llu: the first events allocate what lived at the fork\n",
+                (unsigned long long)i->inherited);
     if (i->failed > 0)
         fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
     fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
     fprintf(to, " (%llu bytes), at most %llu blocks\n", (unsigned long long)i->live_peak_bytes,
             (unsigned long long)i->live_peak_blocks);
-    fprintf(to, "live at the end  %s in %llu blocks\n",
+    fprintf(to, "never freed  %s in %llu blocks",
             ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
             (unsigned long long)i->live_end_blocks);
+    if (i->live_end_bytes > 0)
+        fprintf(to, ", %.3g %% of the live peak",
+                100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
+    fputc('\n', to);
     fprintf(to, "requested  %s in all\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
 }
 
@@ -104,12 +111,17 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
     static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     struct ab_curve_step columns[CURVE_COLUMNS];
     size_t n = ab_curve_columns(curve, columns, CURVE_COLUMNS);
-    uint64_t peak = 0;
-    for (size_t i = 0; i < n; i++)
+    uint64_t peak = 0, least = UINT64_MAX;
+    char low[32], high[32];
+    for (size_t i = 0; i < n; i++) {
         peak = columns[i].bytes > peak ? columns[i].bytes : peak;
+        least = columns[i].bytes < least ? columns[i].bytes : least;
+    }
     if (peak == 0)
         return;
-    fprintf(to, "\nlive bytes, from the first event to the last\n|");
+    fprintf(to, "\nlive bytes, from the first event to the last, heights from 0; %s to %s\n|",
+            ab_units_bytes(low, sizeof low, (double)least),
+            ab_units_bytes(high, sizeof high, (double)peak));
     for (size_t i = 0; i < n; i++) {
         double height = (double)columns[i].bytes / (double)peak * 8;
         unsigned level = (unsigned)height + (height > (double)(unsigned)height);

@@ -5,6 +5,7 @@
  */
 #include "backend/selection.h"
 #include "cli/cases.h"
+#include "cli/build_limit.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
@@ -174,6 +175,14 @@ static enum ab_status load_work(struct verification *v, struct ab_err *err)
     return status;
 }
 
+static enum ab_status load_work_in_time(struct verification *v, struct ab_err *err)
+{
+    ab_build_limit_begin(v->options, v->work != NULL ? v->work : "the work");
+    enum ab_status status = load_work(v, err);
+    ab_build_limit_end();
+    return status;
+}
+
 static enum ab_status prepare(struct verification *v, struct ab_err *err)
 {
     const struct ab_options *o = v->options;
@@ -225,10 +234,33 @@ static enum ab_status run_all(struct verification *v, struct ab_err *err)
     return status;
 }
 
+static void tell_failure(const char *backend, const char *what, const char *why)
+{
+    char name[300], reason[4400];
+    fprintf(stderr, "allocbench: error: %s: %s: %s\n",
+            ab_text_printable(name, sizeof name, backend), what,
+            ab_text_printable(reason, sizeof reason, why));
+}
+
+/* What -q leaves of the table. */
+static void tell_failures(const struct verification *v)
+{
+    for (uint32_t i = 0; i < v->session.n_backends; i++) {
+        const struct ab_verify_backend *b = &v->session.backends[i];
+        if (b->info->status != AB_BACKEND_OK)
+            tell_failure(b->info->name, ab_backend_status_name(b->info->status), b->info->reason);
+        for (uint32_t k = 0; k < v->session.n_lines; k++)
+            if (ab_verify_verdict_fails(b->lines[k].verdict))
+                tell_failure(b->info->name, b->lines[k].check, b->lines[k].text);
+    }
+}
+
 static enum ab_status write_outputs(struct verification *v, struct ab_err *err)
 {
     const char *json = v->options->json;
-    if (json == NULL || strcmp(json, "-") != 0)
+    if (v->options->is_quiet)
+        tell_failures(v);
+    else if (json == NULL || strcmp(json, "-") != 0)
         ab_verify_table(stdout, &v->session, ab_terminal_style(v->options));
     if (json == NULL)
         return AB_OK;
@@ -255,8 +287,8 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
             AB_OK ||
         (status = refuse_decorators(&v.selection, err)) != AB_OK ||
+        (status = load_work_in_time(&v, err)) != AB_OK ||
         (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
-        (status = load_work(&v, err)) != AB_OK ||
         (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||
         (status = prepare(&v, err)) != AB_OK || (status = run_all(&v, err)) != AB_OK)
         goto out;

@@ -21,10 +21,13 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "  allocbench report results/churn-20260102T030405-1a2b3c4d.json\n"
                            "  allocbench report result.json --csv result.csv\n",
                            ab_cmd_report},
-    [AB_COMMAND_RECORD] = {"record", "[-o TRACE.abt] -- COMMAND …",
+    [AB_COMMAND_RECORD] = {"record", "[OPTIONS] -- COMMAND …",
                            "record what a real program asks of malloc",
                            "  allocbench record -o app.abt -- ./app --its-options\n"
                            "  allocbench record --follow -o build.abt -- make\n"
+                           "  allocbench record --follow -o traces/ -- ./script\n"
+                           "  allocbench record --wait -o daemon.abt -- ./daemon\n"
+                           "  allocbench record --duration 10s -o server.abt -- ./server\n"
                            "  allocbench record --no-convert -o app.spool -- ./app\n"
                            "\nAt the end it tells what the trace holds, what had to be repaired\n"
                            "or was lost, and an estimate of what recording cost the command.\n"
@@ -56,7 +59,7 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                           "  recover SPOOL -o OUT\n"
                           "                 a trace of what record --no-convert or a record that\n"
                           "                 was killed has left; the spool stays (--partial: one\n"
-                          "                 whose recording had to stop, too)\n",
+                          "                 whose recording had to stop is no failure)\n",
                           ab_cmd_trace},
     [AB_COMMAND_CHECK] = {"check", "[OPTIONS] WORKLOAD.yaml",
                           "validate a workload; print its plan and cost",

@@ -19,30 +19,48 @@ struct ab_launch_end { /* what the system knows of the command when it has ended
     uint64_t own_faults, children_faults;   /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
     bool has_left;                          /* with takes_children: processes of it run on */
+    bool is_known;                          /* it has ended, with this code: its status, or */
+    int code;                               /* 128 + signal */
 };
 
 struct ab_launch {
     char program[4096];  /* found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
-    char folder[1024];   /* the spool, private; "" until it is made */
-    bool takes_children; /* of the command, too; set before it runs */
+    char folder[1024];   /* private, the spool is in it; "" until it is made */
+    char spool[1040];
+    bool takes_children; /* of the command, too; this and the next three are set before it runs */
+    bool is_waiting;     /* for those of them that outlive it */
+    uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
     bool is_kept;        /* the folder stays */
     int pid;             /* of the command */
     struct ab_launch_end end;
+    uint64_t begin_ns, begin_ticks;
+    struct ab_relay *relay;
+    int n_signals, signal; /* that came for the command; the one that ended the recording */
     bool is_holding;     /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
 };
+
+/* The program that a command would run, as execvp looks; false: there is none. */
+bool ab_launch_find(const char *command, char *out, size_t cap);
+/* Can the recorder be loaded into it? */
+enum ab_status ab_launch_check(const char *path, struct ab_err *err);
 
 /* Finds the program and the recorder, checks that one can be loaded into the other, makes the
  * folder: `spool`, which must not be there yet, or a temporary one for NULL. On failure *exit_code
  * is one of the above. */
 enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
                                  int *exit_code, struct ab_err *err);
-/* Runs argv to its end; signals that come until then are for it. *exit_code is the command's: its
- * status, or 128 + signal. */
-enum ab_status ab_launch_run(struct ab_launch *l, const char *const *argv, int *exit_code,
-                             struct ab_err *err);
+enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
+/* Until the recording is over: the command has ended, and those that are waited for; or what was
+ * asked for is recorded, while it goes on. */
+void ab_launch_await(struct ab_launch *l);
+/* Waits for the command where it goes on. Returns the exit code for it. */
+int ab_launch_finish(struct ab_launch *l);
+
+void ab_launch_hold_signals(struct ab_launch *l);
+void ab_launch_drop_signals(struct ab_launch *l);
 /* Removes the folder and what is in it, unless it is kept. Signals that are held are dropped. */
 void ab_launch_clean(struct ab_launch *l);
 

@@ -174,7 +174,8 @@ bool ab_list_json(FILE *to, const struct ab_listing *listing)
     for (size_t i = 0; i < ab_builtin_count(); i++)
         ok = json_array_append_new(list, builtin(ab_builtin_at(i))) == 0 && ok;
     ok = ab_json_put(o, "backends", list) && ok;
-    ok = ok && json_dumpf(o, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF;
+    if (ok) /* what cannot be written, the stream remembers */
+        ok = (json_dumpf(o, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF) || ferror(to);
     json_decref(o);
     return ok;
 }

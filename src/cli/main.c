@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/version.h"
 #include "core/text.h"
+#include "report/standard_output.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>
@@ -14,15 +15,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A closed 0, 1 or 2 would otherwise become the next file we open. */
+/* A closed 0, 1 or 2 would otherwise become the next file we open. Writing to a closed standard
+ * output fails, as it should. */
 static void hold_standard_descriptors(void)
 {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
+    for (int i = 0; i <= 2; i++)
+        if (fcntl(i, F_GETFD) < 0)
+            open("/dev/null", i == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
+/* A file that may not grow any further is an error like a full disk, not the end of the process. A
+ * handler, because what is ignored would be ignored by the programs that we start, too. */
+static void on_file_limit(int signal)
+{
+    (void)signal;
+}
+
+static void catch_file_limit(void)
+{
+    struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
+    if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
 }
 
 static char *join_command_line(int argc, char **argv)
@@ -70,18 +83,33 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     return status;
 }
 
+/* Whatever a name in it holds, it moves no cursor; lines are the error's own. */
+static void print_error(const char *text)
+{
+    char line[1024], shown[4096];
+    fputs("allocbench: ", stderr);
+    for (const char *p = text; *p != 0; p += *p == '\n') {
+        size_t n = strcspn(p, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, p);
+        fprintf(stderr, "%s\n", ab_text_printable(shown, sizeof shown, line));
+        p += n;
+    }
+}
+
 static int finish(enum ab_status status, int exit_code, const struct ab_err *err)
 {
-    if (status == AB_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        fprintf(stderr, "allocbench: standard output: %s\n", "write error");
-        return exit_code != 0 ? exit_code : ab_status_exit_code(AB_INPUT);
+    struct ab_err lost;
+    if (status == AB_OK && ab_standard_output_flush(&lost) != AB_OK) {
+        fprintf(stderr, "allocbench: %s\n", lost.text);
+        return exit_code >= ab_status_exit_code(AB_SYSTEM) ? exit_code
+                                                           : ab_status_exit_code(AB_SYSTEM);
     }
     if (status == AB_OK)
         return exit_code;
+    if (err->text[0] != 0)
+        print_error(err->text);
     if (status == AB_INTERRUPTED)
         return 128 + ab_supervise_signal();
-    if (err->text[0] != 0)
-        fprintf(stderr, "allocbench: %s\n", err->text);
     return exit_code >= 125 ? exit_code : ab_status_exit_code(status);
 }
 
@@ -91,6 +119,8 @@ int main(int argc, char **argv)
     enum ab_status status = AB_OK;
     int exit_code = 0;
     hold_standard_descriptors();
+    catch_file_limit();
+    ab_standard_output_begin();
     ab_command_line = join_command_line(argc, argv);
     if (argc < 2) {
         ab_options_print_overview(stderr);

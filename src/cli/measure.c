@@ -30,7 +30,6 @@ struct measurement {
     const struct ab_subject *subject;
     struct ab_selection_list selection;
     struct ab_case *cases;
-    struct ab_tape_map tape;
     struct ab_outputs outputs;
     struct ab_store store;
     struct ab_session session;
@@ -53,6 +52,12 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
     size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
     enum ab_status status = ab_selection_parse(names, n, o->backend_path, &m->selection, err);
+    const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
+    char shown[300];
+    if (foreign != NULL && !o->allows_plugins)
+        return ab_fail(err, AB_USAGE, "the workload's back end %s is a library, whose code would be "
+                       "run: --allow-plugins allows it, or name it with -b",
+                       ab_text_printable(shown, sizeof shown, foreign->name));
     /* A workload's list is a default, made where other libraries were installed. */
     for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
         m->selection.items[i].was_named = false;
@@ -82,12 +87,12 @@ static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
 
 static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
 {
-    m->phases = calloc(m->tape.image->n_phases + 1, sizeof m->phases[0]);
+    m->phases = calloc(m->subject->map->image->n_phases + 1, sizeof m->phases[0]);
     if (m->phases == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    for (uint32_t i = 0; i < m->tape.image->n_phases; i++)
-        if (m->tape.phases[i].is_measured)
-            m->phases[m->session.n_phases++] = m->tape.phases[i].name;
+    for (uint32_t i = 0; i < m->subject->map->image->n_phases; i++)
+        if (m->subject->map->phases[i].is_measured)
+            m->phases[m->session.n_phases++] = m->subject->map->phases[i].name;
     m->session.phases = m->phases;
     return AB_OK;
 }
@@ -98,8 +103,8 @@ static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
     struct ab_gate_source source = {
         .options = m->options,
         .workload = m->subject->workload,
-        .phases = m->tape.phases,
-        .n_phases = m->tape.image->n_phases,
+        .phases = m->subject->map->phases,
+        .n_phases = m->subject->map->image->n_phases,
         .backends = names,
     };
     for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
@@ -129,6 +134,7 @@ static void describe_session(struct measurement *m)
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
     session->window = s->tape->window;
+    session->is_window_given = m->options->has_window;
     session->n_edges = s->tape->n_edges;
     session->n_remote = s->tape->n_remote;
     session->command_line = ab_command_line;
@@ -171,7 +177,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
         .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
-    plan.context.tape = &m->tape;
+    plan.context.tape = m->subject->map;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
     plan.context.drain_ns = o->drain_ns;
@@ -194,6 +200,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
+    if (status == AB_OK)
+        ab_progress_all_done(&line);
     ab_progress_end(&line);
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
@@ -202,7 +210,10 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 static void print_verdicts(const struct measurement *m)
 {
     struct ab_table_style style = ab_terminal_style(m->options);
-    bool is_taken = ab_outputs_use_stdout(m->options);
+    bool is_quiet = m->options->is_quiet;
+    bool is_taken = ab_outputs_use_stdout(m->options) || is_quiet;
+    if (is_quiet && ab_gates_status(&m->session) == AB_OK)
+        return;
     style.color = style.color && !is_taken;
     if (!is_taken)
         ab_sink_claims(stdout, &m->session, style);
@@ -217,7 +228,7 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
     enum ab_status written =
         ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
-    if (!ab_outputs_use_stdout(m->options))
+    if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
     fflush(stdout); /* the table first, then where it is kept */
@@ -248,12 +259,44 @@ static int judge(const struct measurement *m)
     return exit_code;
 }
 
+/* What of -b has to be said again: a result is not taken at its word about libraries. */
+static void add_libraries(const struct measurement *m, struct ab_text *t)
+{
+    bool has_file = false;
+    for (size_t i = 0; i < m->selection.n; i++)
+        has_file = has_file || m->selection.items[i].is_file;
+    for (size_t i = 0; has_file && i < m->options->n_backends; i++)
+        ab_text_addf(t, " -b '%s'", m->options->backends[i]);
+}
+
+/* That it was interrupted, and how to go on. */
+static void explain_interruption(const struct measurement *m, struct ab_err *err)
+{
+    const struct ab_session *s = &m->session;
+    struct ab_text t = {0};
+    const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
+    if (s->n_blocks == s->n_blocks_resumed)
+        ab_text_add(&t, "interrupted before a round was complete: nothing new is kept");
+    else if (m->store.name[0] == 0)
+        ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_blocks,
+                     s->n_blocks_planned);
+    else
+        ab_text_addf(&t, "interrupted: %u of %u rounds are complete; the rest with\n"
+                     "  allocbench %s --resume '%s/%s'", s->n_blocks, s->n_blocks_planned,
+                     command, m->store.folder, m->store.name);
+    if (m->store.name[0] != 0 && m->options->results != NULL)
+        ab_text_addf(&t, " --results '%s'", m->options->results);
+    if (m->store.name[0] != 0)
+        add_libraries(m, &t);
+    ab_fail(err, AB_INTERRUPTED, "%s", m->options->is_quiet || t.s == NULL ? "" : t.s);
+    ab_text_fini(&t);
+}
+
 static void release(struct measurement *m)
 {
     ab_outputs_abandon(&m->outputs);
     ab_store_close(&m->store);
     ab_session_fini(&m->session);
-    ab_tape_map_close(&m->tape);
     ab_selection_list_fini(&m->selection);
     ab_gate_set_fini(&m->gates);
     free(m->session.gates);
@@ -272,9 +315,6 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK ||
-        (status = subject->feed == NULL ? ab_tape_map_open(subject->tape, &m.tape, err)
-                                        : ab_tape_map_open_feed(subject->feed, &m.tape, err)) !=
-            AB_OK ||
         (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
         (status = read_gates(&m, err)) != AB_OK)
         goto out;
@@ -282,8 +322,11 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
         goto out;
     status = run_session(&m, err);
-    if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed)
+    if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed) {
+        if (status == AB_INTERRUPTED)
+            explain_interruption(&m, err);
         goto out; /* nothing new to keep */
+    }
     struct ab_err why;
     ab_session_settle(&m.session);
     if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
@@ -297,6 +340,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
     *exit_code = judge(&m);
+    if (status == AB_INTERRUPTED)
+        explain_interruption(&m, err);
 out:
     release(&m);
     return status;

@@ -11,7 +11,7 @@
 #include "trace/tape.h"
 
 struct ab_workload;
-struct ab_trace_feed;
+struct ab_tape_map;
 
 struct ab_subject { /* what is to be measured; strings are borrowed */
     const char *kind; /* "workload" or "trace" */
@@ -21,8 +21,8 @@ struct ab_subject { /* what is to be measured; strings are borrowed */
     const char *const *backends; /* of the workload, n_backends */
     size_t n_backends;
     uint64_t seed;
-    struct ab_tape *tape; /* emptied; what is known of a tape in bursts */
-    struct ab_trace_feed *feed; /* of a tape in bursts, else NULL */
+    const struct ab_tape *tape;    /* what is known of it; its ops are the map's */
+    const struct ab_tape_map *map;
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
     struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
 };

@@ -12,12 +12,14 @@
 
 enum option_id {
     OPT_BACKEND,
+    OPT_BACKEND_REPLAY,
     OPT_BACKEND_PATH,
     OPT_SET,
     OPT_ONLY,
     OPT_TOUCH,
     OPT_THREADS,
     OPT_BURST,
+    OPT_TAPE_MEM,
     OPT_REPS,
     OPT_RESUME,
     OPT_SEED,
@@ -27,15 +29,22 @@ enum option_id {
     OPT_THP,
     OPT_MEM_LIMIT,
     OPT_TIMEOUT,
+    OPT_TIMEOUT_VERIFY,
     OPT_ALLOW_BROKEN,
+    OPT_ALLOW_PLUGINS,
     OPT_DRAIN,
     OPT_GATE,
+    OPT_GATE_REPLAY,
     OPT_EVENTS,
     OPT_LIVE,
     OPT_PARTIAL,
     OPT_DIGEST,
     OPT_OUTPUT,
+    OPT_OUTPUT_TRACE,
     OPT_FOLLOW,
+    OPT_WAIT,
+    OPT_MAX_EVENTS,
+    OPT_DURATION,
     OPT_NO_CONVERT,
     OPT_RESULTS,
     OPT_NO_STORE,
@@ -49,7 +58,11 @@ enum option_id {
     OPT_COLOR,
     OPT_ASCII,
     OPT_QUIET,
+    OPT_QUIET_RECORD,
+    OPT_QUIET_TRACE,
     OPT_VERBOSE,
+    OPT_VERBOSE_LIST,
+    OPT_VERBOSE_VERIFY,
     OPT_HELP,
 };
 
@@ -67,18 +80,26 @@ enum {
 #define LIST (1u << AB_COMMAND_LIST)
 #define VERIFY (1u << AB_COMMAND_VERIFY)
 
+/* What -b takes, without its default, which differs. */
+#define BACKENDS \
+    "back ends, by name or path, comma-separated or repeated, with\n" \
+    "settings, each spelling a row of its own: slab:keep=8:spare=0,\n" \
+    "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n" \
+    "several variables as {A=1;B=2}; inline+slab: compiled into the loop;\n" \
+    "checked+NAME: each call is proven; fault+NAME:n=100: in each run the\n" \
+    "100th call that asks for memory (alloc, zeroed, aligned and resize\n" \
+    "counted together, over all lanes and phases) returns NULL;\n" \
+    "OWN=./lib.so: a path under a name of its own; in a path a backslash\n" \
+    "takes the next character as it is: './a\\,b.so'; see\n" \
+    "allocators/README.md\n"
+
+/* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
     [OPT_BACKEND] = {"backend", "LIST",
-                     "back ends, by name or path, comma-separated or repeated, with\n"
-                     "settings, each spelling a row of its own: slab:keep=8:spare=0,\n"
-                     "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n"
-                     "several variables as {A=1;B=2}; inline+slab: compiled into the loop;\n"
-                     "checked+NAME: each call is proven; fault+NAME:n=100: in each run the\n"
-                     "100th call that asks for memory (alloc, zeroed, aligned and resize\n"
-                     "counted together, over all lanes and phases) returns NULL;\n"
-                     "see allocators/README.md\n"
-                     "(default: the workload's, else glibc,jemalloc,tcmalloc,arena)",
-                     "What runs", 'b', RUN | REPLAY | CHECK},
+                     BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
+                     "What runs", 'b', RUN | CHECK},
+    [OPT_BACKEND_REPLAY] = {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
+                            REPLAY},
     [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
                           "where names that are neither built in nor known are looked for,\n"
                           "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
@@ -92,7 +113,7 @@ static const struct ab_option_info table[] = {
                    "what is written to new memory: none, first(N), ends, page,\n"
                    "line, all (default: page)",
                    "What runs", 0, REPLAY},
-    [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 5)",
+    [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 8)",
                   "Measurement", 0, RUN | REPLAY},
     [OPT_RESUME] = {"resume", "RESULT.json",
                     "go on with a result that was interrupted: only the blocks that are\n"
@@ -109,17 +130,22 @@ static const struct ab_option_info table[] = {
                    "Measurement", 0, RUN | REPLAY},
     [OPT_WINDOW] = {"window", "N",
                     "how many ops lanes may run ahead of the common order, at most 1048576;\n"
-                    "0: any number (default: a tenth of the live peak in blocks, 256 to 4096)",
+                    "0: any number (default: as many as leave the live bytes within a tenth of\n"
+                    "their peak)",
                     "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THREADS] = {"threads", "N",
                      "lanes that the recorded threads share: recorded (default: as many as were\n"
                      "alive at once) or a number up to 256; 1 is the recorded order in one lane",
                      "What runs", 0, REPLAY},
     [OPT_BURST] = {"burst", "N",
-                   "decode N calls at a time, while nothing is measured, and not the whole\n"
-                   "trace beforehand; 0: never (default: 1048576 where a trace has more than\n"
-                   "4194304 calls)",
+                   "replay in bursts of N calls, 256 to 2^30, brought into memory one after the\n"
+                   "other, while nothing is measured; 0: never (default: see --tape-mem)",
                    "What runs", 0, REPLAY},
+    [OPT_TAPE_MEM] = {"tape-mem", "SIZE|N%",
+                      "hold the trace in memory whole where it takes no more than this, 8 bytes\n"
+                      "a call or a little more; else in bursts as long as this allows, from a\n"
+                      "file in $TMPDIR or /var/tmp (default: 25% of the memory available)",
+                      "What runs", 0, REPLAY},
     [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_EVENTS] = {"events", "A..B",
@@ -137,27 +163,58 @@ static const struct ab_option_info table[] = {
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
                        "refuse or stop what needs more (default: 70 % of what is available)",
                        "Measurement", 0, RUN | REPLAY | VERIFY},
-    [OPT_TIMEOUT] = {"timeout", "TIME", "end a run after this, at least 10ms (default: from the estimated\n"
-                     "cost; verify: 5 or 10 s a check)",
-                     "Measurement", 0, RUN | REPLAY | VERIFY},
+    [OPT_TIMEOUT] = {"timeout", "TIME",
+                     "end each run after this, at least 10ms; reading the trace or workload and\n"
+                     "making a tape of it may take as long, once, else nothing is run (default:\n"
+                     "of a run from the estimated cost, of reading none)",
+                     "Measurement", 0, RUN | REPLAY},
+    [OPT_TIMEOUT_VERIFY] = {"timeout", "TIME",
+                            "end a check after this, at least 10ms (default: 5 or 10 s)",
+                            "Measurement", 0, VERIFY},
     [OPT_ALLOW_BROKEN] = {"allow-broken", NULL,
                           "measure also what fails its checks; it stays out of every comparison",
                           "Measurement", 0, RUN | REPLAY},
+    [OPT_ALLOW_PLUGINS] = {"allow-plugins", NULL,
+                           "load libraries that the workload itself names by path: their\n"
+                           "code is run. Paths given with -b need no leave",
+                           "What runs", 0, RUN | CHECK},
     [OPT_DRAIN] = {"drain", "TIME",
                    "memory pass: once all is freed, wait so long for memory to be given\n"
                    "back, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
     [OPT_GATE] = {"gate", "TEXT",
-                  "a bound that makes the run fail (exit 1), such as\n"
-                  "'run/alloc/p99 < 2us', 'run/memory/rss_peak < 1.5x live' or\n"
-                  "'arena:run/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
+                  "a bound that makes the run fail (exit 1), on a phase of the workload:\n"
+                  "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
+                  "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
                   "cannot be judged fails too (see configs/README.md)",
-                  "Gates", 0, RUN | REPLAY | CHECK},
-    [OPT_OUTPUT] = {"output", "FILE", "the trace to write (record: default COMMAND.abt)", "Output",
-                    'o', RECORD | TRACE},
+                  "Gates", 0, RUN | CHECK},
+    [OPT_GATE_REPLAY] = {"gate", "TEXT",
+                         "a bound that makes the replay fail (exit 1), such as\n"
+                         "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
+                         "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
+                         "cannot be judged fails too (see configs/README.md)",
+                         "Gates", 0, REPLAY},
+    [OPT_OUTPUT] = {"output", "FILE",
+                    "the trace to write (default: COMMAND.abt), or a folder for it", "Output",
+                    'o', RECORD},
+    [OPT_OUTPUT_TRACE] = {"output", "FILE",
+                          "cut, recover: the trace to write, or (recover) a folder for it", "Output",
+                          'o', TRACE},
     [OPT_FOLLOW] = {"follow", NULL,
                     "record its child processes too, one trace each: app.PID.abt",
-                    "Output", 0, RECORD},
+                    "What is recorded", 0, RECORD},
+    [OPT_WAIT] = {"wait", NULL,
+                  "as --follow, and wait for those that outlive the command, such as daemons;\n"
+                  "SIGINT or SIGTERM ends the waiting, not them",
+                  "What is recorded", 0, RECORD},
+    [OPT_MAX_EVENTS] = {"max-events", "N",
+                        "stop recording after this many events of all threads together, or up\n"
+                        "to 1024 more of each; the command goes on",
+                        "What is recorded", 0, RECORD},
+    [OPT_DURATION] = {"duration", "TIME",
+                      "stop recording after this and write the traces; the command goes on, and\n"
+                      "record waits for its end",
+                      "What is recorded", 0, RECORD},
     [OPT_NO_CONVERT] = {"no-convert", NULL,
                         "keep what was recorded as it is, in the new folder that -o names (default:\n"
                         "COMMAND.spool); allocbench trace recover makes the trace, later",
@@ -189,12 +246,17 @@ static const struct ab_option_info table[] = {
                    "Output", 0, RUN | REPLAY | REPORT | VERIFY},
     [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
                    RUN | REPLAY | REPORT | TRACE | VERIFY},
-    [OPT_QUIET] = {"quiet", NULL, "no progress, no warnings, no summary", "Output", 'q',
-                   RUN | REPLAY | RECORD | TRACE | VERIFY},
-    [OPT_VERBOSE] = {"verbose", NULL,
-                     "list: more about each; verify: what each check proves; tables: latency by\n"
-                     "size and over time, worst ops",
-                     "Output", 'v', RUN | REPLAY | REPORT | LIST | VERIFY},
+    [OPT_QUIET] = {"quiet", NULL,
+                   "print nothing but errors and what failed; files are written all the\n"
+                   "same",
+                   "Output", 'q', RUN | REPLAY | VERIFY},
+    [OPT_QUIET_RECORD] = {"quiet", NULL, "print nothing but errors", "Output", 'q', RECORD},
+    [OPT_QUIET_TRACE] = {"quiet", NULL, "no progress and no summary on standard error", "Output",
+                         'q', TRACE},
+    [OPT_VERBOSE] = {"verbose", NULL, "latency by size and over time, the worst ops as well",
+                     "Output", 'v', RUN | REPLAY | REPORT},
+    [OPT_VERBOSE_LIST] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
+    [OPT_VERBOSE_VERIFY] = {"verbose", NULL, "what each check proves", "Output", 'v', VERIFY},
     [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
 };
 
@@ -269,6 +331,25 @@ static enum ab_status read_touch(const struct ab_option_info *info, const char *
     if (status == AB_OK)
         o->touch = (enum ab_touch)word;
     return status;
+}
+
+static enum ab_status read_share(const struct ab_option_info *info, const char *value,
+                                 struct ab_options *o, struct ab_err *err)
+{
+    size_t n = strlen(value);
+    bool is_share = n > 0 && value[n - 1] == '%';
+    struct ab_number x;
+    const char *bad =
+        ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
+    if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
+        bad = "1% to 90% of the memory that is available";
+    if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
+        bad = "at least 64KiB";
+    if (bad != NULL)
+        return bad_value(info, value, bad, err);
+    o->tape_mem_bytes = is_share ? 0 : x.whole;
+    o->tape_mem_share = is_share ? x.value : 0;
+    return AB_OK;
 }
 
 /* One CPU number or range at *s, moving behind it; false when it is none. */
@@ -361,6 +442,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     size_t word = 0;
     switch (id) {
     case OPT_BACKEND:
+    case OPT_BACKEND_REPLAY:
         return add_or_fail(&o->backends, &o->n_backends, value, err);
     case OPT_BACKEND_PATH:
         o->backend_path = value;
@@ -372,6 +454,9 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_ALLOW_BROKEN:
         o->allows_broken = true;
+        return AB_OK;
+    case OPT_ALLOW_PLUGINS:
+        o->allows_plugins = true;
         return AB_OK;
     case OPT_TOUCH:
         return ab_options_set_touch(o, value, err);
@@ -415,10 +500,12 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     case OPT_BURST:
         status = read_number(info, value, AB_UNIT_COUNT, 0, &n, err);
         if (status == AB_OK && (n > AB_BURST_MAX || (n != 0 && n < AB_BURST_LEAST)))
-            return bad_value(info, value, "0, or 256 to 2^24", err);
+            return bad_value(info, value, "0, or 256 to 2^30", err);
         o->has_burst = true;
         o->burst_events = (uint32_t)n;
         return status;
+    case OPT_TAPE_MEM:
+        return read_share(info, value, o, err);
     case OPT_THP:
         if ((status = read_word(info, value, thp, 2, &word, err)) == AB_OK)
             o->is_thp_off = word == 1;
@@ -426,6 +513,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     case OPT_MEM_LIMIT:
         return read_number(info, value, AB_UNIT_BYTES, 1, &o->mem_limit_bytes, err);
     case OPT_TIMEOUT:
+    case OPT_TIMEOUT_VERIFY:
         status = read_number(info, value, AB_UNIT_TIME, 1, &n, err);
         if (status == AB_OK && n < TIMEOUT_LEAST_NS)
             return bad_value(info, value, "at least 10ms: a process must start and end", err);
@@ -440,6 +528,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
             o->drain_ns = n;
         return status;
     case OPT_GATE:
+    case OPT_GATE_REPLAY:
         return add_or_fail(&o->gates, &o->n_gates, value, err);
     case OPT_EVENTS:
         return read_events(info, value, o, err);
@@ -458,11 +547,19 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         o->live_csv = value;
         return AB_OK;
     case OPT_OUTPUT:
+    case OPT_OUTPUT_TRACE:
         o->output = value;
         return AB_OK;
     case OPT_FOLLOW:
         o->is_following = true;
         return AB_OK;
+    case OPT_WAIT:
+        o->is_waiting = true;
+        return AB_OK;
+    case OPT_MAX_EVENTS:
+        return read_number(info, value, AB_UNIT_COUNT, 1, &o->most_events, err);
+    case OPT_DURATION:
+        return read_number(info, value, AB_UNIT_TIME, 1, &o->duration_ns, err);
     case OPT_NO_CONVERT:
         o->is_unconverted = true;
         return AB_OK;
@@ -498,9 +595,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         o->is_store_off = true;
         return AB_OK;
     case OPT_QUIET:
+    case OPT_QUIET_RECORD:
+    case OPT_QUIET_TRACE:
         o->is_quiet = true;
         return AB_OK;
     case OPT_VERBOSE:
+    case OPT_VERBOSE_LIST:
+    case OPT_VERBOSE_VERIFY:
         o->is_verbose = true;
         return AB_OK;
     case OPT_HELP:
@@ -571,7 +672,8 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 5, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+    struct ab_options o = {.reps = 8, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+                           .tape_mem_share = 0.25,
                            .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;
     bool is_rest = false;

@@ -57,6 +57,8 @@ struct ab_options {
     uint32_t n_lanes;                /* --threads of replay; 0 = as recorded */
     bool has_burst;
     uint32_t burst_events;           /* --burst of replay; 0 = never in bursts */
+    uint64_t tape_mem_bytes;         /* --tape-mem of replay; 0 = that share */
+    double tape_mem_share;           /* of the memory that is available */
     bool has_events, has_live;       /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
     bool is_dropping_live;           /* trace cut --live drop */
@@ -69,13 +71,17 @@ struct ab_options {
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
     bool is_unconverted;             /* record --no-convert */
+    bool is_waiting;                 /* record --wait */
+    uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
     const char *only_check;          /* verify: NULL = all */
     bool allows_broken;              /* what fails its checks is measured all the same */
+    bool allows_plugins;             /* libraries that the workload names are loaded */
 };
 
 #define AB_BURST_LEAST 256u
-#define AB_BURST_MAX (1u << 24)
+#define AB_BURST_MAX (1u << 30)
+#define AB_TAPE_MEM_LEAST (1u << 16)
 
 struct ab_command {
     const char *name, *synopsis, *summary;

@@ -39,6 +39,15 @@ void ab_options_print_help(FILE *to, enum ab_command_id command)
     }
 }
 
+/* Columns on the screen: bytes that begin a character. */
+static int columns(const char *text)
+{
+    int n = 0;
+    for (; *text != 0; text++)
+        n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
 void ab_options_print_overview(FILE *to)
 {
     fputs("usage: allocbench COMMAND …\n\n"
@@ -48,8 +57,13 @@ void ab_options_print_overview(FILE *to)
           "  allocbench record -o app.abt -- ./app --its-options\n"
           "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
           "Commands:\n", to);
+    int widest = 0;
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s %-34s %s\n", ab_commands[i].name, ab_commands[i].synopsis,
+        if (columns(ab_commands[i].synopsis) > widest)
+            widest = columns(ab_commands[i].synopsis);
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s %s%*s  %s\n", ab_commands[i].name, ab_commands[i].synopsis,
+                widest - columns(ab_commands[i].synopsis), "",
                 ab_commands[i].summary);
     fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
           "this build is.\n\n"

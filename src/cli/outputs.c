@@ -175,14 +175,26 @@ static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *er
     return AB_OK;
 }
 
+/* The last that was opened against those before it. */
+static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last,
+                                 struct ab_err *err)
+{
+    for (unsigned i = 0; i < last; i++)
+        if (ab_output_is_same(&outputs->files[i], &outputs->files[last]))
+            return ab_fail(err, AB_USAGE, "%s and %s name the same file", options[i],
+                           options[last]);
+    return AB_OK;
+}
+
 enum ab_status ab_outputs_open(const struct ab_options *o, time_t start, struct ab_outputs *out,
                                struct ab_err *err)
 {
     *out = (struct ab_outputs){.start = start};
     enum ab_status status = check_stdout(o, err);
     for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT && status == AB_OK; i++)
-        if (path_of(o, i) != NULL)
-            status = ab_output_open(path_of(o, i), &out->files[i], err);
+        if (path_of(o, i) != NULL &&
+            (status = ab_output_open(path_of(o, i), &out->files[i], err)) == AB_OK)
+            status = check_same(out, i, err);
     if (status == AB_OK && o->hgrm != NULL)
         status = open_hgrm(o->hgrm, out, err);
     return status;

@@ -15,9 +15,41 @@ enum { REDRAW_NS = 100000000 };
 void ab_progress_begin(struct ab_progress_line *line, bool is_quiet)
 {
     const char *term = getenv("TERM");
-    line->is_on = !is_quiet && isatty(STDERR_FILENO) && !(term != NULL && strcmp(term, "dumb") == 0);
-    line->started_ns = ab_clock_now_ns();
-    line->drawn_ns = 0;
+    bool is_on = !is_quiet && isatty(STDERR_FILENO) && !(term != NULL && strcmp(term, "dumb") == 0);
+    *line = (struct ab_progress_line){.is_on = is_on, .is_log = !is_on && !is_quiet,
+                                      .started_ns = ab_clock_now_ns()};
+}
+
+/* `n` rounds are done, those of an earlier command included. */
+static void log_round(const struct ab_progress_line *line, uint32_t n)
+{
+    double spent = (double)(ab_clock_now_ns() - line->rounds_ns) * 1e-9;
+    fprintf(stderr, "allocbench: round %u of %u done after %.1f s", n, line->n_rounds,
+            (double)(ab_clock_now_ns() - line->started_ns) * 1e-9);
+    if (n < line->n_rounds)
+        fprintf(stderr, ", about %.0f s left",
+                spent * (line->n_rounds - n) / (n - line->first) + 0.5);
+    fputc('\n', stderr);
+}
+
+static void note_round(struct ab_progress_line *line, const struct ab_progress *p)
+{
+    if (p->n_blocks == 0)
+        return;
+    if (line->n_rounds == 0) {
+        line->rounds_ns = ab_clock_now_ns();
+        line->first = p->block;
+    } else if (p->block != line->round) {
+        log_round(line, p->block);
+    }
+    line->round = p->block;
+    line->n_rounds = p->n_blocks;
+}
+
+void ab_progress_all_done(struct ab_progress_line *line)
+{
+    if (line->is_log && line->n_rounds > 0)
+        log_round(line, line->n_rounds);
 }
 
 void ab_progress_show(void *user, const struct ab_progress *p)
@@ -26,6 +58,8 @@ void ab_progress_show(void *user, const struct ab_progress *p)
                                                       "memory"};
     struct ab_progress_line *line = user;
     uint64_t now = ab_clock_now_ns();
+    if (line->is_log)
+        note_round(line, p);
     if (!line->is_on || now - line->drawn_ns < REDRAW_NS)
         return;
     line->drawn_ns = now;

@@ -86,7 +86,7 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* As many lanes and calls a burst as it had. */
+/* As many lanes as it had; in bursts of as many calls, or whole. */
 static void take_tape(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
@@ -94,11 +94,13 @@ static void take_tape(struct ab_resume *r)
     unsigned n;
     if (o->n_lanes == 0)
         o->n_lanes = s->facts.lanes;
-    for (const char *const *text = s->settings; *text != NULL && !o->has_burst; text++)
-        if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX) {
-            o->has_burst = true;
+    if (o->has_burst)
+        return;
+    o->has_burst = true;
+    o->burst_events = 0;
+    for (const char *const *text = s->settings; *text != NULL; text++)
+        if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX)
             o->burst_events = n;
-        }
 }
 
 static void take_conditions(struct ab_resume *r)
@@ -114,7 +116,7 @@ static void take_conditions(struct ab_resume *r)
     for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
         o->cpus[o->n_cpus++] = s->cpus[i];
     o->is_strict = o->is_strict || s->is_strict;
-    if (!o->has_window && s->facts.lanes > 1) {
+    if (!o->has_window && s->is_window_given && s->facts.lanes > 1) {
         o->has_window = true;
         o->window = s->window;
     }

@@ -1,17 +1,13 @@
-/* SPDX-License-Identifier: MIT
- *
- * What is missing from a trace, repaired in it or only counted never goes unsaid, and neither does
- * what the recording cost: a program that spends half its time in the recorder is not the program.
- */
+/* SPDX-License-Identifier: MIT */
 #include "cli/spool_traces.h"
 
+#include "cli/descendants.h"
 #include "cli/progress.h"
+#include "cli/spool_summary.h"
 #include "core/bits.h"
-#include "core/clock.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "record/convert.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,120 +27,47 @@ const char *ab_spool_stop_text(uint32_t stop)
         return "the program can no longer open the spool (chroot, another user, no descriptors)";
     case AB_SPOOL_NO_SLOT:
         return "more than 65,536 threads at once";
+    default: /* as was asked for */
+        return NULL;
+    }
+}
+
+const char *ab_spool_short_text(const struct ab_convert_report *report)
+{
+    const char *stop = ab_spool_stop_text(report->stop);
+    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
+}
+
+const char *ab_spool_end_text(uint32_t stop)
+{
+    switch (stop) {
+    case AB_SPOOL_ENOUGH:
+        return "when there were as many events as --max-events asks for";
+    case AB_SPOOL_TIME_UP:
+        return "when the time of --duration was up";
+    case AB_SPOOL_SIGNAL:
+        return "at a signal";
+    case AB_SPOOL_ENDED:
+        return "with the command";
     default:
         return NULL;
     }
 }
 
+const char *ab_spool_folder(const char *given, char *buf, size_t cap)
+{
+    struct stat st;
+    int n = snprintf(buf, cap, "%s/%s", given, AB_SPOOL_FOLDER);
+    return n > 0 && (size_t)n < cap && stat(buf, &st) == 0 && S_ISDIR(st.st_mode) ? buf : given;
+}
+
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
 {
-    char path[PATH_MAX], line[PATH_MAX + 256], inode[32];
+    char path[PATH_MAX], name[32];
     struct stat st;
-    bool is_found = false;
-    snprintf(path, sizeof path, "%s/%u.%u", folder, e->image.pid, e->generation);
-    if (stat(path, &st) != 0)
-        return false;
-    snprintf(inode, sizeof inode, " %llu ", (unsigned long long)st.st_ino);
-    snprintf(path, sizeof path, "/%u.%u\n", e->image.pid, e->generation);
-    snprintf(line, sizeof line, "/proc/%u/maps", e->image.pid);
-    FILE *maps = fopen(line, "re");
-    while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
-        size_t n = strlen(line), n_name = strlen(path);
-        is_found = n > n_name && strcmp(line + n - n_name, path) == 0 &&
-                   strstr(line, inode) != NULL;
-    }
-    if (maps != NULL)
-        fclose(maps);
-    return is_found;
-}
-
-/* ---- what is told ---- */
-
-static void print_size(const char *path, const struct ab_trace_info *info)
-{
-    char bytes[32], peak[32];
-    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, "
-                    "%s (%.3f bytes an event)\n",
-            path, (unsigned long long)info->events, (unsigned long long)info->threads,
-            info->threads == 1 ? "" : "s",
-            ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
-            (unsigned long long)info->live_peak_blocks,
-            ab_units_bytes(bytes, sizeof bytes, (double)info->file_bytes),
-            (double)info->file_bytes / (double)info->events);
-}
-
-static void print_losses(const struct ab_convert_report *r, bool is_running)
-{
-    if (is_running)
-        fprintf(stderr, "allocbench: the command has ended, this process runs on: what it asks for "
-                        "from here on is lost\n");
-    if (r->n_shared_threads > 0)
-        fprintf(stderr, "allocbench: %llu threads beyond the 1,048,576th have its number\n",
-                (unsigned long long)r->n_shared_threads);
-    if (r->n_foreign > 0)
-        fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
-                        "given out were left out\n", (unsigned long long)r->n_foreign);
-    if (r->n_reused > 0)
-        fprintf(stderr, "allocbench: %llu blocks were given back by a way that cannot be seen; "
-                        "their frees were put in\n", (unsigned long long)r->n_reused);
-    if (r->n_unfinished > 0)
-        fprintf(stderr, "allocbench: %llu call%s cut off by the end of the program\n",
-                (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
-    if (ab_spool_stop_text(r->stop) != NULL)
-        fprintf(stderr, "allocbench: recording stopped before the program did: %s\n",
-                ab_spool_stop_text(r->stop));
-}
-
-static void print_order(const struct ab_convert_report *r, bool is_running, double ns_per_tick)
-{
-    bool is_whole = !is_running && r->n_foreign + r->n_reused + r->n_unfinished == 0 &&
-                    ab_spool_stop_text(r->stop) == NULL;
-    char distance[32];
-    fprintf(stderr, "allocbench: %s%llu repair%s of the order of threads",
-            is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
-            r->n_repairs == 1 ? "" : "s");
-    if (r->n_repairs > 0)
-        fprintf(stderr, ", the farthest %llu ticks (%s) apart",
-                (unsigned long long)r->repair_ticks_max,
-                ab_units_time(distance, sizeof distance,
-                              (double)r->repair_ticks_max * ns_per_tick));
-    fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
-            (unsigned long long)r->n_usable_size, r->n_usable_size == 1 ? "" : "s");
-}
-
-/* Threads record side by side: of the time on the wall the sum of their times may be more than
- * all. Without the command's own time (trace recover) that between its first and last call. */
-static void print_cost(const struct ab_convert_report *r, double wall_ns, double ns_per_tick)
-{
-    double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
-    double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
-    char sum[32], each[32], turns[32], of[32];
-    if (noting_ns <= 0 || of_ns <= 0)
-        return;
-    fprintf(stderr, "allocbench: recording took about %s of %s (%.1f %%%s): an estimate of %s an "
-                    "event, and %s for writing\n",
-            ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
-            ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
-            r->info.threads > 1 ? ", all threads together" : "",
-            ab_units_time(each, sizeof each, noting_ns / (double)r->info.events),
-            ab_units_time(turns, sizeof turns, turn_ns));
-}
-
-static void print_summary(struct ab_spool_traces *t, const char *path,
-                          const struct ab_spool_entry *image, const struct ab_convert_report *r)
-{
-    double wall_ns = image == t->main ? t->wall_ns : 0;
-    bool is_running = ab_spool_is_written(t->folder, image);
-    struct ab_clock clock;
-    char shown[512];
-    if (t->ns_per_tick <= 0) {
-        ab_clock_calibrate(&clock);
-        t->ns_per_tick = clock.ns_per_tick;
-    }
-    print_size(ab_text_printable(shown, sizeof shown, path), &r->info);
-    print_losses(r, is_running);
-    print_order(r, is_running, t->ns_per_tick);
-    print_cost(r, wall_ns, t->ns_per_tick);
+    snprintf(name, sizeof name, "%u.%u", e->image.pid, e->generation);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &st) == 0 && ab_process_maps((pid_t)e->image.pid, name, st.st_ino);
 }
 
 /* ---- one trace ---- */
@@ -174,60 +97,103 @@ static bool show_progress(void *user, uint64_t done, uint64_t total)
     return !is_interrupted();
 }
 
-static enum ab_status check_report(const struct ab_spool_traces *t,
-                                   const struct ab_convert_report *r, struct ab_err *err)
+/* What converting says of the trace that it has made. */
+static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
 {
-    const char *stop = ab_spool_stop_text(r->stop);
-    if (stop != NULL && !t->is_partial)
-        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; no trace is "
-                       "written", (unsigned long long)r->info.events, stop);
-    if (r->info.events == 0)
-        return ab_fail(err, AB_INPUT, "no event is whole; no trace is written");
-    return AB_OK;
+    if (r->info.events == r->n_inherited)
+        return AB_SPOOL_EMPTY;
+    return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
 }
 
-/* One image into an output that is open; committed when it is whole. */
-static enum ab_status write_one(struct ab_spool_traces *t, const struct ab_spool_entry *image,
-                                struct ab_output *out, const char *path, struct ab_err *err)
+/* One image into an output that is open; committed unless there is nothing in it. */
+static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_result *r,
+                                  struct ab_output *out, struct ab_err *err)
 {
-    struct ab_convert_report report;
-    struct watch watch = {.path = path};
+    struct watch watch = {.path = r->path};
     ab_progress_begin(&watch.line, t->is_quiet);
-    enum ab_status status = ab_convert(t->folder, image, out->to, &report, show_progress, &watch,
-                                       err);
+    enum ab_status status = ab_convert(t->family, r->entry, out->to, &r->report, show_progress,
+                                       &watch, err);
     ab_progress_end(&watch.line);
+    if (status != AB_OK)
+        return status;
+    r->outcome = outcome_of(&r->report);
+    if (r->outcome == AB_SPOOL_EMPTY)
+        return AB_OK;
+    return ab_output_commit(out, err);
+}
+
+/* A trace that fails keeps its reason; it is for the caller to go on or not. */
+static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_result *r,
+                                struct ab_output *opened, struct ab_err *err)
+{
+    struct ab_output own = {0}, *out = opened != NULL ? opened : &own;
+    enum ab_status status = AB_OK;
+    if (r->entry->n_events == 0) {
+        r->outcome = AB_SPOOL_EMPTY;
+        return AB_OK;
+    }
+    if (opened == NULL)
+        status = ab_output_open(r->path, out, err);
     if (status == AB_OK)
-        status = check_report(t, &report, err);
-    if (status == AB_OK)
-        status = ab_output_commit(out, err);
-    if (status == AB_OK && !t->is_quiet)
-        print_summary(t, path, image, &report);
+        status = convert_one(t, r, out, err);
+    ab_output_abandon(out);
+    r->is_running = ab_spool_is_written(t->folder, r->entry);
+    if (status == AB_OK) {
+        t->n_written += r->outcome != AB_SPOOL_EMPTY;
+        t->n_in_doubt += r->report.damage[0] != 0;
+        return AB_OK;
+    }
+    r->outcome = AB_SPOOL_FAILED;
+    r->why = strdup(err->text);
+    t->n_failed++;
+    t->n_in_doubt++;
     return status;
 }
 
-/* "app.abt" of process 17 is "app.17.abt", of its second program "app.17.1.abt". */
-static void other_path(char *out, size_t cap, const char *path, const struct ab_spool_entry *image)
+/* "app.abt" of process 17 is "app.17.abt", of its second program "app.17.1.abt"; within a folder
+ * that was given it has the name of its own program. */
+static char *other_path(const struct ab_spool_traces *t, const struct ab_spool_entry *image)
 {
-    const char *dot = strrchr(basename(path), '.');
-    size_t stem = dot != NULL ? (size_t)(dot - path) : strlen(path);
-    char generation[16] = "";
+    struct ab_text path = {0};
+    const char *name = basename(t->path), *dot = strrchr(name, '.');
+    size_t n_folder = (size_t)(name - t->path), n_stem = dot != NULL ? (size_t)(dot - name) :
+                                                                       strlen(name);
+    if (t->has_folder && image->image.program[0] != 0)
+        ab_text_addf(&path, "%.*s%s.%u", (int)n_folder, t->path, image->image.program,
+                     image->image.pid);
+    else
+        ab_text_addf(&path, "%.*s.%u", (int)(n_folder + n_stem), t->path, image->image.pid);
     if (image->generation > 0)
-        snprintf(generation, sizeof generation, ".%u", image->generation);
-    snprintf(out, cap, "%.*s.%u%s%s", (int)stem, path, image->image.pid, generation,
-             path + stem);
+        ab_text_addf(&path, ".%u", image->generation);
+    ab_text_addf(&path, "%s", name + n_stem);
+    return path.s;
 }
 
-static enum ab_status write_other(struct ab_spool_traces *t, const struct ab_spool_entry *image,
-                                  struct ab_err *err)
+enum ab_status ab_trace_place_find(const char *output, const char *name, const char *extension,
+                                   struct ab_trace_place *out, struct ab_err *err)
 {
-    struct ab_output out = {0};
-    char path[PATH_MAX];
-    other_path(path, sizeof path, t->path, image);
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status == AB_OK)
-        status = write_one(t, image, &out, path, err);
-    ab_output_abandon(&out);
-    return status;
+    size_t n = output == NULL ? 0 : strlen(output);
+    struct stat st;
+    bool is_spool = strcmp(extension, "spool") == 0; /* is a folder of its own */
+    char shown[512];
+    *out = (struct ab_trace_place){.is_in_folder = false};
+    if (n > sizeof out->path / 2 || strlen(name) > sizeof out->path / 4)
+        return ab_fail(err, AB_USAGE, "the path of the output is too long");
+    if (n == 0) {
+        snprintf(out->path, sizeof out->path, "%s.%s", name, extension);
+        return AB_OK;
+    }
+    out->is_in_folder = !is_spool && (output[n - 1] == '/' ||
+                                      (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
+    if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
+        return ab_fail_errno(err, AB_USAGE, "cannot make the folder %s",
+                             ab_text_printable(shown, sizeof shown, output));
+    if (out->is_in_folder)
+        snprintf(out->path, sizeof out->path, "%s%s%s.%s", output,
+                 output[n - 1] == '/' ? "" : "/", name, extension);
+    else
+        snprintf(out->path, sizeof out->path, "%s", output);
+    return AB_OK;
 }
 
 /* ---- all ---- */
@@ -246,32 +212,87 @@ enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *er
             t->n_programs++;
         }
     }
-    return AB_OK;
+    return ab_family_open(t->folder, t->images, t->n_images, &t->family, err);
 }
 
 void ab_spool_traces_close(struct ab_spool_traces *t)
 {
+    for (size_t i = 0; i < t->n_results; i++) {
+        free(t->results[i].path);
+        free(t->results[i].why);
+    }
+    ab_family_close(t->family);
+    t->family = NULL;
+    free(t->results);
     free(t->images);
+    t->results = NULL;
     t->images = NULL;
-    t->n_images = 0;
+    t->n_results = t->n_images = 0;
+}
+
+static bool is_following(const struct ab_spool_traces *t)
+{
+    return t->n_images > 0 && t->images[0].image.takes_children != 0;
+}
+
+static bool add_result(struct ab_spool_traces *t, const struct ab_spool_entry *entry, char *path)
+{
+    if (path == NULL)
+        return false;
+    t->results[t->n_results++] = (struct ab_spool_result){.entry = entry, .path = path};
+    return true;
+}
+
+/* The command's own comes first. */
+static enum ab_status list_results(struct ab_spool_traces *t, struct ab_err *err)
+{
+    t->results = calloc(t->n_images + 1, sizeof t->results[0]);
+    bool ok = t->results != NULL;
+    if (ok && t->main != NULL)
+        ok = add_result(t, t->main, strdup(t->path));
+    for (size_t i = 0; i < t->n_images && ok && is_following(t); i++)
+        if (&t->images[i] != t->main)
+            ok = add_result(t, &t->images[i], other_path(t, &t->images[i]));
+    return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the list of traces");
+}
+
+static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err *err)
+{
+    const struct ab_spool_result *main = t->main != NULL ? &t->results[0] : NULL;
+    char shown[512];
+    if (main != NULL && main->outcome == AB_SPOOL_SHORT && !t->is_partial)
+        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; %s holds what "
+                                       "came before",
+                       (unsigned long long)main->report.info.events,
+                       ab_spool_short_text(&main->report),
+                       ab_text_printable(shown, sizeof shown, main->path));
+    if (t->n_written == 0 && t->n_failed == 0)
+        return ab_fail(err, AB_INPUT, "no event is whole; no trace is written");
+    return AB_OK;
 }
 
 enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output *out,
                                      struct ab_err *err)
 {
-    enum ab_status status = t->main != NULL ? write_one(t, t->main, out, t->path, err) : AB_OK;
-    size_t n_written = t->main != NULL;
-    bool is_following = t->n_images > 0 && t->images[0].image.takes_children != 0;
-    for (size_t i = 0; i < t->n_images && is_following && status == AB_OK; i++)
-        if (&t->images[i] != t->main && t->images[i].n_events > 0) {
-            status = write_other(t, &t->images[i], err);
-            n_written++;
-        }
-    if (status == AB_OK && n_written == 0)
-        return ab_fail(err, AB_INPUT, "there is no event in %s", t->folder);
-    if (status == AB_OK && !is_following && t->n_programs > 1 && !t->is_quiet)
+    enum ab_status status = list_results(t, err), of_main = AB_OK;
+    struct ab_err why = {0};
+    for (size_t i = 0; i < t->n_results && status == AB_OK; i++) {
+        bool is_main = t->results[i].entry == t->main;
+        enum ab_status one = write_one(t, &t->results[i], is_main ? out : NULL,
+                                       is_main ? err : &why);
+        if (is_main)
+            of_main = one;
+        if (one == AB_INTERRUPTED)
+            status = is_main ? one : ab_fail(err, one, "%s", why.text);
+    }
+    if (status != AB_OK)
+        return status;
+    ab_spool_summary_print_failures(t);
+    if (!t->is_quiet)
+        ab_spool_summary_print(t);
+    if (!is_following(t) && t->n_programs > 1 && !t->is_quiet)
         fprintf(stderr, "allocbench: the process replaced its program %u time%s (exec); the last "
                         "one is what was kept (--follow keeps each)\n", t->n_programs - 1,
                 t->n_programs == 2 ? "" : "s");
-    return status;
+    return of_main != AB_OK ? of_main : judge_main(t, err);
 }

@@ -41,6 +41,12 @@ enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const ch
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Functions that say what is wrong with an input as the end of a sentence return this very text
+ * when nothing is wrong with it but memory ran out. The second gives the status that such a text
+ * stands for: AB_SYSTEM for it, AB_INPUT for every other. */
+extern const char ab_no_memory[];
+enum ab_status ab_status_of_wrong(const char *wrong);
+
 int ab_status_exit_code(enum ab_status status);
 const char *ab_status_text(enum ab_status status);
 

@@ -49,6 +49,18 @@ void ab_text_fini(struct ab_text *t)
     *t = (struct ab_text){0};
 }
 
+/* Characters that are not seen but turn the order of what stands around them, or end the line: the
+ * bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
+static bool is_turning(const unsigned char *s)
+{
+    if (s[0] == 0xd8)
+        return s[1] == 0x9c;
+    if (s[0] != 0xe2 || (s[1] != 0x80 && s[1] != 0x81))
+        return false;
+    return s[1] == 0x80 ? s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae)
+                        : s[2] >= 0xa6 && s[2] <= 0xa9;
+}
+
 /* Length of the well-formed UTF-8 sequence at s (printable, not a C1 control), or 0. */
 static size_t utf8_length(const unsigned char *s)
 {
@@ -59,7 +71,7 @@ static size_t utf8_length(const unsigned char *s)
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-    if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0)
+    if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n >= 2 && is_turning(s)))
         return 0;
     if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
         return 0;

@@ -9,7 +9,7 @@
 enum { PROBE_PAGES = 256, TEXT_BYTES = 4096, FD_HIGH = 200 };
 
 /* Far up: there are allocators that close the low descriptors whosoever they are. */
-static int open_high(const char *path)
+int ab_footprint_open_high(const char *path)
 {
     int low = open(path, O_RDONLY | O_CLOEXEC);
     int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FD_HIGH);
@@ -24,9 +24,9 @@ static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
 {
-    f->statm_fd = open_high("/proc/self/statm");
-    f->rollup_fd = open_high("/proc/self/smaps_rollup");
-    f->status_fd = open_high("/proc/self/status");
+    f->statm_fd = ab_footprint_open_high("/proc/self/statm");
+    f->rollup_fd = ab_footprint_open_high("/proc/self/smaps_rollup");
+    f->status_fd = ab_footprint_open_high("/proc/self/status");
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     struct ab_footprint_detail once; /* what reading itself needs is resident from here on */
     ab_footprint_read_detail(f, &once);
@@ -144,11 +144,4 @@ uint32_t ab_footprint_granularity(const struct ab_footprint *f)
     }
     munmap(p, bytes);
     return is_readable ? (uint32_t)(worst / page) : UINT32_MAX;
-}
-
-bool ab_footprint_is_resident(const struct ab_footprint *f, uintptr_t address)
-{
-    unsigned char there = 0;
-    uintptr_t page = address & ~(uintptr_t)(f->page_bytes - 1);
-    return mincore((void *)page, f->page_bytes, &there) == 0 && (there & 1) != 0;
 }

@@ -33,7 +33,7 @@ bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_
  * which it was off, 0 = exact; UINT32_MAX when nothing can be read or mapped. */
 uint32_t ab_footprint_granularity(const struct ab_footprint *f);
 
-/* Is this page resident? */
-bool ab_footprint_is_resident(const struct ab_footprint *f, uintptr_t address);
+/* A descriptor for reading, beyond those that an allocator may close; -1 when it cannot be. */
+int ab_footprint_open_high(const char *path);
 
 #endif

@@ -15,36 +15,35 @@
 #define AB_MEMORY_UNKNOWN UINT64_MAX
 #define AB_MEMORY_NEVER UINT32_MAX /* no position */
 
-/* Live, usable and footprint together, and what was looked up besides at a checkpoint. */
+/* What is known at each reading, and what was looked up besides at a checkpoint. */
 struct ab_memory_state {
     uint32_t position;   /* AB_MEMORY_NEVER: there is no such state */
     uint32_t is_checked; /* a checkpoint: all that stands below footprint_bytes was looked up */
-    uint64_t live_bytes, usable_bytes;
-    uint64_t untouched_bytes; /* of the live ones, in blocks that nobody wrote to */
-    uint64_t n_pages;         /* that hold a byte of a touched block */
-    uint64_t n_soft_pages;    /* of these, where the touch wrote nothing: they need not be there */
-    uint64_t n_pages_2m;
-    uint64_t footprint_bytes; /* from statm */
-    uint64_t exact_bytes;     /* the same from smaps_rollup */
-    uint64_t n_lost_pages, n_lost_soft_pages; /* of n_pages, not resident says mincore */
-    uint64_t allocated_bytes, mapped_bytes;   /* what the allocator says */
+    uint64_t requested_bytes, usable_bytes; /* of live blocks */
+    uint64_t footprint_bytes;               /* from statm */
+    uint64_t exact_bytes;                   /* the same from smaps_rollup */
+    /* by page (worker/page_walk.h) */
+    uint64_t live_bytes, internal_bytes, external_bytes;
+    uint64_t untouched_bytes, baseline_bytes, n_stretches;
+    uint64_t allocated_bytes, mapped_bytes; /* what the allocator says */
 };
 
-/* Where the peaks of a phase are, for a run that comes later with the same tape. */
+/* The peaks of a phase, for a run that comes later with the same tape. */
 struct ab_memory_marks {
-    uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX];
+    uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX]; /* positions */
+    uint64_t footprint_bytes[AB_PHASES_MAX];
 };
 
 struct ab_memory_phase {
     uint64_t live_peak_bytes, rss_peak_bytes;
-    uint64_t n_readings, live_sum, footprint_sum; /* equally spaced on the op clock */
+    uint64_t n_readings, requested_sum, footprint_sum; /* equally spaced on the op clock */
     uint32_t live_peak_at, reserved;
     struct ab_memory_state at[AB_AT_COUNT];
 };
 
 struct ab_memory_point {
     uint32_t position, reserved;
-    uint64_t live_bytes, usable_bytes, footprint_bytes;
+    uint64_t requested_bytes, usable_bytes, footprint_bytes;
 };
 
 /* Equally spaced points; the parent adds the peaks. */
@@ -53,10 +52,11 @@ struct ab_memory_point {
 
 enum ab_memory_flag { /* why pages or drains are not known */
     AB_MEMORY_MOVES = 1u << 0,       /* blocks may move */
-    AB_MEMORY_OVERFLOW = 1u << 1,    /* more pages than there is room to count */
+    AB_MEMORY_OVERLAP = 1u << 1,     /* more bytes of live blocks on a page than it has */
     AB_MEMORY_USABLE_LESS = 1u << 2, /* usable_size said less than was asked for */
     AB_MEMORY_KEEPS = 1u << 3,       /* can neither free nor reset: nothing to drain */
     AB_MEMORY_UNREADABLE = 1u << 4,  /* /proc/self/statm gave nothing */
+    AB_MEMORY_NO_PAGES = 1u << 5,    /* /proc/self/pagemap or smaps gave nothing */
 };
 
 struct ab_memory_report {

@@ -82,6 +82,11 @@ const char *ab_result_op_name(unsigned op)
     return op < AB_OP_KIND_COUNT ? ab_op_kind_name((enum ab_op_kind)op) : "all";
 }
 
+bool ab_result_is_waiting(const struct ab_result *r)
+{
+    return r->wait_percent > 20;
+}
+
 double ab_result_quantile(const struct ab_hdr *hdr, double q)
 {
     /* 1 − 0.9999 is a little less than 0.0001 in binary: 100,000 samples must still do. */

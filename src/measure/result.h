@@ -68,8 +68,9 @@ const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
 struct ab_worst_op {
     double ns;
     uint32_t position; /* index in the tape */
-    uint64_t size;
+    uint64_t size;     /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
 };
+#define AB_SIZE_UNKNOWN UINT64_MAX
 
 #define AB_RESULT_WORST_MAX 16
 
@@ -83,14 +84,14 @@ struct ab_result {
     uint64_t n, overflow;
     double quantiles[AB_QUANTILE_COUNT];
     double min, mean;
-    double max;          /* over latency and tail pass */
+    double max;          /* over latency and tail pass; it is worst[0].ns, unless all were fast */
     struct ab_hdr *hdr;  /* in ns; owned by the session; never NULL */
     /* throughput pass: `all` only, else NaN / 0 */
     uint64_t n_ops;
-    double ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
+    double ns_per_op, wall_ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
     double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
     uint64_t faults_minor, switches_involuntary, n_unsupported;
-    /* tail pass: every op */
+    /* tail pass: every op; the worst also from the latency pass */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
     uint32_t n_worst;
     struct ab_worst_op worst[AB_RESULT_WORST_MAX]; /* slowest first */
@@ -126,40 +127,54 @@ enum ab_memory_at {
 };
 const char *ab_memory_at_name(enum ab_memory_at at); /* "footprint_peak", "live_peak", "end" */
 
+enum { AB_MEMORY_REASON_BYTES = 320 };
+
 /* When the footprint was read again, once every block had been freed. */
 #define AB_DRAIN_COUNT 5
 extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
 
-/* Memory pass: 1 + overhead = (1 + internal)(1 + spread)(1 + retained), with L live requested,
- * U live usable, P touched pages of live blocks, R footprint. Every double may be n/a (NaN). */
+/* Memory pass, by page: what each number is says memory_fields.def. On resident pages
+ * live + internal + external + retained = footprint, none of them negative; where internal is not
+ * known its bytes are external. Every double may be n/a (NaN). */
 struct ab_memory {
     uint32_t backend;
     const char *phase;
     uint32_t block;
     enum ab_memory_at at;
-    uint32_t position;        /* in the tape: the op clock */
-    double live_bytes, usable_bytes, page_bytes, page_2m_bytes, footprint_bytes; /* L U P P₂ₘ R */
-    double live_peak_bytes;   /* max L of the phase */
-    double rss_peak_bytes;    /* max R of the phase */
-    double overhead_peak;     /* max R / max L − 1: the headline */
-    double overhead;          /* R / L − 1 here */
-    double overhead_mean;     /* time average over the op clock: Σ R / Σ L − 1 */
-    double internal;          /* U / L − 1 */
-    double spread, spread_2m; /* P / U − 1 */
-    double retained;          /* R / P − 1 */
+    uint32_t position; /* in the tape: the op clock */
+    double live_bytes, internal_bytes, external_bytes, retained_bytes;
+    double footprint_bytes;
+    double discrepancy_bytes;
+    double requested_bytes, untouched_bytes, baseline_bytes, usable_bytes;
+    double external_2m_bytes;
+    double live_peak_bytes; /* most requested bytes of the phase */
+    double rss_peak_bytes;  /* largest footprint of the phase */
+    double overhead_peak, overhead, overhead_mean;
+    double internal_ratio, external_ratio, retained_ratio, external_2m_ratio; /* by live */
     double drained_bytes[AB_DRAIN_COUNT]; /* footprint after all blocks are freed; AB_AT_END of the
                                              last measured phase only, else n/a */
     double faults_minor, faults_major;    /* of the phase, memory pass */
     double allocated_bytes, mapped_bytes; /* what the allocator says of itself here */
-    char reason[160];         /* why something is n/a; "" = nothing is */
+    char reason[AB_MEMORY_REASON_BYTES];  /* why something is n/a; "" = nothing is */
 };
+
+/* A reason is "WHAT: why; WHAT: why …". WHAT is one of these: what the footprint is not known for,
+ * the other sums are not either. */
+#define AB_WHY_FOOTPRINT "footprint"
+#define AB_WHY_PAGES "pages" /* live, internal, external, retained, and what goes with them */
+#define AB_WHY_INTERNAL "internal"
+#define AB_WHY_RETAINED "retained"
+#define AB_WHY_RATIOS "ratios"
+#define AB_WHY_DRAINED "drained"
+#define AB_WHY_PURGED "purged"
+#define AB_WHY_OWN "allocated" /* what the allocator says */
 
 struct ab_timeline_point {
     uint32_t position; /* in the tape */
-    double live_bytes, usable_bytes, footprint_bytes;
+    double requested_bytes, usable_bytes, footprint_bytes;
 };
 
-/* Live, usable and footprint over the op clock, one a back end × block, over all phases. */
+/* Requested, usable and footprint over the op clock, one a back end × block, over all phases. */
 struct ab_timeline {
     uint32_t backend;
     uint32_t block;
@@ -206,7 +221,7 @@ struct ab_null_cost {
     const char *boundary;
     uint32_t block;
     uint64_t n_ops;
-    double ns_per_op, latency_pass_ns_per_op, floor_ns;
+    double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
 };
 
 struct ab_host { /* what makes numbers comparable; "" = unknown */
@@ -276,6 +291,7 @@ struct ab_session { /* everything about one command's measurements */
     const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
     uint32_t n_cpus;
     uint32_t window;          /* skew window in ops of the global order, 0 = none */
+    bool is_window_given;     /* by --window; else it is what the tape needed */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;           /* lanes took turns in the exact order */
 };
@@ -294,5 +310,8 @@ bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
 
 /* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);
+
+/* Did lanes wait for each other so long that wall time says little about the back end? */
+bool ab_result_is_waiting(const struct ab_result *r);
 
 #endif

@@ -2,9 +2,10 @@
  *
  * One run, as parent and worker see it: two shared mappings and a state machine.
  *
- *   tape memfd  sealed, read-only for the worker: struct ab_tape_image, then ops, side table,
- *               phases. Made once, mapped by every run of the case. A tape in bursts has one
- *               phase and room for one burst, which the parent fills anew between two bursts.
+ *   tape file   read-only for the worker: struct ab_tape_image, then the bursts, then what is known
+ *               of them all. Made once, mapped by every run of the case. A tape that is held whole is
+ *               a sealed memfd with one burst; one that is longer than that a file without a name,
+ *               whose bursts are brought into memory one after the other.
  *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
  *               then the sample positions (parent), the sample ticks and size classes (worker).
  *
@@ -93,8 +94,6 @@ struct ab_run_request {
     char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
     uint64_t values[AB_PARAMS_MAX];
     uint32_t n_samples; /* LATENCY: entries of positions and ticks so far */
-    uint32_t first_sample; /* of the burst; its positions, from the burst's begin, ascend */
-    uint32_t burst;        /* atomic, futex: the burst that lies ready */
     uint32_t verify_ops;
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
@@ -133,9 +132,12 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t begin_tick, end_tick;
     uint64_t lane_ticks;    /* what the lanes took, waits included */
     uint64_t wait_ticks;    /* of these, waiting for other lanes */
+    uint64_t awake_ticks;   /* of these, awake */
+    uint64_t asleep_cpu_ns; /* CPU time of falling asleep and waking up; 0 but for is_crowded */
     uint64_t thread_cpu_ns; /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t is_crowded;    /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
@@ -143,10 +145,10 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
 struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
-    uint32_t burst;         /* atomic: bursts that are through */
+    uint32_t burst;         /* running, index */
     uint32_t reserved1;
     uint32_t phase;         /* running, index */
-    uint32_t op;            /* of lane 0. VERIFY, TAIL: running; else the last chunk's first op */
+    uint32_t op;            /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
     uint32_t reserved0;
     uint64_t traits; /* of a heap back end */
@@ -167,32 +169,68 @@ struct ab_run_block {
     struct ab_run_report report;
 };
 
-/* What lies in the tape memfd now: the whole tape, or one burst of it. */
+/* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
+ * in bytes from the file's start. */
 struct ab_burst {
-    uint32_t first; /* ops of the bursts before */
-    uint32_t n_ops; /* positions within the burst count from 0 */
+    uint64_t offset; /* of the pages that hold it */
+    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
+    uint32_t first, n_ops;
 };
 
-/* Head of the tape memfd. Offsets are in bytes from its start. */
+/* Head of the tape file. */
 struct ab_tape_image {
     uint32_t magic, size;
     uint64_t total_bytes;
-    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
-    uint32_t n_ops, n_wide, n_phases, n_slots, n_lanes, n_turns; /* n_ops: of all bursts */
+    uint64_t phases_offset, bursts_offset; /* phases: as if all bursts were one */
+    uint64_t most_bytes; /* of a burst; so much of the file is there from any burst's offset on */
+    uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
     uint32_t window;
-    uint32_t n_bursts; /* 1 = all of it lies here */
-    struct ab_burst burst;
-    uint64_t n_edges, n_remote;
+    uint32_t n_bursts;
+    uint64_t n_turns, n_edges, n_remote;
     struct ab_facts facts;
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
 
+struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
+    const uint64_t *ops;
+    const struct ab_wide *wide;
+    const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
+    const uint32_t *lane_begin;
+    const struct ab_turn *turns;
+    uint32_t first, n_ops;
+};
+
+/* Of all bursts as if they were one. */
+static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *image)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_phase *)(const void *)(file + image->phases_offset);
+}
+
+static inline const struct ab_burst *ab_tape_burst(const struct ab_tape_image *image, uint32_t i)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_burst *)(const void *)(file + image->bursts_offset) + i;
+}
+
+static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image, uint32_t i)
+{
+    const struct ab_burst *b = ab_tape_burst(image, i);
+    const char *file = (const char *)image;
+    return (struct ab_tape_part){
+        .ops = (const void *)(file + b->ops_offset),
+        .wide = (const void *)(file + b->wide_offset),
+        .phases = (const void *)(file + b->phases_offset),
+        .lane_begin = (const void *)(file + b->lane_begin_offset),
+        .turns = (const void *)(file + b->turns_offset),
+        .first = b->first,
+        .n_ops = b->n_ops,
+    };
+}
+
 /* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
 #define AB_WORKER_FD_TAPE 3
 #define AB_WORKER_FD_RUN 4
-#define AB_WORKER_FD_BURST 6 /* eventfd, of a tape in bursts: written when one is through. 5 may be
-                                the library to preload. */
-
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. */
 #define AB_TICKS_OVERFLOW UINT32_MAX

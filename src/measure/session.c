@@ -49,7 +49,7 @@ static void settle_memory(struct ab_memory *m)
 static void settle_timeline(struct ab_timeline *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
-        settle(&t->points[i].live_bytes);
+        settle(&t->points[i].requested_bytes);
         settle(&t->points[i].usable_bytes);
         settle(&t->points[i].footprint_bytes);
     }
@@ -65,6 +65,7 @@ void ab_session_settle(struct ab_session *s)
         settle_result(&s->results[i]);
     for (uint32_t i = 0; i < s->n_nulls; i++) {
         settle(&s->nulls[i].ns_per_op);
+        settle(&s->nulls[i].wall_ns_per_op);
         settle(&s->nulls[i].latency_pass_ns_per_op);
         settle(&s->nulls[i].floor_ns);
     }

@@ -13,7 +13,7 @@
 #define AB_RECORD_CONVERT_H
 
 #include "core/status.h"
-#include "record/stream.h"
+#include "record/family.h"
 #include "trace/reader.h"
 
 #include <stdio.h>
@@ -25,6 +25,10 @@
 struct ab_convert_report {
     struct ab_trace_info info;
     uint32_t stop;          /* enum ab_spool_stop */
+    bool is_short;          /* recording ended before the program did, or a part cannot be read;
+                               what came before is a whole trace */
+    char damage[120];       /* "", or what cannot be read */
+    uint64_t n_inherited;   /* blocks that lived at the fork: the first events allocate them */
     uint64_t n_threads;
     uint64_t n_shared_threads; /* beyond what a trace can number: they have the last number */
     uint64_t n_unfinished;  /* events cut off by the program's death */
@@ -38,11 +42,11 @@ struct ab_convert_report {
     uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
 };
 
-/* Converts one image of `folder` to `to`. *report is filled also on failure, as far as known.
- * progress (may be NULL) hears of events done and to do, about every 2^20 events; false from it
- * ends the conversion with AB_INTERRUPTED. */
+/* Converts one image to `to`. *report is filled also on failure, as far as known; info.events is
+ * n_inherited where the process made no call. progress (may be NULL) hears of events done and to
+ * do, about every 2^20 events; false from it ends the conversion with AB_INTERRUPTED. */
 typedef bool ab_convert_progress(void *user, uint64_t done, uint64_t total);
-enum ab_status ab_convert(const char *folder, const struct ab_spool_entry *image, FILE *to,
+enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err);
 

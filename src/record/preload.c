@@ -4,14 +4,16 @@
  *
  * Order: a release is noted before the real free, an acquire after the real malloc, so that no
  * address is ever seen given out twice. A realloc is both. The program must not notice: nothing
- * here calls malloc or stdio or takes a lock, errno is kept, no descriptor stays open, and
- * signal handlers find a consistent recorder at every instruction (preload_spool.c).
+ * here calls malloc or stdio or takes a lock, errno is kept, one descriptor of a high number is all
+ * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
+#include "record/preload_exec.h"
 #include "record/preload_spool.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +97,11 @@ static __attribute__((noinline)) void start(void)
     int saved = errno;
     stage = RESOLVING;
     find_real_functions();
+    ab_exec_find_real();
     ab_spool_start();
     stage = READY;
+    /* First to register: run last before a fork, so that no other handler's calls come between. */
+    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, NULL);
     errno = saved;
 }
 

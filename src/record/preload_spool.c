@@ -18,6 +18,8 @@
 #include "record/preload_spool.h"
 
 #include "record/half_pack.h"
+#include "record/preload_exec.h"
+#include "record/preload_files.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,9 +29,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,40 +42,26 @@ struct process { /* wiped in a forked child: image is NULL there */
     struct ab_spool_image *image; /* NULL = not recording */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
     uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
-    bool has_stopped;
+    bool has_stopped;             /* there is no image, and there will be none */
     bool has_threads;             /* there was more than one stream */
+    uint32_t generation;          /* of the image: how many programs the process had been before */
+    uint32_t n_forks;
     const char *is_alone;         /* the C library's word on it: 1 = one thread */
-    char path[PATH_MAX];          /* of the image; "path.T" of its slots */
 };
 static struct process *process;
-static char folder[PATH_MAX];
 static uint32_t command; /* the process that `record` started */
 static bool takes_children;
+static char program_name[sizeof((struct ab_spool_image *)NULL)->program];
 static const char never, *is_alone = &never;
 
 static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
 
+/* The fork that is under way in this thread, which is the only one that its child has. */
+static __thread struct fork_point {
+    uint32_t pid, generation, number; /* 0 = none */
+} fork_point __attribute__((tls_model("initial-exec")));
+
 /* ---- small things that must not be the C library's ---- */
-
-static bool append(char *path, const char *text)
-{
-    size_t used = strlen(path), n = strlen(text);
-    if (used + n + 1 > PATH_MAX)
-        return false;
-    memcpy(path + used, text, n + 1);
-    return true;
-}
-
-static bool append_number(char *path, unsigned n)
-{
-    char digits[12], *p = digits + sizeof digits;
-    *--p = 0;
-    do {
-        *--p = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return append(path, p);
-}
 
 static uint32_t process_id(void)
 {
@@ -84,48 +73,29 @@ static uint32_t thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
-static int open_file(const char *path, int flags)
-{
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-}
-
-static void *map(int fd, size_t bytes)
-{
-    int flags = fd >= 0 ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE | MAP_ANONYMOUS;
-    long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0L);
-    return p == -1 ? NULL : (void *)p;
-}
-
-/* Beyond the limit on file sizes the kernel would send SIGXFSZ, which is deadly. */
-static bool is_within_limit(uint64_t end)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           end <= limit.rlim_cur;
-}
-
+/* The first reason counts; `record` may have set one. */
 static void stop(enum ab_spool_stop why)
 {
-    struct process *p = process;
-    if (p->has_stopped)
-        return;
-    p->has_stopped = true;
-    p->image->stop_errno = (uint32_t)errno;
-    p->image->stop = why;
+    struct ab_spool_image *image = process->image;
+    uint32_t running = AB_SPOOL_RUNNING;
+    uint32_t error = (uint32_t)errno;
+    if (__atomic_compare_exchange_n(&image->stop, &running, (uint32_t)why, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        image->stop_errno = error;
 }
 
-/* Makes the first `bytes` of a new file real, so that no store into its mapping can SIGBUS. */
-static enum ab_spool_stop reserve(int fd, uint64_t bytes)
+/* `record` has ended the recording of all? */
+static bool is_over(void)
 {
-    static const char zeroes[AB_SPOOL_PAGE];
-    if (!is_within_limit(bytes))
-        return AB_SPOOL_FILE_LIMIT;
-    if (syscall(SYS_fallocate, fd, 0, 0L, (long)bytes) == 0)
-        return AB_SPOOL_RUNNING;
-    for (uint64_t at = 0; at < bytes; at += sizeof zeroes)
-        if (syscall(SYS_pwrite64, fd, zeroes, sizeof zeroes, (long)at) != (long)sizeof zeroes)
-            return AB_SPOOL_NO_SPACE;
-    return AB_SPOOL_RUNNING;
+    uint32_t why = __atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST);
+    if (why != AB_SPOOL_RUNNING && process->image != NULL)
+        stop((enum ab_spool_stop)why);
+    return why != AB_SPOOL_RUNNING;
+}
+
+static struct ab_file_id file_of(int32_t slot)
+{
+    return (struct ab_file_id){process->image->pid, process->generation, slot};
 }
 
 /* ---- stamps ---- */
@@ -147,12 +117,6 @@ static inline uint64_t stamp_now(void)
 }
 
 /* ---- halves ---- */
-
-static bool slot_path(char *out, uint32_t slot)
-{
-    out[0] = 0;
-    return append(out, process->path) && append(out, ".") && append_number(out, slot);
-}
 
 static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned half)
 {
@@ -178,30 +142,11 @@ static bool pack_half(struct ab_spool_tail *tail, unsigned half)
     return true;
 }
 
-/* Writes what is packed to the end of the file, and empties its place. */
-static enum ab_spool_stop save_packed(struct ab_spool_tail *tail)
-{
-    char path[PATH_MAX];
-    uint64_t bytes = tail->pack_bytes, at = AB_SPOOL_DATA + tail->data_bytes;
-    if (!is_within_limit(at + bytes))
-        return AB_SPOOL_FILE_LIMIT;
-    int fd = slot_path(path, tail->slot) ? open_file(path, O_WRONLY) : -1;
-    if (fd < 0)
-        return AB_SPOOL_NO_FILE;
-    long n = syscall(SYS_pwrite64, fd, (char *)tail + AB_SPOOL_PACK, bytes, (long)at);
-    syscall(SYS_close, fd);
-    if (n != (long)bytes)
-        return AB_SPOOL_NO_SPACE;
-    __atomic_store_n(&tail->data_bytes, tail->data_bytes + bytes, __ATOMIC_RELEASE);
-    __atomic_store_n(&tail->pack_bytes, 0, __ATOMIC_RELEASE);
-    return AB_SPOOL_RUNNING;
-}
-
 static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
 {
     if (pack_half(tail, half))
         return AB_SPOOL_RUNNING;
-    enum ab_spool_stop why = save_packed(tail);
+    enum ab_spool_stop why = ab_files_save(file_of((int32_t)tail->slot), tail);
     if (why == AB_SPOOL_RUNNING)
         pack_half(tail, half); /* one always fits where there is nothing */
     return why;
@@ -228,13 +173,32 @@ static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
     return true;
 }
 
+/* A half more is full. */
+static void count_half(void)
+{
+    int64_t n = __atomic_add_fetch(&ab_control->n_events, AB_SPOOL_HALF_EVENTS, __ATOMIC_RELAXED);
+    uint32_t running = AB_SPOOL_RUNNING;
+    if (ab_control->most_events != 0 && n >= (int64_t)ab_control->most_events)
+        __atomic_compare_exchange_n(&ab_control->stop, &running, AB_SPOOL_ENOUGH, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static bool is_recording(void)
+{
+    return !is_over() && __atomic_load_n(&process->image->stop, __ATOMIC_SEQ_CST) == 0;
+}
+
 static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
 {
     int saved = errno;
     uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
     uint64_t begin = stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
-    bool ok = !process->has_stopped && turn_half(tail, number);
+    __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
+    if (number > 0)
+        count_half();
+    bool ok = is_recording() && turn_half(tail, number);
+    __atomic_store_n(&tail->is_turning, 0, __ATOMIC_RELEASE);
     uint64_t end = stamp_now();
     tail->turn_ticks += end - begin;
     tail->last_stamp = end;
@@ -319,19 +283,13 @@ static struct ab_spool_tail *recycle(uint32_t self)
 static struct ab_spool_tail *make_tail(uint32_t self)
 {
     struct process *p = process;
-    char path[PATH_MAX];
     uint32_t slot = __atomic_fetch_add(&p->image->n_slots, 1, __ATOMIC_ACQ_REL);
-    if (slot >= AB_SPOOL_SLOTS_MAX) {
-        stop(AB_SPOOL_NO_SLOT);
-        return NULL;
-    }
-    int fd = slot_path(path, slot) ? open_file(path, O_RDWR | O_CREAT | O_EXCL) : -1;
-    enum ab_spool_stop why = fd < 0 ? AB_SPOOL_NO_FILE : reserve(fd, AB_SPOOL_DATA);
-    struct ab_spool_tail *tail = why == AB_SPOOL_RUNNING ? map(fd, AB_SPOOL_DATA) : NULL;
-    if (fd >= 0)
-        syscall(SYS_close, fd);
+    enum ab_spool_stop why = AB_SPOOL_NO_SLOT;
+    struct ab_spool_tail *tail = NULL;
+    if (slot < AB_SPOOL_SLOTS_MAX)
+        tail = ab_files_make(file_of((int32_t)slot), AB_SPOOL_DATA, &why);
     if (tail == NULL) {
-        stop(why == AB_SPOOL_RUNNING ? AB_SPOOL_NO_MEMORY : why);
+        stop(why);
         return NULL;
     }
     p->has_threads = p->has_threads || slot > 0;
@@ -342,7 +300,7 @@ static struct ab_spool_tail *make_tail(uint32_t self)
     return tail;
 }
 
-static bool start_image(uint32_t parent);
+static bool start_image(const struct fork_point *from);
 
 /* What an event costs here, in this very stream and while its page is warm. The best of a few
  * rounds: the others tell of interrupts. */
@@ -370,11 +328,17 @@ static struct ab_spool_tail *enter_thread(void)
     if (process->image == NULL) { /* a forked child: the parent's stream is not ours */
         own_tail = NULL;
         process->has_stopped = !takes_children;
-        if (process->has_stopped || !start_image((uint32_t)syscall(SYS_getppid)))
+        struct fork_point from = fork_point;
+        fork_point.number = 0;
+        if (from.number == 0)
+            from = (struct fork_point){.pid = (uint32_t)syscall(SYS_getppid)};
+        if (process->has_stopped || !start_image(&from))
             return NULL;
     }
-    if (own_tail != NULL || process->has_stopped)
-        return process->has_stopped ? NULL : own_tail;
+    if (process->has_stopped || process->image->stop != AB_SPOOL_RUNNING)
+        return NULL;
+    if (own_tail != NULL)
+        return own_tail;
     if (process->image->pid != process_id())
         return NULL; /* a vfork child of a thread that never allocated: its stream would be its
                         parent's, under an id that is soon another's */
@@ -384,12 +348,16 @@ static struct ab_spool_tail *enter_thread(void)
         tail = make_tail(self);
     if (tail == NULL)
         return NULL;
+    uint64_t n_before = tail->n_events;
     put(tail, 0, AB_SPOOL_BIRTH, self, 0);
     tail->last_stamp = stamp_now();
     if (process->image->trial_ticks == 0) {
         process->image->bare_ticks = try_events(tail, false);
         process->image->trial_ticks = try_events(tail, true);
     }
+    /* They are no events, but in a half that is counted when it is full. */
+    __atomic_fetch_sub(&ab_control->n_events, (int64_t)(tail->n_events - n_before),
+                       __ATOMIC_RELAXED);
     own_tail = tail;
     return tail;
 }
@@ -405,14 +373,19 @@ static __attribute__((noinline)) struct ab_spool_tail *find_tail(void)
     return tail;
 }
 
-/* Two loads where all is as usual: the page of the process, which fork empties, and our stream. */
+/* A few loads where all is as usual: the page of the process, which fork empties, our stream, and
+ * the image, where `record` may have said that it is enough. */
 static inline struct ab_spool_tail *tail_of_thread(void)
 {
     struct process *p = process;
     struct ab_spool_tail *tail = own_tail;
-    if (__builtin_expect(p != NULL && tail != NULL && p->image != NULL && !p->has_stopped, 1))
+    if (p == NULL)
+        return NULL;
+    const struct ab_spool_image *image = p->image;
+    uint32_t why = image != NULL ? __atomic_load_n(&image->stop, __ATOMIC_RELAXED) : 0;
+    if (__builtin_expect(tail != NULL && image != NULL && why == AB_SPOOL_RUNNING, 1))
         return tail;
-    if (p == NULL || p->has_stopped)
+    if (p->has_stopped || why != AB_SPOOL_RUNNING)
         return NULL;
     return find_tail();
 }
@@ -428,62 +401,83 @@ static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
 
 /* ---- the process ---- */
 
-/* The image of this program: folder/PID.K, the first K that is free (exec keeps the pid). */
-static int create_image(void)
+/* The image of this program: PID.K, the first K that is free (exec keeps the pid). */
+static struct ab_spool_image *create_image(enum ab_spool_stop *why)
 {
-    struct process *p = process;
     for (unsigned k = 0; k < 10000; k++) {
-        p->path[0] = 0;
-        if (!append(p->path, folder) || !append(p->path, "/") ||
-            !append_number(p->path, process_id()) || !append(p->path, ".") ||
-            !append_number(p->path, k))
-            return -1;
-        int fd = open_file(p->path, O_RDWR | O_CREAT | O_EXCL);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+        struct ab_spool_image *image =
+            ab_files_make((struct ab_file_id){process_id(), k, -1}, AB_SPOOL_PAGE, why);
+        process->generation = k;
+        if (image != NULL || errno != EEXIST)
+            return image;
     }
-    return -1;
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Many programs are links to one, and act by the name that they were called by. A script's is not
+ * that of the program which runs it. */
+static bool is_executable(const char *path)
+{
+    struct stat named, own;
+    return path != NULL && strncmp(path, "/dev/fd/", 8) != 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, path, &named, 0) == 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/exe", &own, 0) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
+/* At the start: later the program may have no way to know it. */
+static void find_program_name(void)
+{
+    char path[PATH_MAX];
+    const char *called = (const char *)getauxval(AT_EXECFN);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    const char *name = base_name(is_executable(called) ? called : path);
+    size_t bytes = strlen(name), most = sizeof program_name - 1;
+    memcpy(program_name, name, bytes < most ? bytes : most);
 }
 
 static void note_program(struct ab_spool_image *image)
 {
-    char path[PATH_MAX];
-    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return;
-    path[n] = 0;
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    size_t bytes = strlen(name);
-    memcpy(image->program, name, bytes < sizeof image->program ? bytes : sizeof image->program - 1);
+    memcpy(image->program, program_name, sizeof image->program);
     syscall(SYS_prctl, PR_GET_NAME, image->comm);
 }
 
-static bool start_image(uint32_t parent)
+static bool start_image(const struct fork_point *from)
 {
     struct process *p = process;
     p->has_stopped = true; /* until all is there */
     p->next_recycled = 0;
+    p->n_forks = 0;
     p->has_threads = false;
     p->is_alone = is_alone;
     if (p->tails == NULL)
-        p->tails = map(-1, AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
-    int fd = p->tails != NULL ? create_image() : -1;
-    if (fd < 0)
+        p->tails = ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
+    if (is_over())
         return false;
-    struct ab_spool_image *image =
-        reserve(fd, AB_SPOOL_PAGE) == AB_SPOOL_RUNNING ? map(fd, AB_SPOOL_PAGE) : NULL;
-    syscall(SYS_close, fd);
-    if (image == NULL)
+    enum ab_spool_stop why = AB_SPOOL_NO_MEMORY;
+    struct ab_spool_image *image = p->tails != NULL ? create_image(&why) : NULL;
+    if (image == NULL) {
+        ab_exec_note_failure(program_name, why);
         return false;
+    }
     image->pid = process_id();
-    image->parent = parent;
+    image->parent = from->pid;
+    image->parent_generation = from->generation;
+    image->fork_number = from->number;
     image->command = command;
     image->takes_children = takes_children;
     note_program(image);
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
     p->has_stopped = false;
-    return true;
+    return !is_over(); /* it may not have seen this image */
 }
 
 /* "17" or "17+"; 0 = neither. */
@@ -501,19 +495,28 @@ HIDDEN void ab_spool_start(void)
     const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
     const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
     size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
-    if (where == NULL || pid == NULL || strlen(where) >= sizeof folder)
+    if (where == NULL || pid == NULL)
         return;
     command = read_command(pid, &takes_children);
     if (command == 0 || (!takes_children && command != process_id()))
         return; /* a child of the program: not recorded */
-    struct process *p = map(-1, bytes);
-    if (p == NULL || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
+    struct process *p = ab_files_map_private(bytes);
+    if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
         return; /* Linux before 4.14: a forked child would write into its parent's streams */
-    memcpy(folder, where, strlen(where) + 1);
     const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
     is_alone = alone != NULL ? alone : &never;
     process = p;
-    start_image(0);
+    find_program_name();
+    ab_exec_is_noted = takes_children;
+    ab_exec_forget_start();
+    start_image(&(struct fork_point){0});
+}
+
+/* A child of vfork has none of its own. */
+HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
+{
+    const struct process *p = process;
+    return p != NULL && p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
 HIDDEN void ab_spool_end(void)
@@ -521,6 +524,25 @@ HIDDEN void ab_spool_end(void)
     struct process *p = process;
     if (p != NULL && p->image != NULL && p->image->pid == process_id())
         p->image->has_exited = 1;
+}
+
+/* ---- forks ---- */
+
+HIDDEN void ab_spool_fork_begin(void)
+{
+    struct ab_spool_tail *tail = takes_children ? tail_of_thread() : NULL;
+    struct process *p = process;
+    fork_point.number = 0;
+    if (tail == NULL)
+        return;
+    fork_point = (struct fork_point){p->image->pid, p->generation,
+                                     __atomic_add_fetch(&p->n_forks, 1, __ATOMIC_RELAXED)};
+    put(tail, stamp_of_event(tail), AB_SPOOL_FORK, fork_point.number, 0);
+}
+
+HIDDEN void ab_spool_fork_end(void)
+{
+    fork_point.number = 0;
 }
 
 /* ---- events ---- */

@@ -14,6 +14,10 @@ void ab_spool_start(void);
 /* At exit(). Events behind it are still noted: other destructors free. */
 void ab_spool_end(void);
 
+/* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */
+void ab_spool_fork_begin(void);
+void ab_spool_fork_end(void);
+
 /* Notes one event of the calling thread. Never fails and leaves errno alone. */
 void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size);
 /* The same for an alignment, which need not be a power of two where the call failed. */

@@ -17,15 +17,21 @@ static void slot_path(char *out, size_t cap, const char *folder,
     snprintf(out, cap, "%s/%u.%u.%u", folder, image->image.pid, image->generation, slot);
 }
 
-/* False when the file is not there or not whole. */
-static bool read_at(const char *path, void *out, size_t bytes, uint64_t at)
+/* How many of the bytes there are. */
+static size_t read_some(const char *path, void *out, size_t bytes, uint64_t at)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return false;
+        return 0;
     ssize_t n = pread(fd, out, bytes, (off_t)at);
     close(fd);
-    return n == (ssize_t)bytes;
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* False when the file is not there or not whole. */
+static bool read_at(const char *path, void *out, size_t bytes, uint64_t at)
+{
+    return read_some(path, out, bytes, at) == bytes;
 }
 
 static bool read_tail(const char *folder, const struct ab_spool_entry *image, uint32_t slot,
@@ -98,44 +104,52 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
 
 /* ---- one stream ---- */
 
-/* The header of the next chunk, and where its words are. */
-static bool read_chunk_head(const struct ab_stream *s, const char *path,
-                            struct ab_spool_chunk *chunk, uint64_t *at)
+enum { WINDOW = AB_SPOOL_PACK_BYTES + sizeof(struct ab_spool_chunk) };
+
+/* The next n bytes of the chunks, without passing over them; NULL when they are not there. */
+static const uint8_t *peek(struct ab_stream *s, const char *path, size_t n)
 {
     bool is_saved = s->chunks_read < s->data_bytes;
     uint64_t offset = is_saved ? s->chunks_read : s->chunks_read - s->data_bytes;
     uint64_t left = (is_saved ? s->data_bytes : s->pack_bytes) - offset;
-    uint64_t head_at = (is_saved ? AB_SPOOL_DATA : AB_SPOOL_PACK) + offset;
-    if (left < sizeof *chunk || !read_at(path, chunk, sizeof *chunk, head_at) ||
-        chunk->bytes % 8 != 0 || chunk->bytes > AB_SPOOL_PACK_BYTES ||
-        chunk->bytes > left - sizeof *chunk)
-        return false;
-    *at = head_at + sizeof *chunk;
-    return true;
+    if (n > left)
+        return NULL;
+    if (s->chunks_read < s->window_at || s->chunks_read + n > s->window_at + s->window_bytes) {
+        uint64_t bytes = left < WINDOW ? left : WINDOW;
+        s->window_bytes = read_some(path, s->window, bytes,
+                                    (is_saved ? AB_SPOOL_DATA : AB_SPOOL_PACK) + offset);
+        s->window_at = s->chunks_read;
+    }
+    uint64_t begin = s->chunks_read - s->window_at;
+    return s->window_bytes - begin >= n ? s->window + begin : NULL;
 }
 
-static bool read_words(struct ab_stream *s, const char *path, const struct ab_spool_chunk *chunk,
-                       uint64_t at)
+/* The words of the next chunk; NULL when there is none that is whole. */
+static const uint64_t *peek_chunk(struct ab_stream *s, const char *path,
+                                  struct ab_spool_chunk *chunk)
 {
-    uint64_t *words = malloc(AB_SPOOL_PACK_BYTES);
-    bool ok = words != NULL && read_at(path, words, chunk->bytes, at) &&
-              ab_half_unpack(words, chunk->bytes / 8, s->half, AB_SPOOL_HALF_EVENTS);
-    free(words);
-    return ok;
+    const uint8_t *head = peek(s, path, sizeof *chunk);
+    if (head == NULL)
+        return NULL;
+    memcpy(chunk, head, sizeof *chunk);
+    if (chunk->bytes % 8 != 0 || chunk->bytes > AB_SPOOL_PACK_BYTES)
+        return NULL;
+    const uint8_t *whole = peek(s, path, sizeof *chunk + chunk->bytes);
+    return whole != NULL ? (const uint64_t *)(const void *)(whole + sizeof *chunk) : NULL;
 }
 
 /* False when it is in no chunk that can be read. Chunks before it are passed over: those that a
  * killed recorder had saved and not yet removed from where it packed them. */
 static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
 {
-    struct ab_spool_chunk chunk;
-    uint64_t at;
+    struct ab_spool_chunk chunk = {0};
     while (s->chunks_read < s->data_bytes + s->pack_bytes) {
-        if (!read_chunk_head(s, path, &chunk, &at) || chunk.number > number)
+        const uint64_t *words = peek_chunk(s, path, &chunk);
+        if (words == NULL || chunk.number > number)
             return false;
         s->chunks_read += sizeof chunk + chunk.bytes;
         if (chunk.number == number)
-            return read_words(s, path, &chunk, at);
+            return ab_half_unpack(words, chunk.bytes / 8, s->half, AB_SPOOL_HALF_EVENTS);
     }
     return false;
 }
@@ -150,39 +164,51 @@ static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
+static bool make_room(struct ab_stream *s)
+{
+    if (s->half == NULL)
+        s->half = malloc(AB_SPOOL_HALF);
+    if (s->window == NULL)
+        s->window = malloc(WINDOW);
+    return s->half != NULL && s->window != NULL;
+}
+
+/* Goes to the first place of half `number`. */
 static enum ab_status load(struct ab_stream *s, const char *folder,
                            const struct ab_spool_entry *image, uint64_t number,
                            struct ab_err *err)
 {
     char path[PATH_MAX];
-    if (s->half == NULL && (s->half = malloc(AB_SPOOL_HALF)) == NULL)
+    uint64_t left = s->n_events - number * AB_SPOOL_HALF_EVENTS;
+    if (!make_room(s))
         return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
     slot_path(path, sizeof path, folder, image, s->slot);
+    s->n_loaded = number + 1;
+    s->at = s->end = s->half;
     if (read_packed(s, path, number) || read_mapped(s, path, number)) {
-        s->loaded = number + 1;
+        s->end += left < AB_SPOOL_HALF_EVENTS ? left : AB_SPOOL_HALF_EVENTS;
     } else { /* recording stopped before it was saved, or the file is damaged */
-        s->n_unwritten += s->n_events - s->next;
-        s->next = s->n_events;
+        s->n_unwritten += left;
+        s->n_events = number * AB_SPOOL_HALF_EVENTS;
+        s->is_cut = true;
     }
     return AB_OK;
 }
 
-enum ab_status ab_stream_next(struct ab_stream *s, const char *folder,
+enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
                               const struct ab_spool_entry *image, struct ab_err *err)
 {
-    while (s->next < s->n_events) {
-        uint64_t number = s->next / AB_SPOOL_HALF_EVENTS;
-        if (s->loaded != number + 1) {
-            enum ab_status status = load(s, folder, image, number, err);
-            if (status != AB_OK)
-                return status;
-            continue;
-        }
-        s->head = s->half[s->next++ - number * AB_SPOOL_HALF_EVENTS];
-        if (AB_SPOOL_KIND(&s->head) != AB_SPOOL_NOTHING)
-            return AB_OK;
-        s->n_unwritten++;
+    for (;;) {
+        for (; s->at < s->end; s->at++, s->n_unwritten++)
+            if (AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING)
+                return AB_OK;
+        if (s->n_loaded * AB_SPOOL_HALF_EVENTS >= s->n_events)
+            break;
+        enum ab_status status = load(s, folder, image, s->n_loaded, err);
+        if (status != AB_OK)
+            return status;
     }
+    ab_stream_close(s); /* there may be many */
     s->is_done = true;
     return AB_OK;
 }
@@ -213,11 +239,14 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     s->data_bytes = tail.data_bytes < INT64_MAX / 2 ? tail.data_bytes : INT64_MAX / 2;
     s->n_events = bound_events(&tail);
     s->n_unwritten = tail.n_events - s->n_events;
-    return ab_stream_next(s, folder, image, err);
+    return ab_stream_seek(s, folder, image, err);
 }
 
 void ab_stream_close(struct ab_stream *s)
 {
     free(s->half);
+    free(s->window);
     s->half = NULL;
+    s->window = NULL;
+    s->at = s->end = NULL;
 }

@@ -28,8 +28,6 @@ static void format_value(char cell[AB_CELL_BYTES], double value, const char *uni
         ab_units_time(cell, AB_CELL_BYTES, value);
     else if (strcmp(unit, "bytes") == 0)
         ab_units_bytes(cell, AB_CELL_BYTES, value);
-    else if (strcmp(unit, "ratio") == 0)
-        snprintf(cell, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12) * 100);
     else if (strcmp(unit, "percent") == 0)
         snprintf(cell, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12));
     else if (strncmp(unit, "x ", 2) == 0 && value > 0 && value < 0.0995)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output files that appear whole or not at all. The temporary file lies in the target's folder,
- * because only there a rename is atomic; its name does not contain the target's, which may be as
- * long as names can be. A process that is killed leaves ".allocbench-….tmp" behind, never half a
- * result.
+ * Output files that appear whole or not at all; how they are made is temporary.h's business.
  */
 #include "report/sink.h"
+
+#include "report/standard_output.h"
+#include "report/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,22 +78,6 @@ static enum ab_status check_target(int directory, const char *path, mode_t *mode
     return AB_OK;
 }
 
-/* Creates a file of an unused name; the name goes to `name`. -1 with errno on failure. */
-static int create_temporary(int directory, char *name, size_t cap)
-{
-    int fd = -1;
-    for (int attempt = 0; attempt < 16 && fd < 0; attempt++) {
-        unsigned long long random;
-        if (getrandom(&random, sizeof random, 0) != sizeof random)
-            return -1;
-        snprintf(name, cap, ".allocbench-%016llx.tmp", random);
-        fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
 /* Undoes what there is of an output that could not be opened. */
 static void drop(struct ab_output *o, int fd)
 {
@@ -108,9 +91,18 @@ static void drop(struct ab_output *o, int fd)
     free(o->temporary);
 }
 
+/* What is open goes to *o; false with errno when there is no memory for it. */
+static bool keep(struct ab_output *o, int fd, const char *path, const char *name)
+{
+    o->path = strdup(path);
+    o->temporary = name[0] != 0 ? strdup(name) : NULL;
+    o->to = fdopen(fd, "w");
+    return o->path != NULL && o->to != NULL && (name[0] == 0) == (o->temporary == NULL);
+}
+
 static enum ab_status open_file(const char *path, struct ab_output *out, struct ab_err *err)
 {
-    char name[64];
+    char name[AB_TEMPORARY_NAME];
     mode_t mode = 0;
     struct ab_output o = {.directory = -1};
     int fd = -1;
@@ -119,17 +111,14 @@ static enum ab_status open_file(const char *path, struct ab_output *out, struct 
         status = check_target(o.directory, path, &mode, err);
     if (status != AB_OK)
         goto out;
-    fd = create_temporary(o.directory, name, sizeof name);
+    fd = ab_temporary_create(o.directory, 0600, name);
     if (fd < 0) {
         status = ab_fail_errno(err, AB_USAGE, "cannot write '%s'", path);
         goto out;
     }
-    o.path = strdup(path);
-    o.temporary = strdup(name);
-    o.to = fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL;
-    if (o.path == NULL || o.temporary == NULL || o.to == NULL) {
+    if (fchmod(fd, mode) != 0 || !keep(&o, fd, path, name)) {
         status = ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", path);
-        unlinkat(o.directory, name, 0);
+        ab_temporary_remove(o.directory, name);
         goto out;
     }
     *out = o;
@@ -143,22 +132,10 @@ enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab
 {
     if (strcmp(path, "-") != 0)
         return open_file(path, out, err);
-    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot write to standard output");
-    *out = (struct ab_output){.to = stdout, .directory = -1};
-    return AB_OK;
-}
-
-static enum ab_status commit_stdout(struct ab_output *out, struct ab_err *err)
-{
-    errno = 0;
-    bool failed = fflush(out->to) != 0 || ferror(out->to);
-    *out = (struct ab_output){0};
-    if (!failed)
-        return AB_OK;
-    if (errno == 0) /* it failed earlier, and the stream did not keep why */
-        return ab_fail(err, AB_SYSTEM, "cannot write to standard output");
-    return ab_fail_errno(err, AB_SYSTEM, "cannot write to standard output");
+    enum ab_status status = ab_standard_output_check(err);
+    if (status == AB_OK)
+        *out = (struct ab_output){.to = stdout, .directory = -1};
+    return status;
 }
 
 /* A folder that cannot be synced (some network and FUSE file systems say EINVAL) is no reason to
@@ -168,46 +145,57 @@ static bool sync_directory(int directory)
     return fsync(directory) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
+/* All is in the file: 0, or an errno. A stream does not keep why an earlier write failed: one more
+ * byte in a file that will not be kept finds it out. */
+static int flush_file(struct ab_output *out)
+{
+    errno = 0;
+    if (fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0)
+        return 0;
+    if (errno == 0 && write(fileno(out->to), "", 1) >= 0)
+        return EIO;
+    return errno;
+}
+
+/* Ends the output, which has its name when reason is 0. */
+static enum ab_status end_file(struct ab_output *out, int reason, const char *what,
+                               struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (reason == 0) {
+        free(out->temporary); /* no longer its name: what follows only closes */
+        out->temporary = NULL;
+        reason = sync_directory(out->directory) ? 0 : errno;
+    }
+    errno = reason;
+    if (reason != 0)
+        status = ab_fail_errno(err, AB_SYSTEM, "cannot %s", what);
+    ab_output_abandon(out);
+    return status;
+}
+
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
 {
     if (out->to == NULL)
         return AB_OK;
-    if (out->path == NULL)
-        return commit_stdout(out, err);
-    errno = 0;
-    bool written = fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0;
-    int reason = errno;
-    if (fclose(out->to) != 0 && written) {
-        written = false;
-        reason = errno;
+    if (out->path == NULL) {
+        *out = (struct ab_output){0};
+        return ab_standard_output_flush(err);
     }
-    out->to = NULL;
-    if (written && renameat(out->directory, out->temporary, out->directory,
-                            base_name(out->path)) == 0) {
-        written = sync_directory(out->directory);
-        reason = errno;
-    } else {
-        reason = written ? errno : reason;
-        written = false;
-        unlinkat(out->directory, out->temporary, 0);
-    }
-    enum ab_status status = AB_OK;
-    errno = reason == 0 ? EIO : reason;
-    if (!written)
-        status = ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", out->path);
-    close(out->directory);
-    free(out->path);
-    free(out->temporary);
-    *out = (struct ab_output){0};
-    return status;
+    char what[1200];
+    int reason = flush_file(out);
+    if (reason == 0)
+        reason = ab_temporary_replace(fileno(out->to), out->directory, out->temporary,
+                                      base_name(out->path));
+    snprintf(what, sizeof what, "write '%s'", out->path);
+    return end_file(out, reason, what, err);
 }
 
 void ab_output_abandon(struct ab_output *out)
 {
     if (out->to != NULL && out->path != NULL) {
         fclose(out->to);
-        if (out->temporary != NULL)
-            unlinkat(out->directory, out->temporary, 0);
+        ab_temporary_remove(out->directory, out->temporary);
         close(out->directory);
         free(out->path);
         free(out->temporary);
@@ -217,92 +205,40 @@ void ab_output_abandon(struct ab_output *out)
 
 /* ---- files that must be new ---- */
 
-/* A file without a name is given one through /proc; where either is missing, a temporary name. */
-static int create_nameless(int directory, char *name, size_t cap)
-{
-    int fd = -1;
-    name[0] = 0;
-    if (access("/proc/self/fd", X_OK) == 0)
-        fd = openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    return fd >= 0 ? fd : create_temporary(directory, name, cap);
-}
-
 enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, struct ab_err *err)
 {
-    char name[64];
+    char name[AB_TEMPORARY_NAME];
     int fd = -1;
     struct ab_output o = {.directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     enum ab_status status = AB_SYSTEM;
     if (o.directory >= 0)
-        fd = create_nameless(o.directory, name, sizeof name);
+        fd = ab_temporary_create(o.directory, 0666, name);
     if (fd < 0) {
         status = ab_fail_errno(err, AB_USAGE, "cannot write to '%s'", folder);
         goto out;
     }
-    o.path = strdup(folder);
-    o.temporary = name[0] != 0 ? strdup(name) : NULL;
-    o.to = fdopen(fd, "w");
-    if (o.to != NULL && o.path != NULL && (name[0] == 0) == (o.temporary == NULL)) {
+    if (keep(&o, fd, folder, name)) {
         *out = o;
         return AB_OK;
     }
     status = ab_fail_errno(err, AB_SYSTEM, "cannot write to '%s'", folder);
-    if (name[0] != 0)
-        unlinkat(o.directory, name, 0);
+    ab_temporary_remove(o.directory, name);
 out:
     drop(&o, fd);
     return status;
 }
 
-/* 0, or an errno; EEXIST when the name is taken. */
-static int give_name(const struct ab_output *out, const char *name)
+static int name_new(const struct ab_output *out, const char *name)
 {
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fileno(out->to));
-    if (out->temporary == NULL)
-        return linkat(AT_FDCWD, self, out->directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
-    if (linkat(out->directory, out->temporary, out->directory, name, 0) == 0) {
-        unlinkat(out->directory, out->temporary, 0);
-        return 0;
-    }
-    if (errno == EEXIST)
-        return errno;
-    return renameat2(out->directory, out->temporary, out->directory, name, RENAME_NOREPLACE) == 0
-               ? 0
-               : errno; /* FAT has no links */
-}
-
-/* 0, or an errno: all is in the file. */
-static int flush_new(struct ab_output *out)
-{
-    errno = 0;
-    bool written = fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0;
-    return written ? 0 : errno != 0 ? errno : EIO;
-}
-
-/* Ends the output, which has its name when reason is 0. */
-static enum ab_status end_new(struct ab_output *out, int reason, const char *what,
-                              struct ab_err *err)
-{
-    enum ab_status status = AB_OK;
-    if (reason == 0 && !sync_directory(out->directory))
-        reason = errno;
-    if (reason == 0) {
-        free(out->temporary);
-        out->temporary = NULL; /* what follows only closes */
-    } else {
-        errno = reason;
-        status = ab_fail_errno(err, AB_SYSTEM, "cannot %s in '%s'", what, out->path);
-    }
-    ab_output_abandon(out);
-    return status;
+    return ab_temporary_name(fileno(out->to), out->directory, out->temporary, name);
 }
 
 enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
                                     struct ab_err *err)
 {
     enum { NAMES_MAX = 10000 };
-    int reason = flush_new(out);
+    char what[512];
+    int reason = flush_file(out);
     if (reason == 0)
         reason = EEXIST;
     for (int i = 1; reason == EEXIST && i < NAMES_MAX; i++) {
@@ -310,17 +246,39 @@ enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, cha
             snprintf(name, cap, "%s.json", stem);
         else
             snprintf(name, cap, "%s-%d.json", stem, i);
-        reason = give_name(out, name);
+        reason = name_new(out, name);
     }
-    return end_new(out, reason, "store the result", err);
+    snprintf(what, sizeof what, "store the result in '%s'", out->path);
+    return end_file(out, reason, what, err);
 }
 
 enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err)
 {
     char what[1200];
-    int reason = flush_new(out);
+    int reason = flush_file(out);
     if (reason == 0)
-        reason = give_name(out, name);
-    snprintf(what, sizeof what, "write %s", name);
-    return end_new(out, reason, what, err);
+        reason = name_new(out, name);
+    snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
+    return end_file(out, reason, what, err);
+}
+
+/* ---- two that are one ---- */
+
+static bool is_same_target(const struct ab_output *a, const struct ab_output *b)
+{
+    struct stat x, y;
+    return fstatat(a->directory, base_name(a->path), &x, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(b->directory, base_name(b->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b)
+{
+    struct stat x, y;
+    if (a->to == NULL || b->to == NULL || a->path == NULL || b->path == NULL)
+        return a->to != NULL && a->to == b->to;
+    if (strcmp(base_name(a->path), base_name(b->path)) == 0 && fstat(a->directory, &x) == 0 &&
+        fstat(b->directory, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino)
+        return true;
+    return is_same_target(a, b);
 }

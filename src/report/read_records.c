@@ -121,6 +121,9 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         cost->block = ab_stored_block(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
+        cost->wall_ns_per_op = ab_json_has(j, &o, "wall_ns_per_op")
+                                   ? ab_json_number(j, &o, "wall_ns_per_op")
+                                   : (double)NAN;
         cost->latency_pass_ns_per_op = ab_json_number(j, &o, "latency_pass_ns_per_op");
         cost->floor_ns = ab_json_number(j, &o, "floor_ns");
     }
@@ -129,7 +132,7 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
 
 /* ---- results ---- */
 
-/* Numbers that every allocbench/1 has. Those that came later may be missing: not known. */
+/* Numbers that every allocbench/2 has. Those that came later may be missing: not known. */
 static bool is_required(const char *name)
 {
     static const char *const names[] = {

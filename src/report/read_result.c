@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define SCHEMA_FAMILY "allocbench/"
-#define SCHEMA SCHEMA_FAMILY "1"
+#define SCHEMA SCHEMA_FAMILY "2"
+#define SCHEMA_OLD SCHEMA_FAMILY "1"
 
 static void check_schema(struct ab_json_reader *r, const struct ab_json_node *document)
 {
@@ -25,6 +26,9 @@ static void check_schema(struct ab_json_reader *r, const struct ab_json_node *do
         ab_json_fail(r, document, "is no result of allocbench: it has no \"schema\": \"" SCHEMA "\"");
     else if (strcmp(name, SCHEMA) == 0)
         return;
+    else if (strcmp(name, SCHEMA_OLD) == 0)
+        ab_json_fail(r, &schema, "is \"" SCHEMA_OLD "\", of an allocbench that counted memory "
+                     "otherwise; this build (" AB_VERSION ") reads " SCHEMA ": measure again");
     else if (strncmp(name, SCHEMA_FAMILY, strlen(SCHEMA_FAMILY)) == 0)
         ab_json_fail(r, &schema, "is \"%s\", this build (" AB_VERSION ") reads " SCHEMA
                      "; a newer allocbench may read it",
@@ -134,6 +138,8 @@ static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *co
     read_cpus(r, config, out);
     s->is_strict = ab_json_one_of(&r->json, config, "order", orders, 2) == 1;
     s->window = (uint32_t)ab_json_whole(&r->json, config, "window", UINT32_MAX, 0);
+    s->is_window_given = !ab_json_has(&r->json, config, "window_given") ||
+                         ab_json_flag(&r->json, config, "window_given");
     s->n_edges = ab_json_whole(&r->json, config, "n_edges", INT64_MAX, UINT64_MAX);
     s->n_remote = ab_json_whole(&r->json, config, "n_remote", INT64_MAX, UINT64_MAX);
 }

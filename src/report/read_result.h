@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stored result read back: the JSON document allocbench/1 into the session that it was written
+ * A stored result read back: the JSON document allocbench/2 into the session that it was written
  * from. Written again it is the same document, byte for byte. The file may be hostile: everything
  * is checked before it is believed, and what can be asked for has a bound.
  */

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A file being written under a temporary name beside `path` (O_EXCL, O_NOFOLLOW), or stdout for
- * "-". `output_commit` flushes, syncs and renames; `output_abandon` removes. An existing regular
+/* A file being written before it has its name, or stdout for "-". `output_commit` flushes, syncs and
+ * names it; `output_abandon` removes what there is. An existing regular
  * file is replaced by the commit only, and keeps its permission bits; anything else at `path` is
  * refused at open: directories, symbolic links (what they lead to is somebody else's), FIFOs,
  * sockets, devices, files without write permission. Commit and abandon both end the output, and
@@ -27,6 +27,9 @@ struct ab_output {
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
+/* Both are open, and one would replace the other: one name in one folder, however it is spelled, or
+ * two names of one file; or both are stdout. */
+bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b);
 void ab_output_abandon(struct ab_output *out);
 
 /* A file that replaces nothing: it has no name (or a temporary one, where the file system knows no

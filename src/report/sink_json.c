@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON document, schema allocbench/1: results/allocbench-1.schema.json says what is in it,
+ * The JSON document, schema allocbench/2: results/allocbench-2.schema.json says what is in it,
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
@@ -134,6 +134,7 @@ static json_t *config(struct writer *w, const struct ab_session *s)
     put(w, o, "cpus", cpus);
     put(w, o, "order", text(s->is_strict ? "strict" : "free"));
     put(w, o, "window", whole(s->window));
+    put(w, o, "window_given", json_boolean(s->is_window_given));
     put(w, o, "n_edges", whole(s->n_edges));
     put(w, o, "n_remote", whole(s->n_remote));
     return o;
@@ -172,6 +173,7 @@ static json_t *null_cost(struct writer *w, const struct ab_null_cost *n)
     put(w, o, "block", whole(n->block));
     put(w, o, "n_ops", whole(n->n_ops));
     put(w, o, "ns_per_op", number(n->ns_per_op));
+    put(w, o, "wall_ns_per_op", number(n->wall_ns_per_op));
     put(w, o, "latency_pass_ns_per_op", number(n->latency_pass_ns_per_op));
     put(w, o, "floor_ns", number(n->floor_ns));
     return o;
@@ -265,7 +267,8 @@ static json_t *tail(struct writer *w, const struct ab_result *r)
     for (uint32_t i = 0; i < r->n_worst && i < AB_RESULT_WORST_MAX; i++) {
         json_t *op = json_object();
         put(w, op, "position", whole(r->worst[i].position));
-        put(w, op, "size", whole(r->worst[i].size));
+        put(w, op, "size", r->worst[i].size == AB_SIZE_UNKNOWN ? json_null()
+                                                              : whole(r->worst[i].size));
         put(w, op, "ns", number(r->worst[i].ns));
         append(w, worst, op);
     }
@@ -297,6 +300,8 @@ static json_t *result(struct writer *w, const struct ab_session *s, const struct
     put(w, o, "hdr_v2", histogram(r->hdr));
     if (r->op == AB_OP_ALL)
         put_fields(w, o, r, AB_FIELD_ALL);
+    if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
+        put(w, o, "is_waiting", json_boolean(ab_result_is_waiting(r)));
     put(w, o, "tail", tail(w, r));
     return o;
 }
@@ -308,7 +313,7 @@ static json_t *memory(struct writer *w, const struct ab_session *s, const struct
     put(w, o, "phase", text(m->phase));
     put(w, o, "block", whole(m->block));
     put(w, o, "at", text(ab_memory_at_name(m->at)));
-    put(w, o, "position", isnan(m->live_bytes) ? json_null() : whole(m->position));
+    put(w, o, "position", isnan(m->requested_bytes) ? json_null() : whole(m->position));
     for (size_t i = 0; i < ab_memory_field_count; i++)
         put(w, o, ab_memory_fields[i].name, number(ab_memory_value(&ab_memory_fields[i], m)));
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
@@ -326,7 +331,7 @@ static json_t *timeline(struct writer *w, const struct ab_session *s, const stru
     for (uint32_t i = 0; i < t->n; i++) {
         json_t *point = json_array();
         append(w, point, whole(t->points[i].position));
-        append(w, point, number(t->points[i].live_bytes));
+        append(w, point, number(t->points[i].requested_bytes));
         append(w, point, number(t->points[i].usable_bytes));
         append(w, point, number(t->points[i].footprint_bytes));
         append(w, points, point);
@@ -455,7 +460,7 @@ static json_t *document(struct writer *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
     json_t *results = json_array();
-    put(w, o, "schema", text("allocbench/1"));
+    put(w, o, "schema", text("allocbench/2"));
     put(w, o, "tool", tool(w, s));
     put(w, o, "complete", json_boolean(s->is_complete));
     put(w, o, "config", config(w, s));

@@ -15,6 +15,7 @@
 #include "report/summary.h"
 #include "report/table_depth.h"
 #include "report/table_memory.h"
+#include "report/table_notes.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -30,10 +31,10 @@ struct report {
     struct ab_sparkline_range range; /* of the phase that is printed */
 };
 
-enum { N_SHOWN_QUANTILES = 4, WIDTH_OF_PICTURES = 80 };
+enum { N_SHOWN_QUANTILES = 4, PICTURE_COLUMN = N_SHOWN_QUANTILES + 2 };
 static const double shown_quantiles[N_SHOWN_QUANTILES] = {0.50, 0.90, 0.99, 0.999};
 static const struct ab_table_column latency_columns[] = {
-    {"p50", 0}, {"p90", 5}, {"p99", 1}, {"p99.9", 4}, {"max", 2}, {"n", 3}, {"how they lie", 6},
+    {"p50", 0}, {"p90", 5}, {"p99", 1}, {"p99.9", 4}, {"max", 2}, {"n", 3}, {"distribution", 6},
 };
 
 static bool is_shown(const struct report *r, uint32_t backend)
@@ -50,7 +51,7 @@ static void fill_latency(const struct report *r, uint32_t backend, const char *p
         ab_format_ns(row->cells[q], ab_result_quantile(r->hdr, shown_quantiles[q]), floor_ns);
     ab_format_ns(row->cells[N_SHOWN_QUANTILES], m.max, floor_ns);
     ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_blocks == 0 ? NAN : (double)m.n);
-    ab_sparkline_hdr(row->cells[N_SHOWN_QUANTILES + 2], r->hdr, &r->range, AB_SPARKLINE_MOST,
+    ab_sparkline_hdr(row->cells[PICTURE_COLUMN], r->hdr, &r->range, AB_SPARKLINE_MOST,
                      r->style.utf8);
 }
 
@@ -68,9 +69,9 @@ static void find_range(struct report *r, const char *phase)
 static void print_range(const struct report *r)
 {
     char low[AB_CELL_BYTES], high[AB_CELL_BYTES], line[160];
-    if (!(r->range.high > r->range.low) || r->style.width < WIDTH_OF_PICTURES)
+    if (!(r->range.high > r->range.low))
         return;
-    snprintf(line, sizeof line, "how they lie: shares between %s and %s, both axes logarithmic",
+    snprintf(line, sizeof line, "distribution: from %s to %s, both axes logarithmic",
              ab_units_time(low, sizeof low, r->range.low),
              ab_units_time(high, sizeof high, r->range.high));
     ab_table_line(r->to, r->style, AB_FAINT, line);
@@ -91,7 +92,8 @@ static void print_latencies(const struct report *r, const char *phase)
                 fill_latency(r, b, phase, op, row);
         }
     }
-    ab_table_print(r->to, &t, r->style);
+    if ((ab_table_print(r->to, &t, r->style) >> PICTURE_COLUMN & 1) != 0)
+        print_range(r);
     ab_table_fini(&t);
 }
 
@@ -143,32 +145,87 @@ static void fill_throughput(const struct report *r, uint32_t backend, const char
         format_speed(r, row->cells[3], backend, phase);
 }
 
-static void print_throughput(const struct report *r, const char *phase)
+enum { VERSUS_BYTES = AB_CELL_BYTES * 4 };
+
+/* "vs glibc"; "" where there is nothing to compare with. */
+static void format_versus(const struct report *r, char versus[VERSUS_BYTES])
 {
-    char versus[AB_CELL_BYTES * 4] = "", base[AB_CELL_BYTES * 4 - 4];
+    char base[VERSUS_BYTES - 4];
+    versus[0] = 0;
     if (r->base != UINT32_MAX)
-        snprintf(versus, sizeof versus, "vs %s",
+        snprintf(versus, VERSUS_BYTES, "vs %s",
                  ab_format_label(base, sizeof base, r->s->backends[r->base].name, 10,
                                  r->style.utf8));
+}
+
+typedef void fill_row(const struct report *r, uint32_t backend, const char *phase,
+                      struct ab_table_row *row);
+
+/* A row for each back end that is shown. */
+static void print_backends(const struct report *r, struct ab_table *t, const char *phase,
+                           fill_row *fill)
+{
+    for (uint32_t b = 0; b < r->s->n_backends; b++) {
+        struct ab_table_row *row =
+            is_shown(r, b) ? ab_table_add_backend(t, &r->s->backends[b]) : NULL;
+        if (row == NULL)
+            continue;
+        fill(r, b, phase, row);
+        row->emphasis = judge_speed(r, b, phase);
+    }
+    ab_table_print(r->to, t, r->style);
+    ab_table_fini(t);
+}
+
+static void print_throughput(const struct report *r, const char *phase)
+{
+    char versus[VERSUS_BYTES];
+    format_versus(r, versus);
     const struct ab_table_column columns[] = {
         {"ns/op", 0}, {r->style.utf8 ? "\u00b1" : "+-", 3}, {"Mops/s", 2}, {versus, 1},
     };
     struct ab_table t;
     ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
     ab_table_add(&t, "all ops", true);
-    for (uint32_t b = 0; b < r->s->n_backends; b++) {
-        struct ab_table_row *row =
-            is_shown(r, b) ? ab_table_add_backend(&t, &r->s->backends[b]) : NULL;
-        if (row == NULL)
-            continue;
-        fill_throughput(r, b, phase, row);
-        row->emphasis = judge_speed(r, b, phase);
-    }
-    ab_table_print(r->to, &t, r->style);
-    ab_table_fini(&t);
+    print_backends(r, &t, phase, fill_throughput);
 }
 
-/* Ops that the phase asks for in one block, as any complete back end tells. */
+static void fill_whole_run(const struct report *r, uint32_t backend, const char *phase,
+                           struct ab_table_row *row)
+{
+    struct ab_spread ns = ab_session_run_time(r->s, backend);
+    double peak = ab_session_rss_peak(r->s, backend).median;
+    if (ns.n > 0)
+        ab_units_time(row->cells[0], AB_CELL_BYTES, ns.median);
+    else
+        snprintf(row->cells[0], AB_CELL_BYTES, "-");
+    format_half(row->cells[1], ab_spread_half(&ns));
+    if (isfinite(peak))
+        ab_units_bytes(row->cells[2], AB_CELL_BYTES, peak);
+    else
+        snprintf(row->cells[2], AB_CELL_BYTES, "-");
+    if (r->base != UINT32_MAX)
+        format_speed(r, row->cells[3], backend, phase);
+}
+
+/* Where there are several phases: what a program would feel, and what the closing sentence says. */
+static void print_whole_run(const struct report *r)
+{
+    char versus[VERSUS_BYTES];
+    format_versus(r, versus);
+    const struct ab_table_column columns[] = {
+        {"time", 0}, {r->style.utf8 ? "\u00b1" : "+-", 1}, {"peak memory", 0}, {versus, 0},
+    };
+    struct ab_table t;
+    if (r->s->n_phases < 2)
+        return;
+    ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
+    ab_table_add(&t, "whole run", true);
+    print_backends(r, &t, NULL, fill_whole_run);
+    fputc('\n', r->to);
+}
+
+/* Ops that the phase asks for in one round, from any complete back end. */
 static uint64_t ops_of_phase(const struct ab_session *s, const char *phase)
 {
     uint64_t n = 0;
@@ -184,7 +241,7 @@ static void print_phase(struct report *r, const char *phase)
 {
     struct ab_text title = {0};
     char count[AB_CELL_BYTES];
-    ab_text_addf(&title, "%s / %s: %s ops a block, %u block%s, in ns",
+    ab_text_addf(&title, "%s / %s: %s ops a round, %u round%s; without a unit: ns",
                  r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
                  r->s->n_blocks, r->s->n_blocks == 1 ? "" : "s");
     if (title.s != NULL)
@@ -192,167 +249,8 @@ static void print_phase(struct report *r, const char *phase)
     ab_text_fini(&title);
     find_range(r, phase);
     print_latencies(r, phase);
-    print_range(r);
     print_throughput(r, phase);
     fputc('\n', r->to);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Median over blocks and phases of what an op costs with nobody serving it. */
-static double null_ns(const struct ab_session *s, const char *boundary)
-{
-    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]), median = NAN;
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
-        if (strcmp(s->nulls[i].boundary, boundary) == 0 && isfinite(s->nulls[i].ns_per_op))
-            x[n++] = s->nulls[i].ns_per_op;
-    if (n > 0) {
-        qsort(x, n, sizeof x[0], by_value);
-        median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-    }
-    free(x);
-    return median;
-}
-
-static void print_note(const struct report *r, struct ab_text *note)
-{
-    if (note->s != NULL)
-        ab_table_prose(r->to, r->style, AB_FAINT, note->s);
-    ab_text_fini(note);
-}
-
-static void print_clock(const struct report *r)
-{
-    static const char *const boundaries[] = {"malloc", "heap", "inline"};
-    struct ab_text note = {0};
-    char cell[AB_CELL_BYTES];
-    double floor_ns = r->s->timer.floor_ns;
-    if (isfinite(floor_ns))
-        ab_text_addf(&note, "floor %s: timing nothing reads this; less prints as <.",
-                     ab_units_time(cell, sizeof cell, floor_ns));
-    else
-        ab_text_add(&note, "floor unknown.");
-    ab_text_addf(&note, " Clock quantum %s.",
-                 isfinite(r->s->timer.quantum_ns)
-                     ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
-                     : "unknown");
-    for (size_t i = 0, n = 0; i < AB_ARRAY_LEN(boundaries); i++) {
-        double ns = null_ns(r->s, boundaries[i]);
-        if (isfinite(ns))
-            ab_text_addf(&note, "%s%s ns/op (%s)",
-                         n++ == 0 ? " Null (the harness alone, not subtracted): " : ", ",
-                         ab_format_ratio(cell, ns), boundaries[i]);
-    }
-    print_note(r, &note);
-}
-
-static void print_meanings(const struct report *r)
-{
-    struct ab_text note = {0};
-    ab_text_add(&note, "n: ops timed in all blocks, a random sample; percentiles need 10 of them "
-                       "behind, else -. max: of all ops.");
-    if (r->base != UINT32_MAX)
-        ab_text_add(&note, " Ratios: of throughput, higher is faster; ~ no clear difference.");
-    ab_text_addf(&note, " %s: half the range of the blocks.", r->style.utf8 ? "\u00b1" : "+-");
-    print_note(r, &note);
-}
-
-/* Their ratios are what was asked for, but no like for like. */
-static void print_inlined(const struct report *r)
-{
-    struct ab_text note = {0};
-    for (uint32_t i = 0; i < r->s->n_backends && note.s == NULL; i++)
-        if (r->s->backends[i].boundary != NULL &&
-            strcmp(r->s->backends[i].boundary, "inline") == 0)
-            ab_text_add(&note, "inline+NAME: compiled into the loop, no call is made; the others "
-                               "are called, so a ratio between the two holds for a program that "
-                               "includes the allocator, and for no other.");
-    print_note(r, &note);
-}
-
-static const char *setting(const struct ab_session *s, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; s->settings != NULL && s->settings[i] != NULL; i++)
-        if (strncmp(s->settings[i], name, n) == 0 && s->settings[i][n] == '=')
-            return s->settings[i] + n + 1;
-    return NULL;
-}
-
-static void print_conditions(const struct report *r)
-{
-    const struct ab_session *s = r->s;
-    const char *touch = setting(s, "touch");
-    struct ab_text note = {0};
-    ab_text_addf(&note, "touch %s", touch != NULL ? touch : "as in the tape");
-    if (s->facts.lanes > 1)
-        ab_text_addf(&note, ", %u lanes%s, window %u", s->facts.lanes,
-                     s->is_strict ? " in strict order" : "", s->window);
-    if (s->cpu >= 0)
-        ab_text_addf(&note, ", cpu %d", (int)s->cpu);
-    else
-        ab_text_add(&note, ", not pinned");
-    ab_text_addf(&note, ", %u of %u blocks, seed %llu, tape %.12s, THP %s", s->n_blocks,
-                 s->n_blocks_planned, (unsigned long long)s->seed,
-                 s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
-                 s->host.thp[0] != 0 ? s->host.thp : "unknown");
-    print_note(r, &note);
-}
-
-/* Which back ends freed a region at once, and which block by block. */
-static void print_resets(const struct report *r)
-{
-    struct ab_text note = {0};
-    if ((r->s->facts.kinds >> AB_OP_RESET & 1) == 0)
-        return;
-    for (int bulk = 1; bulk >= 0; bulk--) {
-        const char *between = bulk ? "reset at once: " : "; block by block: ";
-        for (uint32_t i = 0; i < r->s->n_backends; i++) {
-            const struct ab_backend_info *b = &r->s->backends[i];
-            char name[sizeof b->name * 4];
-            if (!ab_backend_status_has_numbers(b->status) || b->has_reset != bulk)
-                continue;
-            ab_text_addf(&note, "%s%s", between, ab_text_printable(name, sizeof name, b->name));
-            between = ", ";
-        }
-    }
-    print_note(r, &note);
-}
-
-/* One line a back end that is not ok: what became of it, why, what would help. */
-static void print_missing(const struct report *r)
-{
-    for (uint32_t i = 0; i < r->s->n_backends; i++) {
-        const struct ab_backend_info *b = &r->s->backends[i];
-        struct ab_text line = {0};
-        char name[sizeof b->name * 4];
-        if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
-            ab_text_addf(&line, "%s: caveat: %s",
-                         ab_format_label(name, sizeof name, b->name, 60, r->style.utf8), b->caveat);
-        if (b->status == AB_BACKEND_OK && line.s != NULL)
-            ab_table_prose(r->to, r->style, AB_STRONG, line.s);
-        if (b->status == AB_BACKEND_OK) {
-            ab_text_fini(&line);
-            continue;
-        }
-        ab_text_addf(&line, "%s: %s%s%s",
-                     ab_format_label(name, sizeof name, b->name, 60, r->style.utf8),
-                     ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "", b->reason);
-        if (b->status == AB_BACKEND_PARTIAL)
-            ab_text_add(&line, "; different work, so not compared");
-        if (b->status == AB_BACKEND_NONCONFORMING)
-            ab_text_add(&line, "; measured because of --allow-broken, not compared");
-        if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0)
-            ab_text_addf(&line, " (package %s)", b->package);
-        if (line.s != NULL)
-            ab_table_prose(r->to, r->style, AB_STRONG, line.s);
-        ab_text_fini(&line);
-    }
 }
 
 static bool has_any_result(const struct ab_session *s)
@@ -372,16 +270,11 @@ static void print_report(struct report *r)
         print_phase(r, r->s->phases[i]);
     if (has_results && r->style.is_verbose)
         ab_table_depth(r->to, r->s, r->style);
-    if (has_results)
-        ab_table_memory(r->to, r->s, r->style);
     if (has_results) {
-        print_clock(r);
-        print_meanings(r);
-        print_inlined(r);
+        ab_table_memory(r->to, r->s, r->style);
+        print_whole_run(r);
     }
-    print_conditions(r);
-    print_resets(r);
-    print_missing(r);
+    ab_table_notes(r->to, r->s, r->style, has_results);
     ab_summary_add(&summary, r->s);
     fputc('\n', r->to);
     if (summary.s != NULL)

@@ -34,7 +34,7 @@ static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
         const struct ab_timeline_point *p = &t->points[i];
-        put_row(rows, "live", p->position, p->live_bytes, "bytes");
+        put_row(rows, "live", p->position, p->requested_bytes, "bytes");
         put_row(rows, "usable", p->position, p->usable_bytes, "bytes");
         put_row(rows, "footprint", p->position, p->footprint_bytes, "bytes");
     }

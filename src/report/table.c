@@ -17,6 +17,8 @@ enum {
     WIDTH_MOST = 400,
 };
 
+static const char short_of_memory[] = "(out of memory: rows are missing)";
+
 static unsigned width_of(struct ab_table_style style)
 {
     unsigned width = style.width == 0 ? 80 : style.width;
@@ -93,15 +95,14 @@ static unsigned total_width(const struct ab_table *t, const struct layout *l)
 
 static bool drop_column(const struct ab_table *t, struct layout *l)
 {
-    unsigned worst = AB_TABLE_COLUMNS_MAX;
+    unsigned worst = 0;
     for (unsigned c = 0; c < t->n_columns; c++)
-        if (l->columns[c] > 0 && t->columns[c].drop > 0 &&
-            (worst == AB_TABLE_COLUMNS_MAX || t->columns[c].drop > t->columns[worst].drop))
-            worst = c;
-    if (worst == AB_TABLE_COLUMNS_MAX)
-        return false;
-    l->columns[worst] = 0;
-    return true;
+        if (l->columns[c] > 0)
+            worst = larger(worst, t->columns[c].drop);
+    for (unsigned c = 0; c < t->n_columns && worst > 0; c++)
+        if (t->columns[c].drop == worst)
+            l->columns[c] = 0;
+    return worst > 0;
 }
 
 static void shrink_label(const struct ab_table *t, struct layout *l, unsigned width,
@@ -166,13 +167,65 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     ab_text_fini(&line);
 }
 
-void ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style)
+/* What the width left out, by name; returns the columns that are shown. */
+static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct layout *l,
+                              struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    unsigned shown = 0;
+    for (unsigned c = 0; c < t->n_columns; c++)
+        if (l->columns[c] > 0)
+            shown |= 1u << c;
+        else if (t->columns[c].title[0] != 0)
+            ab_text_addf(&line, "%s%s", line.s == NULL ? "  (no room for: " : ", ",
+                         t->columns[c].title);
+    if (line.s != NULL) {
+        ab_text_add(&line, ")");
+        ab_table_prose(to, style, AB_FAINT, line.s);
+    }
+    ab_text_fini(&line);
+    return shown;
+}
+
+unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style)
 {
     struct layout l = lay_out(t, width_of(style), style.utf8);
     for (size_t r = 0; r < t->n_rows; r++)
         print_row(to, t, &l, r, style);
+    unsigned shown = print_dropped(to, t, &l, style);
     if (t->is_short_of_memory)
-        ab_table_line(to, style, AB_STRONG, "(out of memory: rows are missing)");
+        ab_table_line(to, style, AB_STRONG, short_of_memory);
+    return shown;
+}
+
+/* How many columns from `first` on fit beside the labels, one at least. */
+static unsigned columns_that_fit(const struct ab_table *t, const struct layout *l, unsigned first,
+                                 unsigned width)
+{
+    unsigned total = INDENT + l->label, n = 0;
+    for (unsigned c = first; c < t->n_columns; c++, n++) {
+        total += GAP + l->columns[c];
+        if (total > width && n > 0)
+            break;
+    }
+    return n;
+}
+
+void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style)
+{
+    unsigned width = width_of(style);
+    struct layout all = lay_out(t, UINT_MAX, style.utf8);
+    shrink_label(t, &all, width, LABEL_WANTED);
+    for (unsigned first = 0, n; first < t->n_columns; first += n) {
+        struct layout part = {.label = all.label, .utf8 = all.utf8};
+        n = columns_that_fit(t, &all, first, width);
+        memcpy(&part.columns[first], &all.columns[first], n * sizeof part.columns[0]);
+        shrink_label(t, &part, width, LABEL_LEAST);
+        for (size_t r = 0; r < t->n_rows; r++)
+            print_row(to, t, &part, r, style);
+    }
+    if (t->is_short_of_memory)
+        ab_table_line(to, style, AB_STRONG, short_of_memory);
 }
 
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,

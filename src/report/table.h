@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layout for terminals: tables that fit the width by dropping columns, and wrapped prose. Rows
+ * Layout for terminals: tables that fit the width by leaving out columns (and saying which), and
+ * wrapped prose. Rows
  * are collected first, because a column is as wide as its widest cell. Never wraps a row.
  */
 #ifndef AB_REPORT_TABLE_H
@@ -13,7 +14,8 @@ enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
 struct ab_table_column {
     const char *title;
-    unsigned drop; /* 0 = always shown; where width is short, the highest goes first */
+    unsigned drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
+                      that share its number */
 };
 
 /* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
@@ -41,7 +43,10 @@ void ab_table_fini(struct ab_table *t);
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
 /* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);
-void ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
+/* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
+unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
+/* With all columns whatever the width: those that do not fit follow below, under the same rows. */
+void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style);
 
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,

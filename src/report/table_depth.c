@@ -115,7 +115,9 @@ static void print_worst_of(const struct depth *d, uint32_t backend, struct worst
         ab_text_addf(&line, "%s %s %s of %s at op %u", i == 0 ? "" : ";",
                      ab_units_time(time, sizeof time, ops[i].op.ns),
                      ab_result_op_name(ops[i].kind),
-                     ab_units_bytes(size, sizeof size, (double)ops[i].op.size),
+                     ops[i].op.size == AB_SIZE_UNKNOWN
+                         ? "unknown size (latency pass)"
+                         : ab_units_bytes(size, sizeof size, (double)ops[i].op.size),
                      ops[i].op.position);
     if (line.s != NULL && n > 0)
         ab_table_prose(d->to, d->style, AB_PLAIN, line.s);
@@ -175,7 +177,7 @@ static double collect(const struct depth *d, uint32_t backend, const char *phase
 static void print_windows(const struct depth *d, const char *phase)
 {
     static const struct ab_table_column columns[] = {
-        {"p50", 2}, {"up to", 3}, {"p99", 1}, {"up to", 1}, {"max", 0}, {"up to", 0}};
+        {"p50", 2}, {"up to", 2}, {"p99", 1}, {"up to", 1}, {"max", 0}, {"up to", 0}};
     struct ab_table t;
     bool is_empty = true;
     ab_table_init(&t, columns, AB_ARRAY_LEN(columns));

@@ -27,7 +27,8 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 {
     const struct ab_run_report *r = e->report;
     const struct ab_tape_image *image = e->tape->image;
-    uint32_t state = r->state, op = r->op, first = image->burst.first;
+    uint32_t state = r->state, op = r->op, index = r->burst;
+    struct ab_tape_part part = ab_tape_part(image, index < image->n_bursts ? index : 0);
     if (state == AB_WORKER_NONE) {
         snprintf(buf, cap, "before main, as the library was loaded");
         return buf;
@@ -36,7 +37,7 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
         snprintf(buf, cap, "within the check");
         return buf;
     }
-    if (state != AB_WORKER_RUNNING || op >= image->burst.n_ops) {
+    if (state != AB_WORKER_RUNNING || op >= part.n_ops) {
         snprintf(buf, cap, "before the first op");
         return buf;
     }
@@ -47,11 +48,12 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     }
     const char *phase = "?";
     for (uint32_t i = 0; i < image->n_phases; i++)
-        if (first + op >= e->tape->phases[i].begin && first + op < e->tape->phases[i].end)
+        if (part.first + op >= e->tape->phases[i].begin &&
+            part.first + op < e->tape->phases[i].end)
             phase = e->tape->phases[i].name;
     uint64_t size = 0;
-    int kind = ab_tape_map_kind(e->tape, op, &size);
-    op += first;
+    int kind = ab_tape_part_kind(&part, op, &size);
+    op += part.first;
     if (r->op_granularity > 1)
         snprintf(buf, cap, "between ops %u and %u of phase %s", op, op + r->op_granularity, phase);
     else if (kind < 0 || kind == AB_OP_FREE || kind == AB_OP_ACCESS)
@@ -133,7 +135,11 @@ static void first_line(char *dst, size_t cap, const char *text)
 static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out)
 {
     char line[256];
-    if (e->ending->n_left > 0) {
+    if (e->ending->sent_signal != 0) {
+        const char *name = sigabbrev_np(e->ending->sent_signal);
+        verdict(out, AB_BACKEND_FAILED_CHECK, "sent SIG%s to allocbench",
+                name == NULL ? "?" : name);
+    } else if (e->ending->n_left > 0) {
         verdict(out, AB_BACKEND_FAILED_CHECK,
                 "left %u process%s of its own behind (killed)", e->ending->n_left,
                 e->ending->n_left == 1 ? "" : "es");

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/estimate.h"
 
+#include "runner/available.h"
 #include "runner/sampling.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 uint64_t ab_estimate_heap_bytes(const struct ab_facts *f, bool never_frees)
 {
@@ -19,7 +16,7 @@ uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape)
 {
     const struct ab_facts *f = &tape->image->facts; /* the largest is the memory pass: its books */
     uint64_t pages = f->live_peak_bytes / 4096 + 2 * f->live_peak_blocks;
-    return tape->bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
+    return tape->image->most_bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
            10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_block);
 }
 
@@ -33,6 +30,15 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
     return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh;
 }
 
+double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
+                              uint64_t drain_ns)
+{
+    /* Four passes and the nulls; workers that start and end. The pre-flight, and the first memory
+     * pass, which only looks for the peak, are like one round more. */
+    double round = 4.5 * ab_estimate_pass_ns(tape) + (double)drain_ns + 100e6;
+    return (double)n_backends * (rounds + 1.0) * round;
+}
+
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
 {
     double pages = 0;
@@ -41,22 +47,12 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
     /* Where lanes outnumber the CPUs, a turn may have to wait until each of the others was asked
      * (measured: 66 us a turn, 256 lanes on two CPUs); and on a busy machine, for what else runs. */
     const struct ab_tape_image *image = tape->image;
-    double turns = (double)image->n_turns * image->n_bursts * image->n_lanes;
+    double turns = (double)image->n_turns * image->n_lanes;
     double base = image->n_lanes > 1 ? 60e9 : 10e9;
     return (uint64_t)(base + 20 * ab_estimate_pass_ns(tape) + 10000 * pages + 10000 * turns);
 }
 
 uint64_t ab_default_memory_limit(void)
 {
-    unsigned long long kib = 0;
-    char line[256];
-    FILE *f = fopen("/proc/meminfo", "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-            break;
-    if (f != NULL)
-        fclose(f);
-    if (kib == 0)
-        kib = (unsigned long long)sysconf(_SC_PHYS_PAGES) * (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
-    return (uint64_t)kib * 1024 / 10 * 7;
+    return ab_available_memory() / 10 * 7;
 }

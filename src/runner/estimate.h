@@ -20,7 +20,12 @@ uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape);
 double ab_estimate_pass_ns(const struct ab_tape_map *tape);
 /* A deadline that only what hangs can miss: 10 s and 20 times the estimate. */
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
-/* 70 % of MemAvailable. */
+/* 70 % of what is available. */
 uint64_t ab_default_memory_limit(void);
+
+/* Of a whole run: pre-flights, rounds of all passes, the wait of the memory pass. Good to a factor of
+ * two or three: what an allocator takes is what is to be measured. */
+double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
+                              uint64_t drain_ns);
 
 #endif

@@ -42,6 +42,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .max = NAN,
         .hdr = hdr,
         .ns_per_op = NAN,
+        .wall_ns_per_op = NAN,
         .ops_per_s = NAN,
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
@@ -83,6 +84,26 @@ static uint64_t all_ops(const struct ab_phase *phase)
     return n;
 }
 
+static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *report)
+{
+    return (double)report->wall_ticks * f->clock->ns_per_tick;
+}
+
+/* What the lanes spent on their ops: not waiting for each other and, where they outnumber the CPUs,
+ * not waiting for one of these either. There a lane's CPU time is what it had, else all the time
+ * there was, in which it may also have been asleep over a lock of the allocator's. */
+static double busy_ns(const struct ab_fold *f, const struct ab_run_report *run, uint32_t phase)
+{
+    const struct ab_phase_report *report = &run->phases[phase];
+    double ns_per_tick = f->clock->ns_per_tick;
+    double spent = report->is_crowded ? (double)report->thread_cpu_ns
+                                   : (double)report->lane_ticks * ns_per_tick;
+    double waits = report->is_crowded ? (double)report->awake_ticks * ns_per_tick +
+                                         (double)report->asleep_cpu_ns
+                                   : (double)report->wait_ticks * ns_per_tick;
+    return spent > waits ? spent - waits : 0;
+}
+
 static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
                                  const struct ab_outcome *run, struct ab_err *err)
 {
@@ -94,11 +115,12 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     if (all == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
-    double wall_ns = (double)report->wall_ticks * f->clock->ns_per_tick;
+    double wall = wall_ns(f, report), busy = busy_ns(f, &run->block->report, index);
     all->n_ops = served_ops(phase, run);
     all->n_unsupported = all_ops(phase) - all->n_ops;
-    if (all->n_ops > 0 && wall_ns > 0) {
-        all->ns_per_op = wall_ns / (double)all->n_ops;
+    if (all->n_ops > 0 && wall > 0 && busy > 0) {
+        all->ns_per_op = busy / (double)all->n_ops;
+        all->wall_ns_per_op = wall / (double)all->n_ops;
         all->ops_per_s = 1e9 / all->ns_per_op;
         all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
         /* Read one after the other: without a background thread the difference is noise. */
@@ -123,18 +145,50 @@ enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_outco
     return status;
 }
 
-/* Samples of one phase into one histogram a kind, and a fair share of them into `all`. */
+static int by_slowness(const void *a, const void *b)
+{
+    double x = ((const struct ab_worst_op *)a)->ns, y = ((const struct ab_worst_op *)b)->ns;
+    return (x < y) - (x > y);
+}
+
+static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
+{
+    struct ab_worst_op merged[AB_RESULT_WORST_MAX + AB_WORST_MAX];
+    memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
+    memcpy(merged + r->n_worst, ops, n * sizeof merged[0]);
+    n += r->n_worst;
+    qsort(merged, n, sizeof merged[0], by_slowness);
+    r->n_worst = n < AB_RESULT_WORST_MAX ? n : AB_RESULT_WORST_MAX;
+    memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
+}
+
+/* Where samples go: a histogram a kind (or NULL), and a fair share of them into `all`. The slowest
+ * that each took is kept, ns 0 = none. */
+struct piles {
+    struct ab_hdr *hdr[AB_OP_KIND_COUNT + 1];
+    struct ab_worst_op slowest[AB_OP_KIND_COUNT + 1];
+};
+
+static void pile_up(struct piles *p, unsigned kind, const struct ab_sample *sample)
+{
+    struct ab_worst_op *slowest = &p->slowest[kind];
+    if (p->hdr[kind] == NULL)
+        return;
+    ab_hdr_record(p->hdr[kind], sample->ns);
+    if (sample->ns != UINT64_MAX && (double)sample->ns > slowest->ns)
+        *slowest = (struct ab_worst_op){(double)sample->ns, sample->position, AB_SIZE_UNKNOWN};
+}
+
 static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
-                         const struct ab_outcome *run, struct ab_hdr **kinds, struct ab_hdr *all)
+                         const struct ab_outcome *run, struct piles *piles)
 {
     struct ab_samples walk;
     struct ab_sample sample;
     ab_samples_begin(&walk, f, phase, run);
     while (ab_samples_next(&walk, &sample)) {
-        if (kinds[sample.kind] != NULL)
-            ab_hdr_record(kinds[sample.kind], sample.ns);
+        pile_up(piles, sample.kind, &sample);
         if (sample.is_fair)
-            ab_hdr_record(all, sample.ns);
+            pile_up(piles, AB_OP_ALL, &sample);
     }
 }
 
@@ -157,40 +211,24 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
         const struct ab_phase *phase = &f->tape->phases[i];
         if (!phase->is_measured)
             continue;
-        struct ab_hdr *kinds[AB_OP_KIND_COUNT] = {NULL};
-        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
-            struct ab_result *r = find_result(f, phase->name, k);
-            kinds[k] = r == NULL ? NULL : r->hdr;
-        }
-        struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
-        fold_samples(f, phase, run, kinds, all->hdr);
+        struct piles piles = {0};
         for (unsigned k = 0; k <= AB_OP_ALL; k++) {
             struct ab_result *r = find_result(f, phase->name, k);
-            if (r != NULL)
-                summarise(r);
+            piles.hdr[k] = r == NULL ? NULL : r->hdr;
         }
-        double wall_ns =
-            (double)run->block->report.phases[i].wall_ticks * f->clock->ns_per_tick;
+        fold_samples(f, phase, run, &piles);
+        for (unsigned k = 0; k <= AB_OP_ALL; k++) {
+            struct ab_result *r = find_result(f, phase->name, k);
+            if (r == NULL)
+                continue;
+            summarise(r);
+            keep_worst(r, &piles.slowest[k], piles.slowest[k].ns > 0);
+        }
+        struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         if (all->n_ops > 0)
-            all->latency_pass_ns_per_op = wall_ns / (double)all->n_ops;
+            all->latency_pass_ns_per_op =
+                busy_ns(f, &run->block->report, i) / (double)all->n_ops;
     }
-}
-
-static int by_slowness(const void *a, const void *b)
-{
-    double x = ((const struct ab_worst_op *)a)->ns, y = ((const struct ab_worst_op *)b)->ns;
-    return (x < y) - (x > y);
-}
-
-static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
-{
-    struct ab_worst_op merged[AB_RESULT_WORST_MAX + AB_WORST_MAX];
-    memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
-    memcpy(merged + r->n_worst, ops, n * sizeof merged[0]);
-    n += r->n_worst;
-    qsort(merged, n, sizeof merged[0], by_slowness);
-    r->n_worst = n < AB_RESULT_WORST_MAX ? n : AB_RESULT_WORST_MAX;
-    memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
 }
 
 static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
@@ -215,6 +253,7 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
     if (tail->max_ticks > 0 && !(r->max >= max))
         r->max = max;
 }
+
 
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
 {
@@ -250,18 +289,18 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
             continue;
         if (!ab_fold_grow((void **)&s->nulls, &s->cap_nulls, s->n_nulls, sizeof s->nulls[0]))
             goto out;
-        struct ab_hdr *kinds[AB_OP_KIND_COUNT] = {NULL};
+        struct piles piles = {.hdr[AB_OP_ALL] = all};
         ab_hdr_init(all);
-        fold_samples(f, phase, latency, kinds, all);
-        double throughput_ns = (double)throughput->block->report.phases[i].wall_ticks;
-        double latency_ns = (double)latency->block->report.phases[i].wall_ticks;
+        fold_samples(f, phase, latency, &piles);
+        const struct ab_run_report *report = &throughput->block->report;
         s->nulls[s->n_nulls++] = (struct ab_null_cost){
             .phase = phase->name,
             .boundary = boundary,
             .block = f->block,
             .n_ops = n,
-            .ns_per_op = throughput_ns * f->clock->ns_per_tick / (double)n,
-            .latency_pass_ns_per_op = latency_ns * f->clock->ns_per_tick / (double)n,
+            .ns_per_op = busy_ns(f, report, i) / (double)n,
+            .wall_ns_per_op = wall_ns(f, &report->phases[i]) / (double)n,
+            .latency_pass_ns_per_op = busy_ns(f, &latency->block->report, i) / (double)n,
             .floor_ns = ab_result_quantile(all, 0.5),
         };
     }

@@ -135,9 +135,7 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
     uint32_t n = 0;
     ab_samples_begin(&walk, f, &f->tape->phases[phase], run);
     while (ab_samples_next(&walk, &sample)) {
-        uint32_t clock = f->tape->feed == NULL
-                             ? ab_tape_map_clock(f->tape, phase, sample.position)
-                             : sample.position; /* it is one already */
+        uint32_t clock = ab_tape_map_clock(f->tape, phase, sample.position);
         if (sample.is_fair)
             list[n++] = (struct timed){window_of(walk.phase, clock, n_windows), sample.ns};
     }

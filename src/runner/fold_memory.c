@@ -11,6 +11,7 @@
 /* Pages that were resident before the first op may serve it and be in no footprint: beneath this
  * many, ratios to the footprint would be about those. */
 enum { LEAST_PAGES = 16 };
+#define STRETCH_BYTES 0x1p21
 
 struct judge {
     const struct ab_fold *f;
@@ -26,15 +27,20 @@ static double bytes(uint64_t n)
 
 static double ratio(double a, double b)
 {
-    return b > 0 ? a / b - 1 : NAN;
+    return b > 0 ? a / b : NAN;
 }
 
-/* Whole, or not at all. */
-static void add_reason(struct ab_memory *m, const char *text)
+/* "WHAT: why", whole or not at all. */
+static void add_reason(struct ab_memory *m, const char *what, const char *why)
 {
+    char text[AB_MEMORY_REASON_BYTES];
     size_t n = strlen(m->reason);
-    if (strstr(m->reason, text) == NULL && n + strlen(text) + 2 < sizeof m->reason)
-        snprintf(m->reason + n, sizeof m->reason - n, "%s%s", n == 0 ? "" : "; ", text);
+    snprintf(text, sizeof text, "%s: %s", what, why);
+    if (strstr(m->reason, text) != NULL || n + strlen(text) + 2 >= sizeof m->reason)
+        return;
+    if (n > 0)
+        strcpy(m->reason + n, "; ");
+    strcat(m->reason, text);
 }
 
 /* ---- the run as a whole ---- */
@@ -74,115 +80,123 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
     m->footprint_bytes = statm;
     if (j->trouble != NULL) {
         m->footprint_bytes = NAN;
-        add_reason(m, j->trouble);
+        add_reason(m, AB_WHY_FOOTPRINT, j->trouble);
     } else if (j->r->granularity_pages > 0) {
         m->footprint_bytes = exact;
         if (isnan(exact))
-            add_reason(m, "the kernel counts pages in batches: known at checkpoints only");
+            add_reason(m, AB_WHY_FOOTPRINT,
+                       "the kernel counts pages in batches: known at checkpoints only");
     } else if (fabs(statm - exact) > tolerance) {
         m->footprint_bytes = NAN;
         snprintf(text, sizeof text, "statm says %s, smaps_rollup %s",
                  ab_units_bytes(a, sizeof a, statm), ab_units_bytes(b, sizeof b, exact));
-        add_reason(m, text);
+        add_reason(m, AB_WHY_FOOTPRINT, text);
     } else if (isnan(statm)) {
-        add_reason(m, "the footprint was not read");
+        add_reason(m, AB_WHY_FOOTPRINT, "it was not read");
     }
 }
 
+/* Why it is not known what the pages of this state hold; NULL = it is. */
+static const char *doubt_pages(const struct judge *j, const struct ab_memory_state *s)
+{
+    double live = bytes(s->live_bytes);
+    double elsewhere = bytes(s->untouched_bytes) + bytes(s->baseline_bytes);
+    double on_pages = live + bytes(s->internal_bytes) + bytes(s->external_bytes);
+    if ((j->r->flags & AB_MEMORY_MOVES) != 0)
+        return "its blocks move: where they lie is not known";
+    if ((j->r->flags & AB_MEMORY_NO_PAGES) != 0)
+        return "/proc/self/pagemap or smaps cannot be read";
+    if ((j->r->flags & AB_MEMORY_OVERLAP) != 0)
+        return "live blocks overlap, or usable_size says too much";
+    if (!s->is_checked)
+        return "the run before had its peak elsewhere: not looked up";
+    if (live + elsewhere != bytes(s->requested_bytes) ||
+        !(bytes(s->n_stretches) * STRETCH_BYTES >= on_pages))
+        return "the worker's report makes no sense";
+    return NULL;
+}
+
+/* What usable_size does not say cannot be told from free neighbours. */
 static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
                          struct ab_memory *m)
 {
+    const char *why = NULL;
     m->usable_bytes = bytes(s->usable_bytes);
-    if ((j->r->flags & AB_MEMORY_USABLE_LESS) != 0) {
-        m->usable_bytes = NAN;
-        add_reason(m, "usable_size says less than was asked for");
-    } else if (isnan(m->usable_bytes)) {
-        add_reason(m, "no usable_size");
-    }
-}
-
-/* Why the pages of this state are not known; NULL = they are. */
-static const char *doubt_pages(const struct judge *j, const struct ab_memory_state *s, char *text,
-                               size_t cap)
-{
-    double live = bytes(s->live_bytes), untouched = bytes(s->untouched_bytes);
-    if ((j->r->flags & AB_MEMORY_MOVES) != 0)
-        return "its blocks move: where they lie is not known";
-    if ((j->r->flags & AB_MEMORY_OVERFLOW) != 0 || s->n_soft_pages > s->n_pages ||
-        s->n_lost_soft_pages > s->n_soft_pages || !(untouched <= live))
-        return "the pages of live blocks could not be counted";
-    if (untouched > 0.01 * live) {
-        snprintf(text, cap, "untouched workload: %.0f %% of live bytes not written",
-                 100 * untouched / live);
-        return text;
-    }
-    if (s->n_lost_pages > 0) {
-        snprintf(text, cap, "mincore misses %llu touched pages of live blocks",
-                 (unsigned long long)s->n_lost_pages);
-        return text;
-    }
-    if (!s->is_checked && s->n_soft_pages > 1 + s->n_pages / 100)
-        return "pages are known at checkpoints only";
-    return NULL;
+    if ((j->r->flags & AB_MEMORY_USABLE_LESS) != 0)
+        why = "usable_size says less than was asked for: in external";
+    else if (isnan(m->usable_bytes))
+        why = "no usable_size: in external";
+    if (why == NULL)
+        return;
+    m->external_bytes += m->internal_bytes;
+    m->external_2m_bytes += m->internal_bytes;
+    m->usable_bytes = m->internal_bytes = NAN;
+    add_reason(m, AB_WHY_INTERNAL, why);
 }
 
 static void judge_pages(const struct judge *j, const struct ab_memory_state *s,
                         struct ab_memory *m)
 {
-    char text[100];
-    double page = (double)j->r->page_bytes;
-    const char *doubt = doubt_pages(j, s, text, sizeof text);
+    const char *doubt = j->trouble != NULL ? j->trouble : doubt_pages(j, s);
     if (doubt != NULL) {
-        add_reason(m, doubt);
+        if (j->trouble == NULL)
+            add_reason(m, AB_WHY_PAGES, doubt);
         return;
     }
-    /* Away from checkpoints a soft page counts as not resident: P is never too large. */
-    uint64_t absent = s->is_checked ? s->n_lost_soft_pages : s->n_soft_pages;
-    double resident = bytes(s->n_pages - absent) * page;
-    double before = bytes(j->r->baseline_bytes); /* may have been there already */
-    if (resident > m->footprint_bytes + before) {
-        add_reason(m, "live blocks touch more pages than are resident");
-        return;
+    m->live_bytes = bytes(s->live_bytes);
+    m->internal_bytes = bytes(s->internal_bytes);
+    m->external_bytes = bytes(s->external_bytes);
+    m->untouched_bytes = bytes(s->untouched_bytes);
+    m->baseline_bytes = bytes(s->baseline_bytes);
+    double used = m->live_bytes + m->internal_bytes;
+    m->external_2m_bytes = bytes(s->n_stretches) * STRETCH_BYTES - used;
+    m->retained_bytes = m->footprint_bytes - used - m->external_bytes;
+    m->discrepancy_bytes = isnan(m->retained_bytes) ? NAN : 0;
+    if (m->retained_bytes < 0) {
+        m->discrepancy_bytes = -m->retained_bytes;
+        m->retained_bytes = NAN;
+        add_reason(m, AB_WHY_RETAINED, "live blocks lie on more pages than the footprint has");
     }
-    m->page_bytes = resident;
-    m->page_2m_bytes = bytes(s->n_pages_2m) * (double)(1 << 21);
 }
 
 static void derive(const struct judge *j, struct ab_memory *m)
 {
     double least = LEAST_PAGES * (double)j->r->page_bytes;
-    m->internal = ratio(m->usable_bytes, m->live_bytes);
-    m->spread = ratio(m->page_bytes, m->usable_bytes);
-    m->spread_2m = ratio(m->page_2m_bytes, m->usable_bytes);
-    if (!(m->live_bytes > 0))
-        add_reason(m, "nothing is live");
     if (m->footprint_bytes < least) {
-        add_reason(m, "fewer than 16 pages: too few for ratios");
+        add_reason(m, AB_WHY_RATIOS, "fewer than 16 pages");
         return;
     }
+    if (m->requested_bytes == 0)
+        add_reason(m, AB_WHY_RATIOS, "nothing is live");
+    else if (m->live_bytes == 0)
+        add_reason(m, AB_WHY_RATIOS, "nothing that is live was touched");
     m->overhead = ratio(m->footprint_bytes, m->live_bytes);
-    m->retained = ratio(m->footprint_bytes, m->page_bytes);
+    m->internal_ratio = ratio(m->internal_bytes, m->live_bytes);
+    m->external_ratio = ratio(m->external_bytes, m->live_bytes);
+    m->external_2m_ratio = ratio(m->external_2m_bytes, m->live_bytes);
+    m->retained_ratio = ratio(m->retained_bytes, m->live_bytes);
 }
 
 static void judge_state(const struct judge *j, const struct ab_memory_state *s,
                         struct ab_memory *m)
 {
     if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
-        add_reason(m, j->trouble != NULL ? j->trouble : "the run did not come past this place");
+        add_reason(m, AB_WHY_FOOTPRINT,
+                   j->trouble != NULL ? j->trouble : "the run did not come past this place");
         return;
     }
     m->position = s->position;
-    m->live_bytes = bytes(s->live_bytes);
+    m->requested_bytes = bytes(s->requested_bytes);
     judge_footprint(j, s, m);
-    judge_usable(j, s, m);
     judge_pages(j, s, m);
+    judge_usable(j, s, m);
     derive(j, m);
     m->allocated_bytes = bytes(s->allocated_bytes);
     m->mapped_bytes = bytes(s->mapped_bytes);
     if (!s->is_checked)
-        add_reason(m, "allocator not asked: the run before peaked elsewhere");
+        add_reason(m, AB_WHY_OWN, "not asked: the run before had its peak elsewhere");
     else if (isnan(m->allocated_bytes) || isnan(m->mapped_bytes))
-        add_reason(m, "allocator says too little of itself");
+        add_reason(m, AB_WHY_OWN, "the allocator says too little of itself");
 }
 
 /* ---- one phase ---- */
@@ -202,7 +216,7 @@ static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory 
         return;
     m->overhead_peak = ratio(m->rss_peak_bytes, m->live_peak_bytes);
     if (phase->n_readings > 0)
-        m->overhead_mean = ratio(bytes(phase->footprint_sum), bytes(phase->live_sum));
+        m->overhead_mean = ratio(bytes(phase->footprint_sum), bytes(phase->requested_sum));
 }
 
 static void judge_drain(const struct judge *j, struct ab_memory *m)
@@ -214,11 +228,11 @@ static void judge_drain(const struct judge *j, struct ab_memory *m)
             *(i + 1 == AB_DRAIN_COUNT ? &is_purged : &is_waited) = false;
     }
     if ((j->r->flags & AB_MEMORY_KEEPS) != 0)
-        add_reason(m, "cannot free: no drain");
+        add_reason(m, AB_WHY_DRAINED, "it can neither free nor reset");
     else if (j->trouble == NULL && !is_waited)
-        add_reason(m, "not waited for: --drain=10s");
+        add_reason(m, AB_WHY_DRAINED, "not waited for: --drain=10s");
     if (j->trouble == NULL && !is_purged)
-        add_reason(m, "no purge");
+        add_reason(m, AB_WHY_PURGED, "no purge");
 }
 
 static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_memory *m)
@@ -260,15 +274,15 @@ static int by_position(const void *a, const void *b)
 }
 
 static void put_point(const struct judge *j, struct ab_timeline *t, uint32_t position,
-                      const uint64_t *live_usable_footprint)
+                      const uint64_t *requested_usable_footprint)
 {
-    const uint64_t *x = live_usable_footprint;
+    const uint64_t *x = requested_usable_footprint;
     if (position > j->f->tape->image->n_ops || t->n == AB_MEMORY_POINTS_MAX)
         return;
     bool has_usable = (j->r->flags & AB_MEMORY_USABLE_LESS) == 0;
     t->points[t->n++] = (struct ab_timeline_point){
         .position = position,
-        .live_bytes = bytes(x[0]),
+        .requested_bytes = bytes(x[0]),
         .usable_bytes = has_usable ? bytes(x[1]) : NAN,
         .footprint_bytes = j->trouble == NULL ? bytes(x[2]) : NAN,
     };
@@ -281,13 +295,13 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct ab_memory_point *p = &r->points[i];
-        const uint64_t x[] = {p->live_bytes, p->usable_bytes, p->footprint_bytes};
+        const uint64_t x[] = {p->requested_bytes, p->usable_bytes, p->footprint_bytes};
         put_point(j, t, p->position, x);
     }
     for (uint32_t p = 0; p < j->f->tape->image->n_phases; p++)
         for (unsigned at = AB_AT_FOOTPRINT_PEAK; at <= AB_AT_LIVE_PEAK; at++) {
             const struct ab_memory_state *s = &r->phases[p].at[at];
-            const uint64_t x[] = {s->live_bytes, s->usable_bytes, s->footprint_bytes};
+            const uint64_t x[] = {s->requested_bytes, s->usable_bytes, s->footprint_bytes};
             put_point(j, t, s->position, x);
         }
     qsort(t->points, t->n, sizeof t->points[0], by_position);
@@ -350,6 +364,7 @@ void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcom
         out->live_peak[i] = is_used ? phase->live_peak_at : AB_MEMORY_NEVER;
         out->footprint_peak[i] =
             is_used ? phase->at[AB_AT_FOOTPRINT_PEAK].position : AB_MEMORY_NEVER;
+        out->footprint_bytes[i] = is_used ? phase->rss_peak_bytes : AB_MEMORY_UNKNOWN;
     }
 }
 

@@ -8,13 +8,10 @@
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { CAPTURE_BYTES = 65536 };
@@ -118,64 +115,16 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     return fd;
 }
 
-/* ---- samples, and a tape in bursts ---- */
-
-/* Draws from what lies in the tape's mapping. */
-static void draw_samples(const struct ab_run_context *context, struct ab_rng *rng,
-                         struct ab_outcome *out)
+static enum ab_status draw_samples(const struct ab_run_context *context, struct ab_rng *rng,
+                                   struct ab_outcome *out, struct ab_err *err)
 {
-    uint32_t n = out->n_samples;
-    out->block->request.first_sample = n;
-    if (out->cap_samples > 0)
-        out->n_samples += ab_sampling_draw(context->tape, rng, out->positions + n, out->kinds + n,
-                                           out->cap_samples - n);
-    out->block->request.n_samples = out->n_samples;
-}
-
-/* Of the burst that is through: from places in the burst to the op clock of the whole. */
-static void settle_samples(const struct ab_run_context *context, struct ab_outcome *out)
-{
-    uint32_t first = context->tape->image->burst.first;
-    for (uint32_t i = out->block->request.first_sample; i < out->n_samples; i++)
-        out->positions[i] = first + ab_tape_map_clock(context->tape, 0, out->positions[i]);
-}
-
-struct bursts { /* one after the other into one run */
-    const struct ab_run_context *context;
-    struct ab_rng *rng;
-    struct ab_outcome *out;
-    uint32_t n_ready; /* our own count: the worker's memory is not to be relied on */
-    enum ab_status status;
-    struct ab_err err;
-};
-
-static bool serve_burst(void *user)
-{
-    struct bursts *b = user;
-    struct ab_run_block *block = b->out->block;
-    uint32_t done = __atomic_load_n(&block->report.burst, __ATOMIC_ACQUIRE);
-    if (done != b->n_ready + 1 || done >= b->context->tape->image->n_bursts)
-        return true; /* asked for nothing, or for nothing that there is */
-    settle_samples(b->context, b->out);
-    b->status = ab_tape_map_next(b->context->tape, &b->err);
-    if (b->status != AB_OK)
-        return false;
-    draw_samples(b->context, b->rng, b->out);
-    b->n_ready = done;
-    __atomic_store_n(&block->request.burst, done, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &block->request.burst, FUTEX_WAKE, 1, NULL, NULL, 0);
-    return true;
-}
-
-static enum ab_status begin_samples(const struct ab_run_context *context, struct ab_rng *rng,
-                                    struct ab_outcome *out, struct ab_err *err)
-{
-    enum ab_status status = ab_tape_map_rewind(context->tape, err);
-    if (status != AB_OK)
-        return status;
-    if (out->cap_samples > 0 && (out->kinds = malloc(out->cap_samples)) == NULL)
+    if (out->cap_samples == 0)
+        return AB_OK;
+    if ((out->kinds = malloc(out->cap_samples)) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the samples");
-    draw_samples(context, rng, out);
+    out->n_samples = ab_sampling_draw(context->tape, rng, out->positions, out->kinds,
+                                      out->cap_samples);
+    out->block->request.n_samples = out->n_samples;
     return AB_OK;
 }
 
@@ -203,18 +152,16 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
     int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
     int run_fd = prepare(context, c, pass, &made);
-    int burst_fd = context->tape->feed == NULL ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (out_fd < 0 || err_fd < 0 || run_fd < 0 || (context->tape->feed != NULL && burst_fd < 0)) {
+    if (out_fd < 0 || err_fd < 0 || run_fd < 0) {
         ab_fail_errno(err, AB_SYSTEM, "cannot map the run's memory");
         goto out;
     }
-    if ((status = begin_samples(context, rng, &made, err)) != AB_OK)
+    if ((status = draw_samples(context, rng, &made, err)) != AB_OK)
         goto out;
     struct ab_spawn spawn = {
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
         .run_fd = run_fd,
-        .burst_fd = burst_fd,
         .stdout_fd = out_fd,
         .stderr_fd = err_fd,
         .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
@@ -224,16 +171,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     };
     if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)
         goto out;
-    struct bursts bursts = {.context = context, .rng = rng, .out = &made};
-    struct ab_service service = {burst_fd, serve_burst, &bursts};
-    ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes,
-                          burst_fd < 0 ? NULL : &service);
-    if ((status = bursts.status) != AB_OK) {
-        *err = bursts.err;
-        goto out;
-    }
-    if (burst_fd >= 0)
-        settle_samples(context, &made);
+    ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     read_capture(out_fd, stdout_text, sizeof stdout_text);
     read_capture(err_fd, stderr_text, sizeof stderr_text);
     struct ab_evidence evidence = {&ending,     &made.block->report, context->tape,
@@ -242,8 +180,6 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     made.wait_status = ending.wait_status;
     status = ab_classify(&evidence, &made, err);
 out:
-    if (burst_fd >= 0)
-        close(burst_fd);
     if (run_fd >= 0)
         close(run_fd);
     if (out_fd >= 0)

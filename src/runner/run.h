@@ -35,7 +35,7 @@ struct ab_outcome {
     char note[256];             /* first line the worker wrote to stderr, "" = none */
     struct ab_run_block *block; /* mapped; the report within; positions and ticks behind it */
     size_t block_bytes;
-    uint32_t *positions;        /* of a tape in bursts: on the op clock, once the burst is through */
+    uint32_t *positions;
     const uint32_t *ticks;
     const uint8_t *classes;
     uint8_t *kinds;             /* owned, ours: not for the worker to change */

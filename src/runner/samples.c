@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Positions come from the parent and ascend (but for a tape in bursts with several lanes, which has
- * one phase); ticks and classes come from the worker and are
- * believed only within their bounds.
+ * Positions come from the parent and ascend; ticks and classes come from the worker and are believed
+ * only within their bounds.
  */
 #include "runner/samples.h"
 

@@ -25,7 +25,7 @@ double ab_sampling_base(const struct ab_phase *phase);
 /* An upper bound on the samples of a tape, with room for chance. */
 size_t ab_sampling_capacity(const struct ab_tape_map *tape);
 /* Draws ascending positions, and notes the kinds (enum ab_op_kind) of the ops there; returns how
- * many (≤ cap). Of a tape in bursts: of the burst that lies there. */
+ * many (≤ cap). */
 uint32_t ab_sampling_draw(const struct ab_tape_map *tape, struct ab_rng *rng, uint32_t *positions,
                           uint8_t *kinds, size_t cap);
 

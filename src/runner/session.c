@@ -151,8 +151,8 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
                         &c->rng, &latency, err);
     if (status == AB_OK &&
         (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
-        status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s%s", throughput.reason,
-                         latency.reason);
+        status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s",
+                         throughput.status != AB_BACKEND_OK ? throughput.reason : latency.reason);
     if (status == AB_OK)
         status = ab_fold_null(&fold, boundary_names[boundary], &throughput, &latency, err);
     ab_outcome_fini(&throughput);

@@ -4,6 +4,8 @@
  */
 #include "runner/spawn.h"
 
+#include "runner/supervise.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FD_LIBRARY = 5, FD_COUNT = 7, FD_SAFE = 64 };
+enum { FD_LIBRARY = 5, FD_COUNT = 6, FD_SAFE = 64 };
+enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
 
 static bool needs_alias(const char *path)
 {
@@ -50,7 +53,7 @@ static void write_text(const char *path, const char *text)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, s->burst_fd};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
     if (s->preload != NULL && needs_alias(s->preload))
         from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
     for (int i = 0; i < FD_COUNT; i++)
@@ -82,6 +85,16 @@ static _Noreturn void give_up(int told)
     _exit(1);
 }
 
+/* With a stack below this the worker's own code would end it, and the back end had the blame. */
+static bool fit_stack(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
+        return true;
+    stack.rlim_cur = STACK_LEAST;
+    return setrlimit(RLIMIT_STACK, &stack) == 0;
+}
+
 static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent, int told)
 {
     char *argv[] = {(char *)"allocbench-worker", NULL};
@@ -96,7 +109,7 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
         prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     write_text("/proc/self/oom_score_adj", "800");
     reset_signals();
-    if (place_descriptors(s))
+    if (fit_stack() && place_descriptors(s))
         execve(s->worker_path, argv, envp);
     give_up(told);
 }
@@ -163,8 +176,26 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
     add_tunables(e, tunables, spawn->is_plugin);
 }
 
+/* What a worker cannot do without, before there is one: it could only end, and be blamed for it. */
+static enum ab_status check_limits(struct ab_err *err)
+{
+    struct rlimit files, stack;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < DESCRIPTORS_LEAST)
+        return ab_fail(err, AB_SYSTEM, "cannot start a worker: the limit on open files (ulimit -n) "
+                       "is %llu, at least %d are needed",
+                       (unsigned long long)files.rlim_cur, DESCRIPTORS_LEAST);
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_max < STACK_LEAST)
+        return ab_fail(err, AB_SYSTEM, "cannot start a worker: the limit on the stack (ulimit -s) "
+                       "is %llu KiB, at least %d are needed",
+                       (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
+    return AB_OK;
+}
+
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err)
 {
+    enum ab_status status = check_limits(err);
+    if (status != AB_OK)
+        return status;
     struct environment environment;
     build_environment(spawn, &environment);
     int ends[2];
@@ -179,6 +210,7 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     pid_t pid = vfork(); /* a copy of our page tables would take longer than many a run */
     if (pid == 0)
         become_worker(spawn, environment.list, parent, move_high(ends[1]));
+    ab_supervise_expect(pid > 0 ? pid : 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     if (pid < 0) {

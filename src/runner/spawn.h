@@ -16,7 +16,6 @@
 struct ab_spawn {
     const char *worker_path;
     int tape_fd, run_fd;      /* become AB_WORKER_FD_… */
-    int burst_fd;             /* the same; -1 = none */
     int stdout_fd, stderr_fd; /* captures */
     const char *preload;      /* library to preload, NULL = none */
     bool is_thp_off;          /* no transparent huge pages, by prctl */

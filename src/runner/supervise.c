@@ -2,6 +2,7 @@
 #include "runner/supervise.h"
 
 #include "core/clock.h"
+#include "core/leftover.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,12 +20,36 @@
 enum { POLL_MS = 50, GRACE_MS = 300, REAP_TRIES = 2000 };
 
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t current_worker, worker_signal; /* its pid; what it sent us */
 
-static void on_signal(int signal)
+/* One of ours, or one that it started: both are in its group. */
+static bool is_of_worker(const siginfo_t *info)
 {
-    if (stop_signal != 0)
+    return info != NULL && info->si_code <= 0 && current_worker != 0 &&
+           (info->si_pid == current_worker || getpgid(info->si_pid) == current_worker);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    (void)context;
+    bool is_own = is_of_worker(info);
+    errno = saved;
+    if (is_own) { /* a back end that wants to end us ends itself with that alone */
+        worker_signal = signal;
+        return;
+    }
+    if (stop_signal != 0) {
+        ab_leftovers_remove();
         _exit(128 + signal); /* the second one means it; workers die with us */
+    }
     stop_signal = signal;
+}
+
+void ab_supervise_expect(pid_t worker)
+{
+    worker_signal = 0;
+    current_worker = worker;
 }
 
 int ab_supervise_signal(void)
@@ -61,13 +86,13 @@ static uint64_t oom_kills(void)
     return line == NULL ? 0 : strtoull(line + 10, NULL, 10);
 }
 
-/* Waits up to `ms` for the worker's end or its asking, without reaping it: true once it is gone. A kernel
- * without pidfd (fd −1) only makes the wait last its full time. */
-static bool wait_gone(pid_t worker, int pidfd, int asks, int ms)
+/* Waits up to `ms` for the worker's end, without reaping it: true once it is gone. A kernel without
+ * pidfd (fd −1) only makes the wait last its full time. */
+static bool wait_gone(pid_t worker, int pidfd, int ms)
 {
-    struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN}, {.fd = asks, .events = POLLIN}};
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
     siginfo_t info = {0};
-    poll(p, 2, ms);
+    poll(&p, 1, ms);
     return waitid(P_PID, (id_t)worker, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == worker;
 }
@@ -78,12 +103,12 @@ static void end_worker(pid_t worker, int pidfd, struct ab_ending *ending)
     kill(-worker, SIGCONT);
     uint64_t until = ab_clock_now_ns() + GRACE_MS * UINT64_C(1000000);
     while (ab_clock_now_ns() < until)
-        if (wait_gone(worker, pidfd, -1, 20))
+        if (wait_gone(worker, pidfd, 20))
             return;
     ending->ignored_term = true;
     kill(-worker, SIGKILL);
     kill(worker, SIGKILL);
-    while (!wait_gone(worker, pidfd, -1, 1000))
+    while (!wait_gone(worker, pidfd, 1000))
         kill(worker, SIGKILL);
 }
 
@@ -162,7 +187,7 @@ static unsigned reap_left(pid_t worker)
 void ab_supervise_begin(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction old;
         sigaction(signals[i], NULL, &old);
@@ -171,19 +196,6 @@ void ab_supervise_begin(void)
     }
     each_child(remember_child);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
-/* Asking may go unheard (an allocator closed the descriptor), so this serves at each waking. */
-static bool is_unserved(const struct ab_service *service, uint64_t *deadline_ns)
-{
-    uint64_t begun = ab_clock_now_ns(), ignored;
-    if (service == NULL)
-        return false;
-    while (read(service->fd, &ignored, sizeof ignored) > 0)
-        ;
-    bool is_served = service->serve(service->user);
-    *deadline_ns += ab_clock_now_ns() - begun;
-    return !is_served;
 }
 
 static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns, uint64_t limit)
@@ -211,18 +223,15 @@ static int poll_ms(uint64_t deadline_ns)
     return left < POLL_MS * UINT64_C(1000000) ? (int)((left + 999999) / 1000000) : POLL_MS;
 }
 
-struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
-                              const struct ab_service *service)
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
 {
     struct ab_ending ending = {.end = AB_END_ITSELF};
     uint64_t kills = oom_kills();
+    if (current_worker != worker)
+        ab_supervise_expect(worker);
     int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
-    while (!wait_gone(worker, pidfd, service == NULL ? -1 : service->fd,
-                      poll_ms(deadline_ns))) {
-        bool is_unheard = is_unserved(service, &deadline_ns);
-        if (is_unheard)
-            ending.end = AB_END_UNSERVED;
-        if (is_unheard || is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
+    while (!wait_gone(worker, pidfd, poll_ms(deadline_ns))) {
+        if (is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
             end_worker(worker, pidfd, &ending);
             break;
         }
@@ -231,6 +240,8 @@ struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memor
     while (waitpid(worker, &ending.wait_status, 0) < 0 && errno == EINTR)
         ;
     ending.n_left = reap_left(worker);
+    current_worker = 0;
+    ending.sent_signal = worker_signal;
     ending.oom_killed = oom_kills() > kills;
     return ending;
 }

@@ -15,7 +15,6 @@ enum ab_end { /* why a worker ended */
     AB_END_DEADLINE,
     AB_END_MEMORY,
     AB_END_INTERRUPTED,
-    AB_END_UNSERVED,
 };
 
 struct ab_ending {
@@ -23,6 +22,7 @@ struct ab_ending {
     int wait_status;
     bool ignored_term;    /* it took KILL */
     unsigned n_left;      /* processes it left behind, killed */
+    int sent_signal;      /* that it sent us to end us, 0 = none */
     bool oom_killed;      /* the kernel's OOM killer was at work meanwhile */
     uint64_t rss_bytes;   /* last seen, of AB_END_MEMORY */
 };
@@ -30,19 +30,12 @@ struct ab_ending {
 /* Once, before the first worker: orphans of workers become our children; SIGINT, SIGTERM and
  * SIGHUP set a flag instead of ending us. */
 void ab_supervise_begin(void);
+/* Whose signals do not count as somebody's wish to stop: this worker's and of what it starts. To be
+ * said while signals are blocked, before its first; ab_supervise says it where nobody has. */
+void ab_supervise_expect(pid_t worker);
 /* The signal that asked us to stop, 0 = none. */
 int ab_supervise_signal(void);
 
-/* What a worker asks for now and then; `fd` tells when. The time that `serve` takes is not the
- * worker's. When it returns false the worker is ended, as AB_END_UNSERVED. */
-struct ab_service {
-    int fd;
-    bool (*serve)(void *user);
-    void *user;
-};
-
-/* `service`: NULL = it asks for nothing. */
-struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
-                              const struct ab_service *service);
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes);
 
 #endif

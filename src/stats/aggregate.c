@@ -14,8 +14,8 @@ double ab_spread_half(const struct ab_spread *s)
 
 bool ab_spread_is_clear(const struct ab_spread *ratio)
 {
-    double away = ratio->n >= AB_SPREAD_KNOWN_BLOCKS ? 0.01 : 0.10;
-    return ratio->n > 0 && fabs(ratio->median - 1) >= away && (ratio->low > 1 || ratio->high < 1);
+    return ratio->n >= AB_CLEAR_BLOCKS && fabs(ratio->median - 1) >= 0.01 &&
+           (ratio->low > 1 || ratio->high < 1);
 }
 
 bool ab_backend_is_null(const struct ab_backend_info *b)
@@ -101,6 +101,37 @@ struct ab_spread ab_spread_of(double *x, uint32_t n)
     return (struct ab_spread){n, median, x[0], x[n - 1]};
 }
 
+bool ab_pairs_init(struct ab_pairs *p, uint32_t most)
+{
+    *p = (struct ab_pairs){.x = calloc(3 * ((size_t)most + 1), sizeof(double)), .cap = most};
+    return p->x != NULL;
+}
+
+void ab_pairs_fini(struct ab_pairs *p)
+{
+    free(p->x);
+}
+
+void ab_pairs_add(struct ab_pairs *p, double of, double by)
+{
+    double ratio = by > 0 ? of / by : of > 0 ? INFINITY : 1;
+    if (isnan(of) || isnan(by) || of < 0 || by < 0 || p->n == p->cap)
+        return;
+    p->x[p->n] = of;
+    p->x[p->cap + p->n] = by;
+    p->x[2 * (size_t)p->cap + p->n++] = ratio;
+}
+
+struct ab_spread ab_pairs_ratio(const struct ab_pairs *p)
+{
+    if (p->n == 0)
+        return no_spread;
+    struct ab_spread ratio = ab_spread_of(p->x + 2 * (size_t)p->cap, p->n);
+    double of = ab_spread_of(p->x, p->n).median, by = ab_spread_of(p->x + p->cap, p->n).median;
+    ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
+    return ratio;
+}
+
 /* One number of a block, NaN = none; `of` is what to look at. */
 struct aspect {
     uint32_t a, b;
@@ -136,18 +167,23 @@ static double block_ns_per_op(const struct ab_session *s, const struct aspect *o
     return ns_per_op(s, of->a, of->phase, block);
 }
 
-static double block_speed(const struct ab_session *s, const struct aspect *of, uint32_t block)
+/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases. */
+static double block_time(const struct ab_session *s, uint32_t backend, const char *phase,
+                         uint32_t block)
 {
-    double log_sum = 0;
-    uint32_t n = 0;
+    double sum = 0;
+    if (phase != NULL)
+        return ns_per_op(s, backend, phase, block);
     for (uint32_t i = 0; i < s->n_phases; i++) {
-        if (of->phase != NULL && strcmp(of->phase, s->phases[i]) != 0)
-            continue;
-        log_sum += log(ns_per_op(s, of->b, s->phases[i], block)) -
-                   log(ns_per_op(s, of->a, s->phases[i], block));
-        n++;
+        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, block);
+        sum += r != NULL && r->ns_per_op > 0 ? r->ns_per_op * (double)r->n_ops : NAN;
     }
-    return n == 0 ? NAN : exp(log_sum / n);
+    return s->n_phases > 0 ? sum : NAN;
+}
+
+static double block_run_time(const struct ab_session *s, const struct aspect *of, uint32_t block)
+{
+    return block_time(s, of->a, NULL, block);
 }
 
 static double block_p999_ratio(const struct ab_session *s, const struct aspect *of, uint32_t block)
@@ -170,11 +206,48 @@ struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backe
     return over_blocks(s, &of, block_ns_per_op);
 }
 
+struct ab_spread ab_session_run_time(const struct ab_session *s, uint32_t backend)
+{
+    struct aspect of = {.a = backend};
+    return over_blocks(s, &of, block_run_time);
+}
+
+static double block_rss_peak(const struct ab_session *s, const struct aspect *of, uint32_t block)
+{
+    double peak = NAN;
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (s->memory[i].backend == of->a && s->memory[i].block == block)
+            peak = fmax(peak, s->memory[i].rss_peak_bytes); /* fmax passes over NaN */
+    return peak;
+}
+
+struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
+{
+    struct aspect of = {.a = backend};
+    return over_blocks(s, &of, block_rss_peak);
+}
+
+bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
+{
+    for (uint32_t i = 0; i < s->n_results && has_numbers(s, backend); i++)
+        if (s->results[i].backend == backend && s->results[i].op == AB_OP_RESET)
+            return true;
+    return false;
+}
+
 struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase)
 {
-    struct aspect of = {.a = a, .b = b, .phase = phase};
-    return over_blocks(s, &of, block_speed);
+    struct ab_pairs pairs;
+    if (!ab_pairs_init(&pairs, s->n_blocks))
+        return no_spread;
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        uint32_t block = s->blocks[i].index;
+        ab_pairs_add(&pairs, block_time(s, b, phase, block), block_time(s, a, phase, block));
+    }
+    struct ab_spread speed = ab_pairs_ratio(&pairs);
+    ab_pairs_fini(&pairs);
+    return speed;
 }
 
 struct ab_spread ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,

@@ -18,10 +18,25 @@ struct ab_spread {
 struct ab_spread ab_spread_of(double *x, uint32_t n);
 /* Half the range of the blocks in parts of the median; NaN below two blocks. */
 double ab_spread_half(const struct ab_spread *s);
-/* Are all blocks on the same side of 1, and the median at least 1 % away from it? Ratios of fewer
- * than three blocks must be 10 % away, because nothing is known of their spread. */
+/* Are there enough blocks, all of them on the same side of 1, and is the median at least 1 % away
+ * from it? n blocks of two equal programs agree by chance with probability 2 / 2^n: 6 % of 5,
+ * 0.8 % of 8. */
 bool ab_spread_is_clear(const struct ab_spread *ratio);
-enum { AB_SPREAD_KNOWN_BLOCKS = 3 };
+enum { AB_CLEAR_BLOCKS = 8 };
+
+/* Two numbers a block, of what is set against each other; for ratios that can be recomputed from
+ * the two medians shown. */
+struct ab_pairs {
+    double *x; /* numerators, denominators, ratios: cap of each */
+    uint32_t n, cap;
+};
+bool ab_pairs_init(struct ab_pairs *p, uint32_t most); /* false: out of memory */
+void ab_pairs_fini(struct ab_pairs *p);
+/* Passes over a pair of which one is missing or negative. 0 by 0 is 1. */
+void ab_pairs_add(struct ab_pairs *p, double of, double by);
+/* median: the ratio of the two medians; low, high: extremes of the ratios of single blocks, between
+ * which it always lies. */
+struct ab_spread ab_pairs_ratio(const struct ab_pairs *p);
 
 /* The null back end runs for the price of the harness; it is no allocator and wins nothing. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
@@ -48,9 +63,15 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
 /* ns_per_op of a phase. */
 struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
                                       const char *phase);
-/* How many times as fast `a` is as `b`: ns_per_op of b by that of a, block by block, so that drift
- * of the machine cancels; phase NULL = geometric mean over all measured phases. Blocks that miss
- * one of the numbers do not count. */
+/* Time of a whole run: all measured phases together, in ns. */
+struct ab_spread ab_session_run_time(const struct ab_session *s, uint32_t backend);
+/* The most resident bytes that the heap added in any measured phase. */
+struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
+/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
+bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
+/* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
+ * whole run. The median is the ratio of the two medians, as they are shown; low and high are of
+ * single blocks, so that drift of the machine cancels. Blocks that miss one number do not count. */
 struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase);
 /* p99.9 of one op by that of b, values under the floor taken as the floor. */

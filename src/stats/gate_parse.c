@@ -378,7 +378,7 @@ static enum ab_unit_kind unit_kind(const char *unit)
 {
     return strcmp(unit, "ns") == 0        ? AB_UNIT_TIME_REAL
            : strcmp(unit, "bytes") == 0   ? AB_UNIT_BYTES_REAL
-           : strcmp(unit, "ratio") == 0   ? AB_UNIT_FRACTION
+           : strcmp(unit, "x live") == 0  ? AB_UNIT_FRACTION
            : strcmp(unit, "percent") == 0 ? AB_UNIT_FRACTION
                                           : AB_UNIT_COUNT;
 }
@@ -434,7 +434,10 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
                     "of live bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
     snprintf(g->unit, sizeof g->unit, "x %.*s", (int)(name.n < 120 ? name.n : 120), name.s);
     if (is_word(name, "live") && !p->is_claim) {
-        g->against = AB_GATE_LIVE;
+        bool is_by_live = strcmp(unit, "x live") == 0; /* the number is one already */
+        g->against = is_by_live ? AB_GATE_ABSOLUTE : AB_GATE_LIVE;
+        if (is_by_live)
+            return true;
         if (strcmp(unit, "bytes") == 0 && g->metric.memory != NULL)
             return true;
         return fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
@@ -483,13 +486,14 @@ static bool read_bound(struct parser *p, struct span bound)
     if (p->is_claim && (n_factor == 0 || floor.n > 0))
         return fail(p, floor.n > 0 ? floor : bound,
                     "a claim is a ratio to a back end, such as 0.1x glibc");
-    if (n_factor > 0) {
-        if (!read_ratio(p, bound, n_factor))
-            return false;
+    if (n_factor > 0 && !read_ratio(p, bound, n_factor))
+        return false;
+    if (n_factor > 0 && p->gate.against != AB_GATE_ABSOLUTE)
         return floor.n == 0 || read_size(p, floor, &p->gate.floor);
-    }
     if (floor.n > 0)
         return fail(p, floor, "'floor' belongs to a ratio: 1.1x glibc floor 20ns");
+    if (n_factor > 0)
+        return true;
     p->gate.against = AB_GATE_ABSOLUTE;
     snprintf(p->gate.unit, sizeof p->gate.unit, "%s", ab_metric_unit(&p->gate.metric));
     return read_size(p, bound, &p->gate.bound);

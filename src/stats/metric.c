@@ -148,46 +148,30 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
     return (struct ab_interval){value, value};
 }
 
-static double quotient(double a, double b)
-{
-    if (isnan(a) || isnan(b) || a < 0 || b < 0)
-        return no_number;
-    if (b > 0)
-        return a / b;
-    return a > 0 ? INFINITY : 1;
-}
-
-/* Like ab_spread_of, but of ratios b/a, told as a/b. */
-static struct ab_spread reciprocal(double *x, uint32_t n)
-{
-    struct ab_spread s = ab_spread_of(x, n);
-    return (struct ab_spread){n, 1 / s.median, 1 / s.high, 1 / s.low};
-}
-
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m)
 {
     struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
-    size_t cap = (size_t)s->n_blocks + 1;
-    double *x = calloc(3 * cap, sizeof x[0]);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
+    struct ab_pairs shown, least, most;
+    bool ok = ab_pairs_init(&shown, s->n_blocks);
+    ok = ab_pairs_init(&least, s->n_blocks) && ok;
+    ok = ab_pairs_init(&most, s->n_blocks) && ok;
+    for (uint32_t i = 0; i < s->n_blocks && ok; i++) {
         uint32_t block = s->blocks[i].index;
         struct ab_interval of_a = ab_metric_interval(s, m, of_block(s, a, m, block));
         struct ab_interval of_b = ab_metric_interval(s, m, of_block(s, b, m, block));
-        double told = quotient(of_b.high, of_a.high);
-        if (isnan(told))
-            continue;
-        x[n] = told;
-        x[cap + n] = quotient(of_b.low, of_a.high);
-        x[2 * cap + n++] = quotient(of_b.high, of_a.low);
+        ab_pairs_add(&shown, of_a.high, of_b.high);
+        ab_pairs_add(&least, of_a.low, of_b.high);
+        ab_pairs_add(&most, of_a.high, of_b.low);
     }
-    if (n > 0) {
-        ratio.spread = reciprocal(x, n);
-        ratio.median.low = reciprocal(x + 2 * cap, n).median;
-        ratio.median.high = reciprocal(x + cap, n).median;
+    if (ok) {
+        ratio.spread = ab_pairs_ratio(&shown);
+        ratio.median.low = ab_pairs_ratio(&least).median;
+        ratio.median.high = ab_pairs_ratio(&most).median;
     }
-    free(x);
+    ab_pairs_fini(&shown);
+    ab_pairs_fini(&least);
+    ab_pairs_fini(&most);
     return ratio;
 }
 

@@ -40,8 +40,8 @@ struct ab_ratio {
     struct ab_spread spread; /* values under the floor taken as the floor */
     struct ab_interval median; /* what the median can be, given what the clock cannot tell */
 };
-/* The number of `a` by that of `b`, block by block. The median is the reciprocal of that of b by a,
- * which is what tables call speed. 0 by 0 is 1; negative numbers have no ratio. */
+/* The number of `a` by that of `b`, as ab_pairs_ratio: its median is the reciprocal of what tables
+ * call speed. Negative numbers have no ratio. */
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m);
 /* The same by the phase's peak of live bytes; for sizes of memory records. */

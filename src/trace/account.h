@@ -14,7 +14,7 @@ struct ab_account {
     struct ab_trace_info info;
     struct ab_live_map live;
     uint64_t next_number;
-    uint64_t live_bytes;
+    uint64_t n_live, live_bytes;
     uint32_t *free_slots; /* stack: last freed is first reused */
     size_t n_free_slots, cap_free_slots;
     uint8_t *ended; /* by thread: one bit; NULL as long as none has ended */
@@ -28,5 +28,10 @@ void ab_account_fini(struct ab_account *a);
  * NULL, or what is wrong as the end of a sentence. */
 const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
                             struct ab_event *out, uint64_t *number);
+
+/* The same for a caller who keeps the live blocks: who knows that a block is live, what its size
+ * was, and what the threads are. `live` stays empty; no slots are given. */
+const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
+                                  uint64_t old_size, uint64_t *number);
 
 #endif

@@ -23,6 +23,11 @@ struct ab_block_group {
     uint32_t thread, end; /* place behind its last event */
 };
 
+struct ab_block_columns { /* the next value of each */
+    const uint8_t *kinds, *sizes, *resize_sizes, *frees, *resizes, *aligns, *times;
+    bool has_failed; /* a varint beyond 64 bits or not in its shortest form */
+};
+
 struct ab_block_codec { /* what goes on from block to block, and room to work; begins as {0} */
     bool has_time;
     uint64_t next_number; /* of the next allocation that gives a block */
@@ -37,6 +42,9 @@ struct ab_block_codec { /* what goes on from block to block, and room to work; b
     uint32_t *group_of;   /* by thread: its group in this block + 1; all 0 between blocks */
     size_t cap_group_of;
     uint32_t *numbers;    /* by event: how many of the block before it gave a block */
+    struct ab_block_columns columns; /* of the block that is being decoded */
+    size_t n_events, n_left; /* of it; that were not taken yet */
+    uint64_t base;        /* of a block of one thread: the block of its last call */
 };
 
 void ab_block_codec_fini(struct ab_block_codec *c);
@@ -56,10 +64,13 @@ void ab_block_order(struct ab_block_codec *c);
 void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *records, size_t n,
                      uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS]);
 
-/* Decodes exactly n records from raw[0..bytes); one byte behind them is read too and means nothing.
- * NULL, or what is wrong as the end of a sentence. */
-const char *ab_block_decode(struct ab_block_codec *c, const uint8_t *raw, size_t bytes,
-                            struct ab_trace_record *records, size_t n);
+/* Begins to decode a block of exactly n events, raw[0..bytes), which must stay; one byte behind them
+ * is read too and means nothing. NULL, or what is wrong as the end of a sentence. */
+const char *ab_block_open(struct ab_block_codec *c, const uint8_t *raw, size_t bytes, size_t n);
+/* How many records the next call gives: few at a time, while they are in the cache, but where threads
+ * lie apart all of them; 0 = the block is through. */
+size_t ab_block_next(const struct ab_block_codec *c);
+const char *ab_block_take(struct ab_block_codec *c, struct ab_trace_record *records);
 
 static inline bool ab_record_gives_block(const struct ab_trace_record *r)
 {

@@ -12,10 +12,7 @@
 
 #include <string.h>
 
-struct columns { /* the next value of each */
-    const uint8_t *kinds, *sizes, *resize_sizes, *frees, *resizes, *aligns, *times;
-    bool has_failed; /* a varint beyond 64 bits or not in its shortest form */
-};
+enum { AT_ONCE = 512 };
 
 static __attribute__((noinline)) uint64_t take_long(const uint8_t **p, bool *has_failed)
 {
@@ -106,10 +103,10 @@ static bool count_codes(const uint8_t *kinds, size_t n, uint32_t counts[16])
 }
 
 static const char *find_columns(const struct ab_block_codec *c, const uint8_t *p,
-                                const uint8_t *end, size_t n, struct columns *out)
+                                const uint8_t *end, size_t n, struct ab_block_columns *out)
 {
     uint32_t codes[16];
-    *out = (struct columns){.kinds = p};
+    *out = (struct ab_block_columns){.kinds = p};
     if ((size_t)(end - p) < (n + 1) / 2)
         return "a column of kinds that does not match its events";
     if (!count_codes(p, n, codes))
@@ -142,7 +139,7 @@ static inline unsigned code_at(const uint8_t *kinds, size_t place)
 }
 
 /* One event; *base is the block of its thread's call before, then of this one. */
-static inline struct ab_trace_record decode_event(struct columns *c, unsigned code,
+static inline struct ab_trace_record decode_event(struct ab_block_columns *c, unsigned code,
                                                   uint32_t thread, uint64_t number,
                                                   uint64_t *base)
 {
@@ -168,18 +165,20 @@ static inline struct ab_trace_record decode_event(struct columns *c, unsigned co
     return r;
 }
 
-static void decode_one_thread(struct ab_block_codec *codec, struct columns *columns,
-                              struct ab_trace_record *r, size_t n)
+/* `place`: of the first of them in the column of kinds. */
+static void decode_one_thread(struct ab_block_codec *codec, struct ab_trace_record *r, size_t n,
+                              size_t place)
 {
-    struct columns c = *columns;
+    struct ab_block_columns c = codec->columns;
     uint32_t thread = codec->runs[0].thread;
-    uint64_t number = codec->next_number, base = number;
+    uint64_t number = codec->next_number, base = codec->base;
     for (size_t i = 0; i < n; i++) {
-        r[i] = decode_event(&c, code_at(c.kinds, i), thread, number, &base);
+        r[i] = decode_event(&c, code_at(c.kinds, place + i), thread, number, &base);
         number += ab_record_gives_block(&r[i]);
     }
     codec->next_number = number;
-    *columns = c;
+    codec->base = base;
+    codec->columns = c;
 }
 
 /* Numbers of new blocks follow the order of the events, not that of the columns. Returns how many
@@ -197,10 +196,9 @@ static uint32_t number_blocks(struct ab_block_codec *c, const uint8_t *kinds, si
     return number;
 }
 
-static void decode_threads_apart(struct ab_block_codec *codec, struct columns *columns,
-                                 struct ab_trace_record *r, size_t n)
+static void decode_threads_apart(struct ab_block_codec *codec, struct ab_trace_record *r, size_t n)
 {
-    struct columns c = *columns;
+    struct ab_block_columns c = codec->columns;
     ab_block_order(codec);
     uint32_t n_new = number_blocks(codec, c.kinds, n);
     size_t place = 0;
@@ -214,15 +212,14 @@ static void decode_threads_apart(struct ab_block_codec *codec, struct columns *c
         }
     }
     codec->next_number += n_new;
-    *columns = c;
+    codec->columns = c;
 }
 
-static const char *decode_times(struct ab_block_codec *c, const uint8_t *times,
-                                struct ab_trace_record *r, size_t n)
+static const char *decode_times(struct ab_block_codec *c, struct ab_trace_record *r, size_t n)
 {
     bool has_failed = false;
     for (size_t i = 0; i < n; i++) {
-        uint64_t ticks = take(&times, &has_failed);
+        uint64_t ticks = take(&c->columns.times, &has_failed);
         if (!c->has_begun && i == 0 && ticks != 0)
             return "a first event that is not at time 0";
         if (has_failed || ticks > INT64_MAX - c->time_us)
@@ -232,23 +229,36 @@ static const char *decode_times(struct ab_block_codec *c, const uint8_t *times,
     return NULL;
 }
 
-const char *ab_block_decode(struct ab_block_codec *codec, const uint8_t *raw, size_t bytes,
-                            struct ab_trace_record *records, size_t n)
+const char *ab_block_open(struct ab_block_codec *codec, const uint8_t *raw, size_t bytes, size_t n)
 {
     const uint8_t *p = raw, *end = raw + bytes;
-    struct columns c;
+    codec->n_left = 0;
     if (!decode_runs(codec, &p, end, n))
         return "a column of threads that does not match its events";
-    const char *wrong = find_columns(codec, p, end, n, &c);
+    const char *wrong = find_columns(codec, p, end, n, &codec->columns);
     if (wrong != NULL)
         return wrong;
+    codec->n_events = codec->n_left = n;
+    codec->base = codec->next_number;
+    return NULL;
+}
+
+size_t ab_block_next(const struct ab_block_codec *codec)
+{
+    return codec->n_runs > 1 || codec->n_left < AT_ONCE ? codec->n_left : AT_ONCE;
+}
+
+const char *ab_block_take(struct ab_block_codec *codec, struct ab_trace_record *records)
+{
+    size_t n = ab_block_next(codec);
     if (codec->n_runs == 1)
-        decode_one_thread(codec, &c, records, n);
+        decode_one_thread(codec, records, n, codec->n_events - codec->n_left);
     else
-        decode_threads_apart(codec, &c, records, n);
-    if (c.has_failed)
+        decode_threads_apart(codec, records, n);
+    codec->n_left -= n;
+    if (codec->columns.has_failed)
         return "a number that is none";
-    wrong = codec->has_time ? decode_times(codec, c.times, records, n) : NULL;
+    const char *wrong = codec->has_time ? decode_times(codec, records, n) : NULL;
     codec->has_begun = true;
     return wrong;
 }

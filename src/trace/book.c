@@ -20,7 +20,7 @@ static const char *grow(struct ab_trace_book *b, uint32_t slot)
         size_t cap = b->cap_slots == 0 ? 1024 : b->cap_slots * 2;
         struct ab_trace_block *grown = realloc(b->slots, cap * sizeof grown[0]);
         if (grown == NULL)
-            return "out of memory for the live blocks";
+            return ab_no_memory;
         b->slots = grown;
         b->cap_slots = cap;
     }
@@ -106,7 +106,7 @@ static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
         size_t cap = thread / 8 + 64;
         uint8_t *grown = realloc(b->ended, cap);
         if (grown == NULL)
-            return "out of memory for the ended threads";
+            return ab_no_memory;
         memset(grown + b->cap_ended, 0, cap - b->cap_ended);
         b->ended = grown;
         b->cap_ended = cap;

@@ -20,6 +20,7 @@ struct part {
     uint32_t *threads;  /* by thread of the original: thread in the part + 1 */
     size_t cap_threads;
     uint32_t n_threads;
+    uint64_t n_events_most; /* in the range */
     bool has_first;     /* an event of the range has been written */
     uint64_t first_us;  /* time of the first one, which becomes 0 */
     struct ab_cut_report report;
@@ -154,12 +155,22 @@ static enum ab_status put_event(struct part *p, const struct ab_event *e, struct
     return put(p, &r, e->thread, e->block == AB_NO_BLOCK ? 0 : e->slot, err);
 }
 
+/* A part from the first event on begins with the same inherited blocks. */
+static enum ab_status inherit(struct part *p, const struct ab_walk_batch *batch,
+                              struct ab_err *err)
+{
+    uint64_t n = batch->info->inherited;
+    return ab_trace_writer_inherit(p->writer, n < p->n_events_most ? n : p->n_events_most, err);
+}
+
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     struct part *p = user;
     enum ab_status status = AB_OK;
     if (batch->where == AB_WALK_BEGIN)
         return begin(p, batch, err);
+    if (batch->where == AB_WALK_EVENTS && batch->first == 0 && batch->info->inherited > 0)
+        status = inherit(p, batch, err);
     for (size_t i = 0; i < batch->n && status == AB_OK; i++)
         status = put_event(p, &batch->events[i], err);
     return status;
@@ -168,7 +179,8 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
 enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FILE *to,
                             struct ab_cut_report *report, struct ab_err *err)
 {
-    struct part p = {.is_keeping_live = is_keeping_live, .to = to};
+    struct part p = {.is_keeping_live = is_keeping_live, .to = to,
+                     .n_events_most = walk->end - walk->begin};
     struct ab_walk own = *walk;
     own.has_thread_ends = true;
     own.visit = visit;

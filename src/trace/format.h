@@ -36,9 +36,11 @@ enum {
 
     AB_TRACE_THREADS_MAX = 1 << 20,
     AB_TRACE_SUMMARY_BYTES = 8 * 15,
+    AB_TRACE_INHERITED_BYTES = 8,
 };
 
 /* Kinds of blocks with this bit are skipped by readers that do not know them. */
 #define AB_TRACE_BLOCK_OPTIONAL UINT32_C(0x80000000)
+#define AB_TRACE_BLOCK_INHERITED UINT32_C(0x80000001)
 
 #endif

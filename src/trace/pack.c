@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
-enum { LEVEL = 9, COLUMN_LEAST = 256 };
+enum { LEVEL = 6, COLUMN_LEAST = 256 };
 
 struct ab_packer {
     ZSTD_CCtx *zstd;
@@ -93,7 +94,9 @@ const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_
         out_before = out.pos;
         size_t left = ZSTD_decompressStream(u->zstd, &out, &in);
         if (ZSTD_isError(left))
-            return ZSTD_getErrorName(left);
+            return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
+                       ? ab_no_memory
+                       : ZSTD_getErrorName(left);
         if (left == 0)
             return "the stream ends within the file";
     } while (out.pos <= n_raw && (in.pos > in_before || out.pos > out_before));

@@ -6,6 +6,7 @@
  */
 #include "trace/reader.h"
 
+#include "core/bits.h"
 #include "core/bytes.h"
 #include "core/text.h"
 #include "trace/account.h"
@@ -61,6 +62,17 @@ static enum ab_status bad(const struct ab_trace_reader *r, uint64_t offset, stru
     return ab_fail(err, AB_INPUT, "%s: byte %llu: %s", r->path, (unsigned long long)offset, text);
 }
 
+/* `wrong` came of what; memory that ran out is no fault of the trace. */
+static enum ab_status blame(const struct ab_trace_reader *r, const char *what, const char *wrong,
+                            struct ab_err *err)
+{
+    enum ab_status status = ab_status_of_wrong(wrong);
+    bad(r, r->block_offset, err, "%s%s", what, wrong);
+    if (err != NULL)
+        err->status = status;
+    return status;
+}
+
 /* Reads exactly n bytes; *got says how many there were (0 = the file ends here). */
 static enum ab_status take(struct ab_trace_reader *r, void *to, size_t n, size_t *got,
                            struct ab_err *err)
@@ -111,7 +123,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     if (got == 0)
         return bad(r, 0, err, "the file is empty");
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
-        return bad(r, 0, err, "no trace of allocbench (a trace begins with 89 41 42 54)");
+        return bad(r, 0, err, "no trace of allocbench (it would begin with 89 41 42 54); "
+                   "a workload is measured by allocbench run");
     if (got < AB_TRACE_HEADER_FIXED)
         return cut_header(r, err);
     uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
@@ -239,6 +252,31 @@ static enum ab_status fit_block(struct ab_trace_reader *r, const struct block_he
     return AB_OK;
 }
 
+/* It stands ahead of all events, once. */
+static enum ab_status take_inherited(struct ab_trace_reader *r, const struct block_head *h,
+                                     struct ab_err *err)
+{
+    if (h->stored_bytes != AB_TRACE_INHERITED_BYTES || h->raw_bytes != h->stored_bytes)
+        return bad(r, r->block_offset, err, "a block of inherited blocks of %u bytes",
+                   h->stored_bytes);
+    if (r->n_events > 0 || r->account.info.inherited > 0)
+        return bad(r, r->block_offset, err, "a block of inherited blocks behind events or twice");
+    r->account.info.inherited = ab_get_u64(r->stored);
+    return AB_OK;
+}
+
+static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab_err *err)
+{
+    uint64_t left = r->account.info.inherited - r->n_events;
+    for (size_t i = 0; i < r->n && i < left; i++)
+        if (!ab_record_gives_block(&r->records[i]))
+            return bad(r, r->block_offset, err,
+                       "event %llu: of %llu inherited blocks, but no allocation",
+                       (unsigned long long)(r->n_events + i),
+                       (unsigned long long)r->account.info.inherited);
+    return AB_OK;
+}
+
 static bool is_optional(uint32_t kind)
 {
     return (kind & AB_TRACE_BLOCK_OPTIONAL) != 0;
@@ -318,20 +356,27 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     return AB_OK;
 }
 
-static enum ab_status decode_events(struct ab_trace_reader *r, const struct block_head *h,
-                                    struct ab_err *err)
+/* Some of the block that was opened. */
+static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
+{
+    r->at = 0;
+    r->n = ab_block_next(&r->codec);
+    const char *wrong = ab_block_take(&r->codec, r->records);
+    if (wrong != NULL)
+        return bad(r, r->block_offset, err, "%s", wrong);
+    return r->n_events < r->account.info.inherited ? check_inherited(r, err) : AB_OK;
+}
+
+static enum ab_status open_events(struct ab_trace_reader *r, const struct block_head *h,
+                                  struct ab_err *err)
 {
     const char *wrong = ab_unpacker_take(r->unpacker, r->stored, h->stored_bytes, r->raw,
                                          h->raw_bytes);
     if (wrong != NULL)
-        return bad(r, r->block_offset, err, "a block that cannot be decompressed: %s", wrong);
+        return blame(r, "a block that cannot be decompressed: ", wrong, err);
     r->raw[h->raw_bytes] = 0;
-    wrong = ab_block_decode(&r->codec, r->raw, h->raw_bytes, r->records, h->n_events);
-    if (wrong != NULL)
-        return bad(r, r->block_offset, err, "%s", wrong);
-    r->n = h->n_events;
-    r->at = 0;
-    return AB_OK;
+    wrong = ab_block_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
+    return wrong == NULL ? AB_OK : bad(r, r->block_offset, err, "%s", wrong);
 }
 
 static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
@@ -354,27 +399,40 @@ static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
     if (!is_checksum_right(r, head, &h))
         return bad(r, r->block_offset, err, "block %u does not match its checksum", r->sequence);
     r->sequence++;
+    if (h.kind == AB_TRACE_BLOCK_INHERITED)
+        return take_inherited(r, &h, err);
     if (is_optional(h.kind)) {
         r->account.info.optional_blocks++;
         return AB_OK;
     }
-    return h.kind == AB_TRACE_BLOCK_END ? end_of_trace(r, err) : decode_events(r, &h, err);
+    return h.kind == AB_TRACE_BLOCK_END ? end_of_trace(r, err) : open_events(r, &h, err);
+}
+
+/* Until there are records that were not handed out, or none at all. */
+static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    while (status == AB_OK && r->at == r->n && !r->is_over)
+        status = ab_block_next(&r->codec) > 0 ? decode_more(r, err) : read_block(r, err);
+    return status;
 }
 
 /* Takes the next record; *out is filled, whether it is to be handed out or not. */
-static enum ab_status take_record(struct ab_trace_reader *r, struct ab_event *out,
-                                  struct ab_err *err)
+static inline enum ab_status take_record(struct ab_trace_reader *r, struct ab_event *out,
+                                         struct ab_err *err)
 {
     uint64_t number;
     if (r->at + PREFETCH < r->n)
         ab_live_map_prefetch(&r->account.live, r->records[r->at + PREFETCH].block);
     const char *wrong = ab_account_take(&r->account, &r->records[r->at], out, &number);
-    if (wrong != NULL)
-        return bad(r, r->block_offset, err, "event %llu: %s", (unsigned long long)r->n_events,
-                   wrong);
+    if (AB_UNLIKELY(wrong != NULL)) {
+        char event[40];
+        snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
+        return blame(r, event, wrong, err);
+    }
     r->at++;
     r->n_events++;
-    if (r->options.has_digest) {
+    if (AB_UNLIKELY(r->options.has_digest)) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
         SHA256Update(&r->sha, record, ab_event_canonical(out, r->codec.has_time, record));
     }
@@ -385,25 +443,37 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
                              size_t *n, struct ab_err *err)
 {
     size_t done = 0;
-    while (done < cap && !r->is_over) {
-        if (r->at == r->n) {
-            enum ab_status status = read_block(r, err);
-            if (status != AB_OK)
-                return status;
-            continue;
-        }
-        enum ab_status status = take_record(r, &events[done], err);
+    while (done < cap) {
+        enum ab_status status = have_records(r, err);
         if (status != AB_OK)
             return status;
-        done += events[done].kind != AB_EVENT_THREAD_END || r->options.has_thread_ends;
+        if (r->at == r->n)
+            break;
+        for (; done < cap && r->at < r->n;
+             done += events[done].kind != AB_EVENT_THREAD_END || r->options.has_thread_ends)
+            if ((status = take_record(r, &events[done], err)) != AB_OK)
+                return status;
     }
     *n = done;
     return AB_OK;
 }
 
+enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err)
+{
+    enum ab_status status = have_records(r, err);
+    if (status == AB_OK)
+        *has_more = r->at < r->n;
+    return status;
+}
+
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r)
 {
     return &r->account.info;
+}
+
+const char *ab_trace_reader_name(const struct ab_trace_reader *r)
+{
+    return r->path;
 }
 
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r)

@@ -49,6 +49,7 @@ struct ab_trace_info {
     bool has_time;
     uint64_t thread_ends, time_us; /* of the last event */
     uint64_t optional_blocks; /* of kinds that this reader does not know, skipped */
+    uint64_t inherited; /* so many first events allocate what lived when the process was forked */
 };
 
 struct ab_trace_reader;
@@ -69,6 +70,10 @@ void ab_trace_close(struct ab_trace_reader *r);
 /* Fills events[0..cap); *n = 0 at the end. Errors carry "file: byte offset: …". */
 enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events, size_t cap,
                              size_t *n, struct ab_err *err);
+/* Is there anything behind what was handed out? */
+enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err);
+/* The file, as errors show it. */
+const char *ab_trace_reader_name(const struct ab_trace_reader *r);
 /* Where in the file the block begins that the last events came from. */
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r);
 /* Valid once ab_trace_next has returned *n = 0; `program` and `has_time` from the start. */

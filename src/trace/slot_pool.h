@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Slots for blocks that have no place of their own: blocks of recorded programs, of a workload's
- * lists, regions and queues, and of sets whose blocks move. A slot goes back to the lane that freed it and is taken again by it,
- * youngest first, so that an alloc seldom has to wait for another lane's free. A lane that frees
- * none takes the one that lies idle longest, once the skew window has gone by (or a barrier): then
- * no guard is needed either, and slots stay in proportion to the live blocks.
+ * lists, regions and queues, and of sets whose blocks move. A slot belongs to the lane that took it
+ * first. Freed by that lane it is taken again, youngest first; freed by another lane it is taken
+ * again by its own once it has lain idle for a while, so that an alloc seldom waits for another
+ * lane's free. So lanes that share no block share no slot and, slots being given out by the cache
+ * line, no line either. Only where more slots lie idle than are in use does a lane take another's:
+ * slots stay in proportion to the live blocks.
  */
 #ifndef AB_TRACE_SLOT_POOL_H
 #define AB_TRACE_SLOT_POOL_H
@@ -12,15 +14,26 @@
 #include "core/status.h"
 #include "trace/tape.h"
 
+enum {
+    AB_SLOTS_A_LINE = 8,  /* of 16 bytes: two cache lines, which processors fetch together */
+    AB_SLOT_IDLE = 4096,  /* ops that a slot freed by another lane lies idle */
+    AB_SLOTS_SPARE = 65536, /* idle ones beyond those in use, before a lane takes another's */
+};
+
 struct ab_pooled_slot;
 
 struct ab_slot_pool {
     uint32_t first; /* slots below belong to positions */
     uint32_t n, cap;
     struct ab_pooled_slot *slots;
-    uint32_t oldest, youngest;    /* of all that are free */
-    uint32_t top[AB_LANES_MAX];   /* the youngest that each lane has freed */
-    uint64_t barrier; /* ops when the phase began: what was freed before is free for all */
+    uint32_t n_free, n_taken;
+    uint32_t oldest, youngest; /* of all that are free */
+    struct ab_lane_slots {
+        uint32_t top;      /* the youngest that the lane freed itself */
+        uint32_t head, tail; /* freed by others: oldest and youngest */
+        uint32_t next, end;  /* of the line that it has taken and not yet used up */
+    } of[AB_LANES_MAX];
+    uint64_t barrier; /* ops when the phase began: what was freed before needs no idling */
 };
 
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first);

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+/* What every op goes through is one function of the compiler's: it is called for each call of traces of
+ * hundreds of millions. */
+#define EACH_OP static inline __attribute__((always_inline))
 
 struct ab_tape_builder *ab_tape_begin(void)
 {
@@ -39,10 +44,13 @@ void ab_tape_abandon(struct ab_tape_builder *b)
     if (b == NULL)
         return;
     ab_tape_fini(&b->tape);
-    for (uint32_t l = 0; l < AB_LANES_MAX; l++)
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
         free(b->lanes[l].ops);
+        free(b->lanes[l].crests);
+    }
     free(b->lanes);
     free(b->starts);
+    free(b->peaks);
     free(b->edges);
     free(b->awaited);
     free(b->slots);
@@ -62,14 +70,32 @@ bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
     return true;
 }
 
+bool ab_tape_end_crest(struct ab_lane_ops *lane)
+{
+    if (lane->n == (lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end))
+        return true;
+    if (!ab_tape_grow((void **)&lane->crests, &lane->cap_crests, lane->n_crests,
+                      sizeof lane->crests[0]))
+        return false;
+    lane->crests[lane->n_crests++] =
+        (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
+    lane->most = lane->level;
+    return true;
+}
+
 static enum ab_status no_memory(struct ab_err *err)
 {
     return ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
 }
 
-static struct ab_phase *current_phase(struct ab_tape_builder *b)
+EACH_OP struct ab_phase *current_phase(struct ab_tape_builder *b)
 {
     return b->tape.n_phases == 0 ? NULL : &b->tape.phases[b->tape.n_phases - 1];
+}
+
+EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
+{
+    return bytes + blocks * AB_BLOCK_WEIGHT;
 }
 
 /* Where each lane stands when phase `index` begins. */
@@ -79,8 +105,14 @@ static bool note_starts(struct ab_tape_builder *b, uint32_t index)
     while (b->cap_starts < wanted)
         if (!ab_tape_grow((void **)&b->starts, &b->cap_starts, b->cap_starts, sizeof(uint32_t)))
             return false;
-    for (uint32_t l = 0; l < AB_LANES_MAX; l++)
+    if (!ab_tape_grow((void **)&b->peaks, &b->cap_peaks, index, sizeof b->peaks[0]))
+        return false;
+    b->peaks[index] = weigh(b->live_blocks, b->live_bytes);
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
         b->starts[(size_t)index * AB_LANES_MAX + l] = (uint32_t)b->lanes[l].n;
+        if (!ab_tape_end_crest(&b->lanes[l]))
+            return false;
+    }
     if (b->awaited != NULL)
         memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
     return true;
@@ -123,7 +155,7 @@ void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
     b->is_window_always = always;
 }
 
-static bool note_turn(struct ab_tape_builder *b)
+EACH_OP bool note_turn(struct ab_tape_builder *b)
 {
     struct ab_phase *phase = current_phase(b);
     struct ab_turn *last =
@@ -140,20 +172,31 @@ static bool note_turn(struct ab_tape_builder *b)
     return true;
 }
 
-static enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
+/* Crests are short, and end where a lane pauses: what it holds meanwhile is then known. */
+EACH_OP bool note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
+{
+    size_t begin = lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end;
+    size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
+    bool is_over = lane->n - begin >= most || b->n_pushed - lane->pushed_at > AB_CREST_GAP;
+    lane->pushed_at = b->n_pushed;
+    return !is_over || ab_tape_end_crest(lane);
+}
+
+EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
 {
     struct ab_lane_ops *lane = &b->lanes[b->lane];
     if (b->n_pushed >= AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
-    if (!ab_tape_grow((void **)&lane->ops, &lane->cap, lane->n + AB_TAPE_PAD, sizeof(uint64_t)) ||
-        !note_turn(b))
+    if ((lane->n + AB_TAPE_PAD >= lane->cap &&
+         !ab_tape_grow((void **)&lane->ops, &lane->cap, lane->n + AB_TAPE_PAD, sizeof(uint64_t))) ||
+        !note_turn(b) || !note_crest(b, lane))
         return no_memory(err);
     lane->ops[lane->n++] = op;
     b->n_pushed++;
     return AB_OK;
 }
 
-static enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
+static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
                                 struct ab_err *err)
 {
     if (!ab_tape_grow((void **)&b->tape.wide, &b->cap_wide, b->tape.n_wide, sizeof *wide))
@@ -182,12 +225,12 @@ static struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slo
     return &b->slots[slot];
 }
 
-static enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
+EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
 {
     return b->tape.n_phases > 0 ? AB_OK : ab_fail(err, AB_CONFIG, "an op before the first phase");
 }
 
-static enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
+EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
                                  struct ab_block_state **entry, struct ab_err *err)
 {
     enum ab_status status = check_phase(b, err);
@@ -208,12 +251,12 @@ static enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool 
 }
 
 /* Everything up to here is the current lane's use of the slot. */
-static void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
+EACH_OP void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     slot->last_op = (uint32_t)b->lanes[b->lane].n - 1;
 }
 
-static uint64_t touched_pages(const struct ab_request *r)
+EACH_OP uint64_t touched_pages(const struct ab_request *r)
 {
     if (r->size == 0 || r->touch == AB_TOUCH_NONE)
         return 0;
@@ -223,14 +266,14 @@ static uint64_t touched_pages(const struct ab_request *r)
 }
 
 /* Is the touch part of the op's own code? */
-static bool is_fused(unsigned code, const struct ab_request *r)
+EACH_OP bool is_fused(unsigned code, const struct ab_request *r)
 {
     return r->touch == AB_TOUCH_PAGE && r->size > 0 && !r->may_fail &&
            (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
 }
 
 /* Pushes the op in its short form where it fits, else through the side table. */
-static enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
+EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                    const struct ab_request *r, struct ab_err *err)
 {
     unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
@@ -250,28 +293,33 @@ static enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uin
     return push_wide(b, &wide, err);
 }
 
-static enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,
-                                 const struct ab_request *r, struct ab_err *err)
+static __attribute__((noinline)) enum ab_status
+push_touch_op(struct ab_tape_builder *b, uint32_t slot, const struct ab_request *r,
+              struct ab_err *err)
+{
+    return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
+                   err);
+}
+
+EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,
+                                  const struct ab_request *r, struct ab_err *err)
 {
     if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE)
         return AB_OK;
     struct ab_phase *phase = current_phase(b);
     phase->n_touches++;
     phase->touched_pages += touched_pages(r);
-    if (is_fused(code, r))
-        return AB_OK;
-    return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
-                   err);
+    return is_fused(code, r) ? AB_OK : push_touch_op(b, slot, r, err);
 }
 
-static void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
+EACH_OP void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
 {
     b->tape.facts.kinds |= 1u << kind;
     current_phase(b)->n_ops[kind]++;
     b->n_requests++;
 }
 
-static void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
+EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
                          const struct ab_request *r)
 {
     struct ab_facts *f = &b->tape.facts;
@@ -287,12 +335,19 @@ static void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
         f->largest_align = r->align;
 }
 
-static void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_size,
+EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_size,
                       uint64_t new_size)
 {
     struct ab_facts *f = &b->tape.facts;
+    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    uint64_t *peak = &b->peaks[b->tape.n_phases - 1];
     b->live_blocks += (uint64_t)blocks;
     b->live_bytes += new_size - old_size;
+    lane->level += (int64_t)(new_size - old_size) + blocks * AB_BLOCK_WEIGHT;
+    if (lane->level > lane->most)
+        lane->most = lane->level;
+    if (weigh(b->live_blocks, b->live_bytes) > *peak)
+        *peak = weigh(b->live_blocks, b->live_bytes);
     if (b->live_blocks > f->live_peak_blocks)
         f->live_peak_blocks = b->live_blocks;
     if (b->live_bytes > f->live_peak_bytes)
@@ -441,6 +496,15 @@ static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint
                                     : (uint32_t)b->lanes[lane].n;
 }
 
+/* What is long goes in as its XXH3 of 128 bits: SHA-256 of every op takes longer than all the rest of
+ * making a tape. */
+static void digest_long(SHA2_CTX *sha, const void *p, size_t bytes)
+{
+    XXH128_canonical_t sum;
+    XXH128_canonicalFromHash(&sum, XXH3_128bits(p, bytes));
+    SHA256Update(sha, sum.digest, sizeof sum.digest);
+}
+
 static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
 {
     SHA256Update(sha, (const uint8_t *)&b->n_lanes, sizeof b->n_lanes);
@@ -449,7 +513,7 @@ static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
             uint32_t start = lane_start(b, p, l);
             SHA256Update(sha, (const uint8_t *)&start, sizeof start);
         }
-    SHA256Update(sha, (const uint8_t *)b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
+    digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
 }
 
 /* Field by field, so that no padding and no change of a struct moves the digest; before the lanes
@@ -470,7 +534,7 @@ static void digest(struct ab_tape_builder *b)
         SHA256Update(&sha, (const uint8_t *)head, sizeof head);
     }
     for (uint32_t l = 0; l < b->n_lanes; l++)
-        SHA256Update(&sha, (const uint8_t *)b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
+        digest_long(&sha, b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
     for (uint32_t i = 0; i < tape->n_wide; i++) {
         const struct ab_wide *w = &tape->wide[i];
         uint64_t fields[5] = {w->size, w->align, w->slot, w->code, w->flags};
@@ -487,23 +551,27 @@ void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
         b->n_lanes = n_lanes;
 }
 
-static enum ab_status finish(struct ab_tape_builder *b, bool has_digest, struct ab_err *err)
+static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
 {
     if (b->n_pushed == 0)
         return ab_fail(err, AB_INPUT, "there is not a single op in it");
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
-    b->tape.sha256[0] = 0;
-    if (has_digest)
-        digest(b);
+    digest(b);
     return ab_tape_lay_down(b, err);
 }
 
-enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
-                           const struct ab_tape **out, struct ab_err *err)
+uint64_t ab_tape_bytes(const struct ab_tape_builder *b)
 {
-    enum ab_status status = finish(b, has_digest, err);
+    return b->n_pushed * sizeof(uint64_t) + b->tape.n_wide * sizeof(struct ab_wide) +
+           (b->n_lanes > 1 ? b->tape.n_turns * sizeof(struct ab_turn) : 0);
+}
+
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,
+                           struct ab_err *err)
+{
+    enum ab_status status = finish(b, err);
     if (status != AB_OK)
         return status;
     b->is_cut = true;
@@ -513,7 +581,7 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
 
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
-    enum ab_status status = finish(b, true, err);
+    enum ab_status status = finish(b, err);
     if (status == AB_OK) {
         *out = b->tape;
         b->tape = (struct ab_tape){0};

@@ -8,9 +8,9 @@
  * a tape holds them phase by phase, and in a phase lane by lane. Phases begin and end at a barrier
  * of all lanes. Within a phase the builder finds every place where a lane takes up a slot that
  * another lane had last, and guards it: the first lane PUBLISHes how far it is, the second WAITs
- * for that. The skew window bounds how far lanes may part from the order of the pushes: the order
- * is cut into frames of half a window, and a lane enters a frame only when all others are through
- * with the frame before the last; edges longer than that need no guard of their own.
+ * for that. A skew window bounds how far lanes may part from the order of the pushes: the order
+ * is cut into frames of half a window, and a lane enters a frame only when all others of its group
+ * are through with the frame before the last; edges longer than that need no guard of their own.
  */
 #ifndef AB_TRACE_TAPE_H
 #define AB_TRACE_TAPE_H
@@ -40,11 +40,11 @@ struct ab_turn {
 };
 #define AB_LANES_MAX 256
 
-/* Skew window in ops of the global order. AUTO: a tenth of the live peak in blocks, so that a run
- * stays within 10 % of it, in [AB_WINDOW_LEAST, AB_WINDOW_MOST]. 0: lanes run free. */
+/* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
+ * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
+ * lanes that share blocks, if that is enough (tape_window.h). 0: lanes run free. */
 #define AB_WINDOW_AUTO UINT32_MAX
 #define AB_WINDOW_LEAST 256u
-#define AB_WINDOW_MOST 4096u
 
 struct ab_tape {
     uint64_t *ops; /* n_ops, then AB_TAPE_PAD copies of a harmless op for the prefetch */
@@ -57,7 +57,7 @@ struct ab_tape {
     uint32_t *lane_begin; /* phase p, lane l: ops [x[p·lanes + l], x[p·lanes + l + 1]) */
     struct ab_turn *turns;
     uint32_t n_turns;
-    uint32_t window;      /* that was laid down; 0 = none */
+    uint32_t window;      /* narrowest that was laid down; 0 = none */
     uint64_t n_edges;     /* guarded places; 0 with one lane */
     uint64_t n_remote;    /* frees and resizes by another lane than the one that allocated */
     struct ab_facts facts; /* lanes: how many */
@@ -134,12 +134,13 @@ void ab_tape_fini(struct ab_tape *tape);
  * What is too long to be held is cut: what was pushed since the last cut is a burst, a tape of its
  * own that begins and ends at a barrier of all lanes. Slots, live blocks and facts go on. */
 
-/* Before anything is pushed: bursts must agree on the number of lanes, used or not. */
+/* Before the first cut: bursts must agree on the number of lanes, used or not. */
 void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes);
 /* *out is borrowed until the next ab_tape_phase, which must come before anything else is pushed.
- * Its facts, n_slots and live_end count from the very beginning, all else is the burst's own. The
- * digest takes longer than all the rest: without has_digest there is none (""). */
-enum ab_status ab_tape_cut(struct ab_tape_builder *b, bool has_digest,
-                           const struct ab_tape **out, struct ab_err *err);
+ * Its facts, n_slots and live_end count from the very beginning, all else is the burst's own. */
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,
+                           struct ab_err *err);
+/* What the ops since the last cut take up as a tape, what guards them not counted. */
+uint64_t ab_tape_bytes(const struct ab_tape_builder *b);
 
 #endif

@@ -6,7 +6,7 @@
  * it waits for anything in it, and frames only wait for earlier ones. So the earliest op that is
  * not done yet can always be done.
  */
-#include "trace/tape_builder.h"
+#include "trace/tape_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@ struct frame_start { /* the lane enters `frame` at its op `op` */
 
 struct lane_plan { /* of one lane in one phase */
     uint32_t begin, end; /* in the lane's own ops */
+    bool is_bound;       /* by the window, to other lanes of its group */
     struct frame_start *frames;
     size_t n_frames, cap_frames;
     uint32_t *publishes; /* ops whose completion others await, ascending, unique */
@@ -27,8 +28,12 @@ struct lane_plan { /* of one lane in one phase */
 struct layout {
     struct ab_tape_builder *b;
     struct lane_plan *lanes;
-    uint32_t frame_ops; /* half a window; 0 = none in this phase */
+    struct ab_tape_window window; /* of this phase */
 };
+
+/* A wait may be for so many ops more than it needs, if they come before it in the global order too:
+ * one then does for all of a batch of blocks that was handed over. */
+enum { WAIT_BATCH = 64 };
 
 bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
 {
@@ -43,40 +48,33 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
         return true;
     if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
         return false;
-    *awaited = slot->last_op + 1;
+    uint32_t pushed = (uint32_t)b->lanes[slot->last_lane].n, wanted = slot->last_op + WAIT_BATCH;
+    *awaited = wanted < pushed ? wanted : pushed;
     b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
                                               .to_lane = (uint8_t)b->lane,
                                               .from_lane = slot->last_lane,
                                               .to = (uint32_t)b->lanes[b->lane].n,
-                                              .from = slot->last_op};
-    return true;
-}
-
-bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
-{
-    if (!ab_tape_note_wait(b, slot))
-        return false;
-    slot->last_phase = b->phases_before + b->tape.n_phases;
-    slot->last_lane = (uint8_t)b->lane;
-    slot->last_op = (uint32_t)b->lanes[b->lane].n;
+                                              .from = *awaited - 1};
     return true;
 }
 
 /* ---- frames ---- */
 
-/* Walks the global order of a phase and notes where each lane enters a frame. */
+/* Walks the global order of a phase and notes where each lane that is bound to others enters a
+ * frame of its group. */
 static bool plan_frames(struct layout *l, const struct ab_phase *phase)
 {
-    uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0};
-    uint64_t clock = 0;
+    uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0}, frame_ops = l->window.frame_ops;
+    uint64_t clocks[AB_LANES_MAX] = {0}; /* of each group */
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         at[i] = l->lanes[i].begin;
     for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
         const struct ab_turn *turn = &l->b->tape.turns[t];
         struct lane_plan *lane = &l->lanes[turn->lane];
-        for (uint32_t i = 0; i < turn->n;) {
-            uint32_t f = (uint32_t)((clock + i) / l->frame_ops);
-            uint32_t left = l->frame_ops - (uint32_t)((clock + i) % l->frame_ops);
+        uint64_t *clock = &clocks[l->window.group[turn->lane]];
+        for (uint32_t i = 0; i < turn->n && lane->is_bound;) {
+            uint32_t f = (uint32_t)((*clock + i) / frame_ops);
+            uint32_t left = frame_ops - (uint32_t)((*clock + i) % frame_ops);
             if (f != frame[turn->lane]) {
                 if (!ab_tape_grow((void **)&lane->frames, &lane->cap_frames, lane->n_frames,
                                   sizeof lane->frames[0]))
@@ -87,7 +85,7 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
             i += left < turn->n - i ? left : turn->n - i;
         }
         at[turn->lane] += turn->n;
-        clock += turn->n;
+        *clock += turn->n;
     }
     return true;
 }
@@ -124,7 +122,7 @@ static int by_value(const void *a, const void *b)
 /* A lane in frame f has seen all others end frame f − 2. */
 static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
 {
-    return l->frame_ops != 0 && frame_of(&l->lanes[e->from_lane], e->from) + 2 <=
+    return l->window.frame_ops != 0 && frame_of(&l->lanes[e->from_lane], e->from) + 2 <=
                                     frame_of(&l->lanes[e->to_lane], e->to);
 }
 
@@ -184,11 +182,12 @@ static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_
          lane->next_edge++) {
         const struct ab_edge *e = &l->b->edges[lane->next_edge];
         uint32_t count = e->from - l->lanes[e->from_lane].begin + 1;
-        ok = put(l, AB_OP_MAKE(AB_CODE_WAIT, e->from_lane, count));
+        ok = put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_OF_LANE(e->from_lane), count));
     }
     ok = ok && put(l, ops->ops[i]);
     if (*next_publish < lane->n_publishes && lane->publishes[*next_publish] == i) {
-        ok = ok && put(l, AB_OP_MAKE(AB_CODE_PUBLISH, 0, i - lane->begin + 1));
+        uint32_t count = i - lane->begin + 1;
+        ok = ok && put(l, AB_OP_MAKE(AB_CODE_PUBLISH, AB_OP_SLOT(ops->ops[i]), count));
         while (*next_publish < lane->n_publishes && lane->publishes[*next_publish] == i)
             (*next_publish)++;
     }
@@ -199,7 +198,8 @@ static bool put_lane(struct layout *l, uint32_t index)
 {
     struct lane_plan *lane = &l->lanes[index];
     size_t next_frame = 0, next_publish = 0;
-    bool ok = true;
+    bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
+              put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
     for (uint32_t i = lane->begin; i < lane->end && ok; i++)
         ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
     return ok;
@@ -225,13 +225,42 @@ static void begin_phase(struct layout *l, uint32_t p)
     struct ab_tape_builder *b = l->b;
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         struct lane_plan *lane = &l->lanes[i];
-        lane->begin = b->starts[(size_t)p * AB_LANES_MAX + i];
-        lane->end = p + 1 < b->tape.n_phases ? b->starts[((size_t)p + 1) * AB_LANES_MAX + i]
-                                             : (uint32_t)b->lanes[i].n;
+        ab_tape_lane_span(b, p, i, &lane->begin, &lane->end);
         lane->n_frames = lane->n_publishes = 0;
         lane->next_edge = lane->end_edge = 0;
     }
     forbid_resets(l, p);
+}
+
+/* The window that was asked for binds all lanes; the one that is chosen those that it must. */
+static bool plan_window(struct layout *l, uint32_t p, const struct ab_edge *edges, size_t n_edges)
+{
+    struct ab_tape_builder *b = l->b;
+    struct ab_tape_window *w = &l->window;
+    bool is_wanted = b->is_window_always || n_edges > 0;
+    uint32_t n_lanes[AB_LANES_MAX] = {0};
+    *w = (struct ab_tape_window){.n_groups = 1};
+    if (b->window != AB_WINDOW_AUTO)
+        w->frame_ops = is_wanted ? b->window / 2 : 0;
+    else if (is_wanted && !ab_tape_choose_window(b, p, edges, n_edges, w))
+        return false;
+    for (uint32_t i = 0; i < b->n_lanes; i++)
+        n_lanes[w->group[i]] += l->lanes[i].end > l->lanes[i].begin;
+    for (uint32_t i = 0; i < b->n_lanes; i++)
+        l->lanes[i].is_bound = n_lanes[w->group[i]] > 1;
+    return w->frame_ops == 0 || plan_frames(l, &b->tape.phases[p]);
+}
+
+/* The narrowest of all phases is what the tape is said to have. */
+static void note_window(struct layout *l)
+{
+    struct ab_tape *tape = &l->b->tape;
+    bool has_frames = false;
+    for (uint32_t i = 0; i < l->b->n_lanes; i++)
+        has_frames = has_frames || l->lanes[i].n_frames > 0;
+    if (l->b->window == AB_WINDOW_AUTO && has_frames &&
+        (tape->window == 0 || l->window.frame_ops < tape->window / 2))
+        tape->window = 2 * l->window.frame_ops;
 }
 
 /* `*edge`: the first of this phase's edges, then the first of the next one's. */
@@ -243,12 +272,11 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     while (*edge < b->n_edges && b->edges[*edge].phase == p)
         (*edge)++;
     begin_phase(l, p);
-    bool is_windowed = b->is_window_always || *edge > first;
-    l->frame_ops = is_windowed ? b->tape.window / 2 : 0;
+    struct ab_edge *edges = *edge == first ? NULL : b->edges + first;
     phase->begin = b->tape.n_ops;
-    if ((l->frame_ops != 0 && !plan_frames(l, phase)) ||
-        !plan_edges(l, *edge == first ? NULL : b->edges + first, *edge - first))
+    if (!plan_window(l, p, edges, *edge - first) || !plan_edges(l, edges, *edge - first))
         return false;
+    note_window(l);
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
         if (!put_lane(l, i))
@@ -258,16 +286,6 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     return true;
 }
 
-static uint32_t choose_window(const struct ab_tape_builder *b)
-{
-    uint64_t tenth = b->tape.facts.live_peak_blocks / 10;
-    uint64_t window = b->window != AB_WINDOW_AUTO ? b->window
-                    : tenth < AB_WINDOW_LEAST     ? AB_WINDOW_LEAST
-                    : tenth > AB_WINDOW_MOST      ? AB_WINDOW_MOST
-                                                  : tenth;
-    return (uint32_t)window & ~1u;
-}
-
 /* One lane: its stream is the tape as it stands. */
 static void adopt_only_lane(struct ab_tape_builder *b)
 {
@@ -275,7 +293,8 @@ static void adopt_only_lane(struct ab_tape_builder *b)
     tape->ops = b->lanes[0].ops;
     tape->n_ops = (uint32_t)b->lanes[0].n;
     b->cap_ops = b->lanes[0].cap;
-    b->lanes[0] = (struct ab_lane_ops){0};
+    b->lanes[0].ops = NULL;
+    b->lanes[0].n = b->lanes[0].cap = 0;
     for (uint32_t p = 0; p < tape->n_phases; p++) {
         struct ab_phase *phase = &tape->phases[p];
         phase->begin = tape->lane_begin[p] = b->starts[(size_t)p * AB_LANES_MAX];
@@ -290,12 +309,17 @@ void ab_tape_take_back(struct ab_tape_builder *b)
 {
     struct ab_tape *tape = &b->tape;
     if (b->n_lanes == 1) {
-        b->lanes[0] = (struct ab_lane_ops){.ops = tape->ops, .cap = b->cap_ops};
+        b->lanes[0].ops = tape->ops;
+        b->lanes[0].cap = b->cap_ops;
         tape->ops = NULL;
         b->cap_ops = 0;
     }
-    for (uint32_t l = 0; l < b->n_lanes; l++)
-        b->lanes[l].n = 0;
+    for (uint32_t l = 0; l < b->n_lanes; l++) {
+        struct ab_lane_ops *lane = &b->lanes[l];
+        lane->n = lane->n_crests = 0;
+        lane->begin_level = lane->most = lane->level;
+        lane->pushed_at = 0;
+    }
     b->phases_before += tape->n_phases;
     tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
     tape->n_edges = tape->n_remote = 0;
@@ -309,7 +333,9 @@ static bool lay_lanes(struct ab_tape_builder *b)
     struct layout l = {.b = b, .lanes = calloc(b->n_lanes, sizeof *l.lanes)};
     size_t edge = 0;
     bool ok = l.lanes != NULL;
-    b->tape.window = choose_window(b);
+    b->tape.window = b->window != AB_WINDOW_AUTO ? b->window & ~1u : 0;
+    for (uint32_t i = 0; i < b->n_lanes && ok; i++)
+        ok = ab_tape_end_crest(&b->lanes[i]);
     for (uint32_t p = 0; p < b->tape.n_phases && ok; p++)
         ok = lay_phase(&l, p, &edge);
     for (uint32_t i = 0; i < b->n_lanes && l.lanes != NULL; i++) {

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096, NO_LANE = UINT16_MAX };
+/* More than a process can have: 2^47 bytes on the processors that there are builds for. */
+#define ADDRESS_SPACE (UINT64_C(1) << 47)
 
 static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
@@ -50,18 +51,19 @@ void ab_trace_lanes_fini(struct ab_trace_lanes *lanes)
     *lanes = (struct ab_trace_lanes){0};
 }
 
-bool ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e, uint32_t *lane)
+bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_event *e,
+                                uint32_t *lane)
 {
     if (!know_thread(lanes, e->thread))
         return false;
     uint16_t *of = &lanes->of_thread[e->thread];
     if (e->kind == AB_EVENT_THREAD_END) {
-        if (*of != NO_LANE)
+        if (*of != AB_NO_LANE)
             lanes->is_taken[*of] = false;
-        *lane = *of = NO_LANE;
+        *lane = *of = AB_NO_LANE;
         return true;
     }
-    if (*of == NO_LANE)
+    if (*of == AB_NO_LANE)
         *of = (uint16_t)choose_lane(lanes, e->thread);
     *lane = *of;
     return true;
@@ -102,10 +104,25 @@ static enum ab_status push_free(struct ab_trace_pusher *p, const struct ab_event
     return ab_tape_free(p->b, slot, err);
 }
 
-enum ab_status ab_trace_pusher_push(struct ab_trace_pusher *p, const struct ab_event *e,
-                                    struct ab_err *err)
+/* No back end is to blame for what none can do. */
+static enum ab_status check_possible(const struct ab_trace_pusher *p, const struct ab_event *e,
+                                     struct ab_err *err)
+{
+    if (e->failed || (e->size <= ADDRESS_SPACE && e->align <= ADDRESS_SPACE))
+        return AB_OK;
+    return ab_fail(err, AB_INPUT,
+                   "event %llu: a block of %llu bytes aligned to %llu that the program was given: "
+                   "no process can hold it",
+                   (unsigned long long)p->n_events, (unsigned long long)e->size,
+                   (unsigned long long)(e->align == 0 ? 1 : e->align));
+}
+
+static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
     uint32_t lane;
+    enum ab_status status = check_possible(p, e, err);
+    if (status != AB_OK)
+        return status;
     if (!ab_trace_lanes_find(&p->lanes, e, &lane))
         return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
     if (e->kind == AB_EVENT_THREAD_END)
@@ -119,8 +136,7 @@ enum ab_status ab_trace_pusher_push(struct ab_trace_pusher *p, const struct ab_e
         .touch_bytes = p->options->touch_bytes,
     };
     p->n_events++;
-    enum ab_status status = ab_tape_lane(p->b, lane, err);
-    if (status != AB_OK)
+    if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
         return status;
     if (e->kind == AB_EVENT_FREE || e->released)
         return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
@@ -139,7 +155,8 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
     *p = (struct ab_trace_pusher){.options = options};
     ab_slot_pool_init(&p->pool, 0);
     ab_trace_lanes_init(&p->lanes, options->n_lanes);
-    if ((p->b = ab_tape_begin()) == NULL)
+    p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
+    if (p->events == NULL || (p->b = ab_tape_begin()) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
     return AB_OK;
@@ -151,20 +168,17 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p)
     ab_slot_pool_fini(&p->pool);
     ab_trace_lanes_fini(&p->lanes);
     free(p->slots);
+    free(p->events);
     *p = (struct ab_trace_pusher){0};
 }
 
-static enum ab_status push_all(struct ab_trace_reader *r, struct ab_trace_pusher *p,
-                               struct ab_err *err)
+enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
+                                    size_t most, size_t *n, struct ab_err *err)
 {
-    struct ab_event *events = malloc(BATCH * sizeof events[0]);
-    enum ab_status status = events == NULL ? ab_fail(err, AB_SYSTEM, "out of memory") : AB_OK;
-    for (size_t n = 1; status == AB_OK && n > 0;) {
-        status = ab_trace_next(r, events, BATCH, &n, err);
-        for (size_t i = 0; status == AB_OK && i < n; i++)
-            status = ab_trace_pusher_push(p, &events[i], err);
-    }
-    free(events);
+    enum ab_status status = ab_trace_next(r, p->events, most, n, err);
+    for (size_t i = 0; status == AB_OK && i < *n; i++)
+        if ((status = push(p, &p->events[i], err)) == AB_INPUT)
+            ab_err_context(err, "%s: ", ab_trace_reader_name(r));
     return status;
 }
 
@@ -175,16 +189,21 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
     struct ab_trace_options reading = {.is_partial = options->is_partial, .has_thread_ends = true};
     struct ab_trace_reader *r = NULL;
     struct ab_trace_pusher p = {0};
+    size_t n = 1;
     enum ab_status status = ab_trace_open_with(path, &reading, &r, err);
     if (status != AB_OK)
         return status;
     if ((status = ab_trace_pusher_open(&p, options, err)) != AB_OK ||
-        (status = ab_tape_phase(p.b, AB_TRACE_PHASE, true, err)) != AB_OK ||
-        (status = push_all(r, &p, err)) != AB_OK)
+        (status = ab_tape_phase(p.b, AB_TRACE_PHASE, true, err)) != AB_OK)
+        goto out;
+    while (status == AB_OK && n > 0)
+        status = ab_trace_pusher_take(&p, r, AB_TRACE_BATCH, &n, err);
+    if (status != AB_OK)
         goto out;
     struct ab_trace_info totals = *ab_trace_reader_info(r);
     if (totals.events == 0)
-        status = ab_fail(err, AB_INPUT, "%s: a trace without a single event", path);
+        status = ab_fail(err, AB_INPUT, "%s: a trace without a single event",
+                         ab_trace_reader_name(r));
     if (status != AB_OK)
         goto out;
     status = ab_tape_end(p.b, out, err);

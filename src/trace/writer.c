@@ -87,6 +87,7 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
     return ab_trace_writer_open_with(to, &options, out, err);
 }
 
+/* Writes a block of w->stored. */
 static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t raw_bytes,
                                 size_t stored_bytes, struct ab_err *err)
 {
@@ -94,7 +95,7 @@ static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t
     ab_put_u32(head, AB_TRACE_BLOCK_MAGIC);
     ab_put_u32(head + 4, kind);
     ab_put_u32(head + 8, w->sequence++);
-    ab_put_u32(head + 12, (uint32_t)w->n);
+    ab_put_u32(head + 12, kind == AB_TRACE_BLOCK_EVENTS ? (uint32_t)w->n : 0);
     ab_put_u32(head + 16, (uint32_t)raw_bytes);
     ab_put_u32(head + 20, (uint32_t)stored_bytes);
     ab_put_u64(head + 24, w->n_events);
@@ -119,14 +120,21 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     return status;
 }
 
-enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
-                              uint64_t *number, struct ab_err *err)
+enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err)
 {
-    struct ab_event event;
-    uint64_t new_number = 0;
-    const char *wrong = ab_account_take(&w->account, record, &event, &new_number);
+    w->account.info.inherited = n;
+    ab_put_u64(w->stored, n);
+    return put_block(w, AB_TRACE_BLOCK_INHERITED, AB_TRACE_INHERITED_BYTES,
+                     AB_TRACE_INHERITED_BYTES, err);
+}
+
+/* `wrong`: what the account says of the record; new_number is its block's where it gives one. */
+static enum ab_status put_record(struct ab_trace_writer *w, const struct ab_trace_record *record,
+                                 const char *wrong, uint64_t new_number, uint64_t *number,
+                                 struct ab_err *err)
+{
     if (wrong != NULL)
-        return ab_fail(err, AB_INPUT, "event %llu: %s",
+        return ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
                        (unsigned long long)(w->n_events + w->n), wrong);
     if (!ab_block_codec_know(&w->codec, record->thread))
         return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
@@ -135,6 +143,23 @@ enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_r
         *number = w->records[w->n].block = new_number;
     w->n++;
     return w->n < w->cap ? AB_OK : flush_events(w, err);
+}
+
+enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
+                              uint64_t *number, struct ab_err *err)
+{
+    struct ab_event event;
+    uint64_t new_number = 0;
+    const char *wrong = ab_account_take(&w->account, record, &event, &new_number);
+    return put_record(w, record, wrong, new_number, number, err);
+}
+
+enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_trace_record *record,
+                                    uint64_t old_size, uint64_t *number, struct ab_err *err)
+{
+    uint64_t new_number = 0;
+    const char *wrong = ab_account_take_known(&w->account, record, old_size, &new_number);
+    return put_record(w, record, wrong, new_number, number, err);
 }
 
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,

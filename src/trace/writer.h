@@ -27,6 +27,10 @@ struct ab_trace_writer_options {
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
                                          struct ab_trace_writer **out, struct ab_err *err);
 
+/* Says that the first n events allocate the blocks that the process had from the one that forked
+ * it. Before any block of events is full. */
+enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err);
+
 struct ab_trace_record { /* one call, in recorded order */
     uint8_t kind;    /* enum ab_event_kind; AB_EVENT_THREAD_END: `thread` and time only */
     bool failed;     /* as in struct ab_event */
@@ -41,6 +45,11 @@ struct ab_trace_record { /* one call, in recorded order */
  * number of its block); untouched else. Fails with AB_INPUT when `block` is not live. */
 enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
                               uint64_t *number, struct ab_err *err);
+
+/* The same for a caller who keeps the live blocks, and the threads in order: `old_size` is that of
+ * the block before a free or resize. One writer is used in one of the two ways. */
+enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_trace_record *record,
+                                    uint64_t old_size, uint64_t *number, struct ab_err *err);
 
 /* Writes the rest and the end mark; frees the writer, also on failure. */
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,

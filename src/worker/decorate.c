@@ -33,7 +33,7 @@ static __attribute__((noreturn)) void fail(void *user, const char *text)
     (void)user;
     if (worker->image->n_lanes > 1) /* which one it is in is not known here */
         ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);
-    uint32_t at = worker->image->burst.first + worker->lanes[0].op;
+    uint32_t at = worker->first + worker->lanes[0].op;
     ab_worker_fail(worker, AB_FAILURE_CHECK, text, " (op ", ab_worker_number(op, at), ")", NULL);
 }
 

@@ -74,8 +74,8 @@ void ab_memory_drain(struct ab_worker *w)
     for (unsigned i = 0; i < AB_DRAIN_COUNT - 1 && waits_ns[i] <= r->drain_ns; i++) {
         if (waits_ns[i] > 0)
             sleep_until(begun + waits_ns[i]);
-        r->drained_bytes[i] = ab_memory_footprint(m);
+        r->drained_bytes[i] = ab_memory_footprint_exact(m);
     }
     if (ab_introspect_purge(&m->introspect))
-        r->drained_bytes[PURGE] = ab_memory_footprint(m);
+        r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
 }

@@ -4,6 +4,7 @@
 #include "core/bits.h"
 #include "core/clock.h"
 #include "worker/memory.h"
+#include "worker/wait.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -13,35 +14,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Pauses between two yields: few where lanes share CPUs, because the one that is waited for may be
- * waiting for ours (measured: 33 ns an op at 16, 391 at 1024, eight lanes on two CPUs); a few
- * microseconds of them where each should have a CPU of its own, for it may not have got it. */
-enum { SPINS_SHARED = 16, SPINS_OWN = 128, SPINS_BEFORE_SLEEP = 20000 };
+/* At a barrier; pauses. Where CPUs are shared, a lane that is through leaves them to those that are
+ * not. */
+enum { SPINS_SHARED = 64, SPINS_OWN = 20000, SPINS_A_YIELD = 128 };
 
 static struct {
     uint32_t arrived, generation; /* atomic; of the barrier */
-    uint32_t turn;                /* atomic; of a strict order */
     int64_t live, live_peak;      /* atomic; blocks */
     ab_lane_pass *pass;
     struct ab_heap_face *heap; /* NULL: the malloc boundary */
     pthread_t threads[AB_LANES_MAX];
 } meeting;
-
-static void pause_cpu(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-static void spin(const struct ab_worker *w, uint32_t *n)
-{
-    pause_cpu();
-    if (++*n % w->n_spins == 0)
-        sched_yield();
-}
 
 static void barrier(const struct ab_worker *w)
 {
@@ -53,13 +36,14 @@ static void barrier(const struct ab_worker *w)
             syscall(SYS_futex, &meeting.generation, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
         return;
     }
-    /* Where CPUs are shared, a lane that is through leaves them to those that are not. */
-    uint32_t n_before_sleep = w->n_spins == SPINS_SHARED ? 16 * SPINS_SHARED : SPINS_BEFORE_SLEEP;
     while (__atomic_load_n(&meeting.generation, __ATOMIC_ACQUIRE) == generation) {
-        if (n < n_before_sleep)
-            spin(w, &n);
-        else
+        if (n >= (w->image->n_lanes > w->n_cpus ? SPINS_SHARED : SPINS_OWN)) {
             syscall(SYS_futex, &meeting.generation, FUTEX_WAIT_PRIVATE, generation, NULL);
+            continue;
+        }
+        ab_cpu_pause();
+        if (++n % SPINS_A_YIELD == 0)
+            sched_yield();
     }
 }
 
@@ -157,7 +141,7 @@ void ab_lanes_open(struct ab_worker *w)
     if (n_reports > 0)
         reports = map(w, n_reports * sizeof reports[0]);
     meeting.live = meeting.live_peak = 0;
-    w->n_spins = n > count_cpus(&w->block->request) ? SPINS_SHARED : SPINS_OWN;
+    w->n_cpus = count_cpus(&w->block->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     pin(&w->lanes[0]);
@@ -188,6 +172,9 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
 {
     sum->lane_ticks += lane->lane_ticks;
     sum->wait_ticks += lane->wait_ticks;
+    sum->awake_ticks += lane->awake_ticks;
+    sum->asleep_cpu_ns += lane->asleep_cpu_ns;
+    sum->is_crowded |= lane->is_crowded;
     sum->thread_cpu_ns += lane->thread_cpu_ns;
     sum->faults_minor += lane->faults_minor;
     sum->faults_major += lane->faults_major;
@@ -234,31 +221,20 @@ static void add_reports(struct ab_worker *w)
 
 /* ---- bursts ---- */
 
-/* The parent is told and has all the time it needs: nothing is measured meanwhile. Where an
- * allocator has closed the descriptor, the parent finds out by itself, a little later. */
-static void await_burst(struct ab_worker *w, uint32_t done)
-{
-    uint64_t one = 1;
-    uint32_t *ready = &w->block->request.burst;
-    __atomic_store_n(&w->block->report.burst, done, __ATOMIC_RELEASE);
-    ssize_t ignored = write(AB_WORKER_FD_BURST, &one, sizeof one);
-    (void)ignored;
-    while (__atomic_load_n(ready, __ATOMIC_ACQUIRE) < done)
-        syscall(SYS_futex, ready, FUTEX_WAIT, done - 1, NULL);
-}
-
 bool ab_lanes_next_burst(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
     if (w->image->n_bursts == 1)
         return false;
     /* It changes only behind the barrier. */
-    uint32_t done = __atomic_load_n(&w->block->request.burst, __ATOMIC_RELAXED) + 1;
-    bool goes_on = done < w->image->n_bursts && !ab_lanes_have_failed(w);
+    uint32_t next = w->burst + 1;
+    bool goes_on = next < w->image->n_bursts && !ab_lanes_have_failed(w);
     barrier(w);
     if (lane->index == 0 && goes_on) {
         add_reports(w);
-        await_burst(w, done);
+        if (!ab_worker_enter_burst(w, next))
+            ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
+        *(volatile uint32_t *)&w->block->report.burst = next;
     }
     if (goes_on)
         barrier(w);
@@ -282,52 +258,91 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
 
 /* ---- in a pass ---- */
 
+/* Is the first turn of the phase the lane's? */
+static bool is_first_turn(const struct ab_lane *lane, uint32_t phase)
+{
+    const struct ab_phase *p = &lane->w->phases[phase];
+    return p->turns_begin < p->turns_end && lane->w->turns[p->turns_begin].lane == lane->index;
+}
+
+/* A lane with next to nothing to do, as a main thread that waits for the others, takes up no CPU. */
+static uint32_t count_busy(const struct ab_worker *w, uint32_t phase)
+{
+    uint32_t n_lanes = w->image->n_lanes, n = 0;
+    const uint32_t *begin = &w->lane_begin[phase * n_lanes];
+    uint64_t all = begin[n_lanes] - begin[0];
+    for (uint32_t i = 0; i < n_lanes; i++)
+        n += (uint64_t)(begin[i + 1] - begin[i]) * n_lanes * 20 > all;
+    return n;
+}
+
+/* The first op of the lane says so, unless the window binds it to all. */
+static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
+{
+    const struct ab_worker *w = lane->w;
+    const uint32_t *begin = &w->lane_begin[phase * w->image->n_lanes + lane->index];
+    uint64_t op = begin[0] < begin[1] ? w->ops[begin[0]] : 0;
+    bool is_said = AB_OP_CODE(op) == AB_CODE_WAIT && AB_OP_SLOT(op) == AB_SLOT_GROUP;
+    return is_said ? AB_OP_SIZE(op) : AB_GROUP_ALL;
+}
+
 void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_worker *w = lane->w;
     if (lane->index == 0) {
         *(volatile uint32_t *)&w->block->report.phase = phase;
-        __atomic_store_n(&meeting.turn, w->phases[phase].turns_begin, __ATOMIC_RELAXED);
         __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);
     }
-    lane->wait_ticks = 0;
-    __atomic_store_n(&lane->published, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&lane->frame, 0, __ATOMIC_RELAXED);
+    lane->wait_ticks = lane->awake_ticks = lane->asleep_cpu_ns = 0;
+    lane->group = group_of(lane, phase);
+    lane->n_busy = count_busy(w, phase);
+    lane->is_crowded = lane->n_busy > w->n_cpus;
+    ab_gauge_reset(&lane->published, 0);
+    ab_gauge_reset(&lane->frame, 0);
+    ab_gauge_reset(&lane->turn, is_first_turn(lane, phase) ? w->phases[phase].turns_begin + 1 : 0);
     barrier(w);
 }
 
 void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
 {
-    lane->reports[phase].wait_ticks = lane->wait_ticks;
-    __atomic_store_n(&lane->published, UINT32_MAX, __ATOMIC_RELEASE);
-    __atomic_store_n(&lane->frame, UINT32_MAX, __ATOMIC_RELEASE);
+    struct ab_phase_report *report = &lane->reports[phase];
+    report->wait_ticks = lane->wait_ticks;
+    report->awake_ticks = lane->awake_ticks;
+    report->asleep_cpu_ns = lane->asleep_cpu_ns;
+    report->is_crowded = lane->is_crowded;
+    ab_gauge_set(lane, &lane->published, UINT32_MAX - 1);
+    ab_gauge_set(lane, &lane->frame, UINT32_MAX - 1);
+    ab_wait_wake_all(lane);
     barrier(lane->w);
     if (lane->index == 0)
         lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
 }
 
-static void await(struct ab_lane *lane, const uint32_t *counter, uint32_t count)
+static void await(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 {
-    uint64_t begun = ab_tick_end();
-    uint32_t n = 0;
-    while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) < count)
-        spin(lane->w, &n);
-    lane->wait_ticks += ab_tick_end() - begun;
+    if (ab_gauge_read(gauge) < count)
+        ab_wait_for(lane, gauge, count);
 }
 
-void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count)
-{
-    if (!lane->is_strict) /* there the turns have seen to it */
-        await(lane, &lane->w->lanes[of].published, count);
-}
-
-void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame)
+/* The others may wait for the frame being entered, so that comes first. */
+static void enter_frame(struct ab_lane *lane, uint32_t frame)
 {
     struct ab_lane *lanes = lane->w->lanes;
-    __atomic_store_n(&lane->frame, frame, __ATOMIC_RELEASE); /* first: others may wait for that */
-    for (uint32_t i = 0; i < lane->w->image->n_lanes && !lane->is_strict; i++)
-        if (__atomic_load_n(&lanes[i].frame, __ATOMIC_ACQUIRE) < frame - 1)
+    ab_gauge_set(lane, &lane->frame, frame);
+    for (uint32_t i = 0; i < lane->w->image->n_lanes; i++) {
+        if (lanes[i].group == lane->group || lanes[i].group == AB_GROUP_ALL)
             await(lane, &lanes[i].frame, frame - 1);
+    }
+}
+
+void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
+{
+    if (lane->is_strict) /* there the turns have seen to it */
+        return;
+    if (slot == AB_SLOT_FRAME)
+        enter_frame(lane, operand);
+    else if (slot != AB_SLOT_GROUP) /* known since the phase began */
+        await(lane, &lane->w->lanes[AB_LANE_OF_SLOT(slot)].published, operand);
 }
 
 void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
@@ -344,16 +359,18 @@ void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
     lane->chain = ab_tick_end();
 }
 
+/* Gauges of turns count from 1, so that 0 is none. */
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)
 {
-    if (__atomic_load_n(&meeting.turn, __ATOMIC_ACQUIRE) < turn)
-        await(lane, &meeting.turn, turn);
+    if (lane->w->image->n_lanes > 1)
+        await(lane, &lane->turn, turn + 1);
 }
 
-void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn)
+void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn)
 {
-    (void)lane;
-    __atomic_store_n(&meeting.turn, turn + 1, __ATOMIC_RELEASE);
+    struct ab_worker *w = lane->w;
+    if (w->image->n_lanes > 1 && turn + 1 < w->phases[phase].turns_end)
+        ab_gauge_set(lane, &w->lanes[w->turns[turn + 1].lane].turn, turn + 2);
 }
 
 bool ab_lanes_have_failed(const struct ab_worker *w)
@@ -378,10 +395,10 @@ bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end
 
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
-    uint32_t low = w->block->request.first_sample, high = w->block->request.n_samples;
+    uint32_t low = 0, high = w->block->request.n_samples;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (w->positions[middle] < position)
+        if (w->positions[middle] < w->first + position)
             low = middle + 1;
         else
             high = middle;

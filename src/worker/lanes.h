@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lanes on threads: started before the heap opens, together at the beginning and the end of each
- * phase, and within a phase bound to each other only by the WAITs of the tape (trace/tape.h says
+ * phase, and within a phase bound to each other only by the WAITs of the tape (tape_layout.c says
  * why these cannot hang). Lane 0 is the worker's first thread.
  */
 #ifndef AB_WORKER_LANES_H
@@ -19,14 +19,13 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
 /* In a pass. */
 void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase);
 void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
-void ab_lane_enter_frame(struct ab_lane *lane, uint32_t frame);
-/* Until lane `of` has published `count`. */
-void ab_lane_await(struct ab_lane *lane, uint32_t of, uint32_t count);
+/* What a WAIT of the tape says: its slot (trace/op.h) and its operand. */
+void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand);
 /* Behind an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
  * behind it. */
 void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
-void ab_lane_end_turn(struct ab_lane *lane, uint32_t turn);
+void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn);
 /* Behind the last phase of a burst, in every lane: false behind the last burst. Else another one
  * lies in the place of this one. */
 bool ab_lanes_next_burst(struct ab_lane *lane);
@@ -35,7 +34,7 @@ bool ab_lanes_have_failed(const struct ab_worker *w);
 /* Are most of the ops [begin, end), going by the first of them, plain allocations behind each other?
  * A question about the work, so all back ends get the same answer. */
 bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end);
-/* The first sample of the burst at or behind a position in it. */
+/* The first sample at or behind a position in the burst. */
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
 
 /* The global order of one phase, stretch by stretch. */

@@ -46,18 +46,17 @@ static void map_block(void)
 static void map_tape(void)
 {
     off_t bytes = lseek(AB_WORKER_FD_TAPE, 0, SEEK_END);
-    void *p = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, AB_WORKER_FD_TAPE, 0);
+    const struct ab_tape_image *p = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED,
+                                         AB_WORKER_FD_TAPE, 0);
     if (p == MAP_FAILED)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
     worker.image = p;
-    if (worker.image->magic != AB_TAPE_IMAGE_MAGIC ||
-        worker.image->size != sizeof(struct ab_tape_image))
+    if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape is of another build", NULL);
-    worker.ops = (const uint64_t *)((char *)p + worker.image->ops_offset);
-    worker.wide = (const struct ab_wide *)((char *)p + worker.image->wide_offset);
-    worker.phases = (const struct ab_phase *)((char *)p + worker.image->phases_offset);
-    worker.lane_begin = (const uint32_t *)((char *)p + worker.image->lane_begin_offset);
-    worker.turns = (const struct ab_turn *)((char *)p + worker.image->turns_offset);
+    for (uint64_t at = p->phases_offset; at < p->total_bytes; at += 4096) /* what bursts begin with */
+        (void)((const volatile char *)p)[at];
+    if (!ab_worker_enter_burst(&worker, 0))
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
 }
 
 /* Shared, so that it counts as shared and never as the heap's footprint; written, so that no

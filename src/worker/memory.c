@@ -26,27 +26,11 @@ static void *map(struct ab_worker *w, size_t bytes)
     return p;
 }
 
-/* Most pages that live blocks can lie on: each reaches at most into one more than it fills. */
-static uint64_t most_pages(const struct ab_tape_image *image, const struct ab_phase *phases,
-                           uint64_t page_bytes)
-{
-    uint64_t touches = 0;
-    for (uint32_t i = 0; i < image->n_phases; i++)
-        touches += phases[i].n_touches;
-    if (touches == 0)
-        return 0;
-    return image->facts.live_peak_bytes / page_bytes + 2 * image->facts.live_peak_blocks;
-}
-
 static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    uint64_t n = most_pages(w->image, w->phases, m->footprint.page_bytes);
-    uint64_t pages = ab_page_set_capacity(n), regions = ab_page_set_capacity(n / 16);
     m->book.n_slots = w->image->n_slots;
-    m->book.page_log2 = ab_log2(m->footprint.page_bytes);
     m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
-    ab_page_set_init(&m->book.pages, map(w, pages * 8), pages);
-    ab_page_set_init(&m->book.regions, map(w, regions * 8), regions);
+    ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
 }
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
@@ -69,6 +53,7 @@ void ab_memory_open(struct ab_worker *w)
     struct ab_memory_pass *m = map(w, sizeof *m);
     w->memory = m;
     ab_footprint_open(&m->footprint);
+    ab_residency_open(&m->residency);
     open_report(w, m);
     open_book(w, m);
     uint32_t n_ops = w->image->n_ops;
@@ -101,10 +86,27 @@ static uint64_t private_now(const struct ab_memory_pass *m)
     return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
 }
 
+static uint64_t count_lost(const struct ab_memory_pass *m)
+{
+    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
+    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
+}
+
+/* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
+static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    m->baseline.cap = private_now(m) / m->footprint.page_bytes + 1024;
+    m->baseline.runs = map(w, m->baseline.cap * sizeof m->baseline.runs[0]);
+    if (!ab_residency_snapshot(&m->residency, &m->baseline))
+        m->report->flags |= AB_MEMORY_NO_PAGES;
+}
+
 void ab_memory_before_open(struct ab_worker *w)
 {
-    if (w->memory != NULL)
-        w->memory->before_open_bytes = private_now(w->memory);
+    if (w->memory == NULL)
+        return;
+    take_baseline(w, w->memory);
+    w->memory->before_open_bytes = private_now(w->memory);
 }
 
 void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
@@ -137,9 +139,12 @@ void ab_memory_begin(struct ab_worker *w)
     uint64_t ignored;
     if (m == NULL)
         return;
-    m->phases = w->phases;
+    m->phases = ab_tape_phases(w->image);
     m->n_phases = w->image->n_phases;
     ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
+    if (m->baseline.runs == NULL) /* of a malloc; that of a heap is from before it opened */
+        take_baseline(w, m);
+    m->lost_before = count_lost(m);
     ab_footprint_read_detail(&m->footprint, &m->base_detail);
     if (!ab_footprint_read(&m->footprint, &m->base_bytes))
         m->report->flags |= AB_MEMORY_UNREADABLE;
@@ -166,23 +171,29 @@ uint64_t ab_memory_footprint(struct ab_memory_pass *m)
 {
     uint64_t bytes;
     if (ab_footprint_read(&m->footprint, &bytes))
-        return above(bytes, m->base_bytes);
+        return above(bytes + m->lost_bytes, m->base_bytes);
     m->report->flags |= AB_MEMORY_UNREADABLE;
     return AB_MEMORY_UNKNOWN;
 }
 
-/* Firm pages were written to and must be resident; what is soft may or may not be. */
-static void check_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m)
 {
-    const struct ab_page_set *pages = &m->book.pages;
-    for (uint64_t i = 0; i <= pages->mask; i++) {
-        uint64_t entry = pages->entries[i];
-        if (entry == 0 || ab_footprint_is_resident(&m->footprint, AB_PAGE_SET_NUMBER(entry)
-                                                                      << m->book.page_log2))
-            continue;
-        s->n_lost_pages += AB_PAGE_SET_IS_FIRM(entry);
-        s->n_lost_soft_pages += !AB_PAGE_SET_IS_FIRM(entry);
-    }
+    m->lost_bytes = above(count_lost(m), m->lost_before);
+    return ab_memory_footprint(m);
+}
+
+static void walk_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    struct ab_page_tally t;
+    ab_page_walk(&m->walk, &m->book, &t);
+    s->live_bytes = t.live;
+    s->internal_bytes = t.internal;
+    s->external_bytes = t.external;
+    s->untouched_bytes = t.untouched;
+    s->baseline_bytes = t.baseline;
+    s->n_stretches = t.n_stretches;
+    m->report->flags |= t.is_overlapping ? AB_MEMORY_OVERLAP : 0;
+    m->report->flags |= t.is_unreadable ? AB_MEMORY_NO_PAGES : 0;
 }
 
 static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
@@ -190,38 +201,39 @@ static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
     struct ab_footprint_detail now;
     struct ab_memory_report *r = m->report;
     s->is_checked = 1;
-    s->exact_bytes = AB_MEMORY_UNKNOWN;
+    s->footprint_bytes = ab_memory_footprint_exact(m);
     if (ab_footprint_read_detail(&m->footprint, &now)) {
-        s->exact_bytes = above(now.private_bytes, m->base_detail.private_bytes);
+        s->exact_bytes = above(now.private_bytes + m->lost_bytes, m->base_detail.private_bytes);
         keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes);
         keep_most(&r->shared_bytes, now.file_bytes, m->base_detail.file_bytes + FILE_SLACK_BYTES);
         keep_most(&r->hugetlb_bytes, now.hugetlb_bytes, m->base_detail.hugetlb_bytes);
         keep_most(&r->swapped_bytes, now.swap_bytes, m->base_detail.swap_bytes);
     }
-    check_pages(m, s);
+    if ((r->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) == 0)
+        walk_pages(m, s);
     ab_introspect_ask(&m->introspect, &s->allocated_bytes, &s->mapped_bytes);
 }
 
-static void read_state(struct ab_memory_pass *m, bool is_checkpoint, struct ab_memory_state *s)
+static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
 {
     const struct ab_block_book *b = &m->book;
+    const uint64_t unknown = AB_MEMORY_UNKNOWN;
     *s = (struct ab_memory_state){
         .position = m->clock,
-        .live_bytes = b->live_bytes,
-        .usable_bytes = m->has_usable ? b->usable_bytes : AB_MEMORY_UNKNOWN,
-        .untouched_bytes = b->untouched_bytes,
-        .n_pages = b->pages.n,
-        .n_soft_pages = b->pages.n - b->pages.n_firm,
-        .n_pages_2m = b->regions.is_full ? AB_MEMORY_UNKNOWN : b->regions.n,
+        .requested_bytes = b->requested_bytes,
+        .usable_bytes = m->has_usable ? b->usable_bytes : unknown,
         .footprint_bytes = ab_memory_footprint(m),
-        .exact_bytes = AB_MEMORY_UNKNOWN,
-        .allocated_bytes = AB_MEMORY_UNKNOWN,
-        .mapped_bytes = AB_MEMORY_UNKNOWN,
+        .exact_bytes = unknown,
+        .live_bytes = unknown,
+        .internal_bytes = unknown,
+        .external_bytes = unknown,
+        .untouched_bytes = unknown,
+        .baseline_bytes = unknown,
+        .n_stretches = unknown,
+        .allocated_bytes = unknown,
+        .mapped_bytes = unknown,
     };
-    m->report->flags |= b->pages.is_full ? AB_MEMORY_OVERFLOW : 0;
     m->report->flags |= m->has_usable && b->is_usable_less ? AB_MEMORY_USABLE_LESS : 0;
-    if (is_checkpoint)
-        look_closer(m, s);
 }
 
 static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
@@ -230,7 +242,8 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
     if (r->n_points >= AB_MEMORY_POINTS_SPACED)
         return;
     r->points[r->n_points++] = (struct ab_memory_point){.position = s->position,
-                                                        .live_bytes = s->live_bytes,
+                                                        .requested_bytes =
+                                                            s->requested_bytes,
                                                         .usable_bytes = s->usable_bytes,
                                                         .footprint_bytes = s->footprint_bytes};
 }
@@ -238,42 +251,72 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
 static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s, bool is_live_peak)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
-    struct ab_memory_state *peak = &phase->at[AB_AT_FOOTPRINT_PEAK];
+    struct ab_memory_state *peak = &phase->at[AB_AT_FOOTPRINT_PEAK], *checked = &m->checked_peak;
     if (is_live_peak)
         phase->at[AB_AT_LIVE_PEAK] = *s;
     if (s->footprint_bytes == AB_MEMORY_UNKNOWN)
         return;
     if (s->footprint_bytes > phase->rss_peak_bytes)
         phase->rss_peak_bytes = s->footprint_bytes;
-    if (peak->position == AB_MEMORY_NEVER || s->footprint_bytes > peak->footprint_bytes ||
-        (s->footprint_bytes == peak->footprint_bytes && s->is_checked && !peak->is_checked))
+    if (peak->position == AB_MEMORY_NEVER || s->footprint_bytes > peak->footprint_bytes)
         *peak = *s;
+    if (s->is_checked && (checked->position == AB_MEMORY_NEVER ||
+                          s->footprint_bytes > checked->footprint_bytes))
+        *checked = *s;
 }
 
-/* Reads the footprint here; at a mark or the end of a phase this is a checkpoint. */
+/* What was looked up stands for a peak that is at most 1 % above it. */
+static void settle_peak(struct ab_memory_pass *m)
+{
+    struct ab_memory_state *peak = &m->report->phases[m->phase].at[AB_AT_FOOTPRINT_PEAK];
+    const struct ab_memory_state *checked = &m->checked_peak;
+    if (checked->position != AB_MEMORY_NEVER && peak->position != AB_MEMORY_NEVER &&
+        checked->footprint_bytes >= peak->footprint_bytes - peak->footprint_bytes / 100)
+        *peak = *checked;
+}
+
+/* Where the run before saw its peaks, and where this one comes near that and higher than so far: an
+ * allocator that draws lots has its peak elsewhere each time. */
+static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    uint64_t mark = marks->footprint_bytes[m->phase], now = s->footprint_bytes;
+    uint64_t so_far = m->checked_peak.position == AB_MEMORY_NEVER ? 0
+                                                                   : m->checked_peak.footprint_bytes;
+    if (m->report->is_scout)
+        return false;
+    if (m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+        return true;
+    return now != AB_MEMORY_UNKNOWN && mark != AB_MEMORY_UNKNOWN && now >= mark - mark / 64 &&
+           now > so_far + so_far / 128;
+}
+
+/* Reads the footprint here; at the end of a phase and its peaks this is a checkpoint. */
 static void visit(struct ab_memory_pass *m, bool is_end)
 {
     struct ab_memory_report *r = m->report;
     struct ab_memory_phase *phase = &r->phases[m->phase];
     struct ab_memory_state s;
-    bool is_live_peak = m->clock == r->marks.live_peak[m->phase];
-    bool is_peak = m->clock == r->marks.footprint_peak[m->phase];
-    read_state(m, !r->is_scout && (is_end || is_live_peak || is_peak), &s);
-    note_peaks(m, &s, is_live_peak);
-    if (is_end)
+    read_state(m, &s);
+    if (is_checkpoint(m, &s) || (is_end && !r->is_scout))
+        look_closer(m, &s);
+    note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
+    if (is_end) {
         phase->at[AB_AT_END] = s;
+        settle_peak(m);
+    }
     if (m->clock >= m->next_reading) {
         m->next_reading = m->clock - m->clock % m->interval + m->interval;
         phase->n_readings++;
-        phase->live_sum += s.live_bytes;
+        phase->requested_sum += s.requested_bytes;
         phase->footprint_sum += s.footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s.footprint_bytes;
     }
     if (m->clock >= m->next_point || (is_end && m->phase + 1 == m->n_phases)) {
         m->next_point = m->clock - m->clock % m->point_interval + m->point_interval;
         add_point(m, &s);
     }
-    if (s.live_bytes > m->read_peak_bytes)
-        m->read_peak_bytes = s.live_bytes;
+    if (s.requested_bytes > m->read_peak_bytes)
+        m->read_peak_bytes = s.requested_bytes;
 }
 
 static void begin_phase(struct ab_memory_pass *m, uint32_t index)
@@ -281,10 +324,11 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     struct ab_memory_phase *phase = &m->report->phases[index];
     m->phase = index;
     m->clock = m->phases[index].begin;
-    phase->live_peak_bytes = m->book.live_bytes;
+    phase->live_peak_bytes = m->book.requested_bytes;
     phase->live_peak_at = m->clock;
     for (unsigned i = 0; i < AB_AT_COUNT; i++)
         phase->at[i].position = AB_MEMORY_NEVER;
+    m->checked_peak.position = AB_MEMORY_NEVER;
     visit(m, false);
 }
 
@@ -310,23 +354,11 @@ static void book_op(struct ab_worker *w, struct ab_memory_pass *m, uint64_t word
         flags = w->wide[AB_OP_SIZE(word)].flags;
         code = w->wide[AB_OP_SIZE(word)].code;
     }
-    if (code == AB_CODE_FREE) {
+    bool is_resize = (code & 7) == AB_CODE_RESIZE;
+    if (code == AB_CODE_FREE)
         ab_book_drop(&m->book, slot);
-    } else if (code == AB_CODE_TOUCH) {
-        ab_book_touch(&m->book, slot, AB_TOUCH_MODE(AB_OP_SIZE(word)),
-                      AB_TOUCH_BYTES(AB_OP_SIZE(word)));
-    } else if (code == AB_CODE_ACCESS) {
-        if (AB_OP_SIZE(word) == AB_ACCESS_WRITE)
-            ab_book_touch(&m->book, slot, AB_TOUCH_FIRST, 1);
-    } else if (given->at != 0 && (code & 7) == AB_CODE_RESIZE) {
-        uint64_t old_size = ab_book_put(&m->book, slot, given);
-        if ((code & AB_CODE_TOUCHED) != 0)
-            ab_book_touch_grown(&m->book, slot, old_size);
-    } else if (given->at != 0 && (flags & AB_WIDE_MAY_FAIL) == 0) {
+    else if (given->at != 0 && (is_resize || (flags & AB_WIDE_MAY_FAIL) == 0))
         ab_book_put(&m->book, slot, given);
-        if ((code & AB_CODE_TOUCHED) != 0)
-            ab_book_touch(&m->book, slot, AB_TOUCH_PAGE, 0);
-    }
 }
 
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
@@ -341,7 +373,7 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     for (uint32_t i = 1; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
-    uint64_t live = m->book.live_bytes;
+    uint64_t live = m->book.requested_bytes;
     bool is_its_touch = AB_OP_CODE(*op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
                         m->clock == phase->live_peak_at; /* of the block that made the peak */
     m->clock += 1 + n_skipped;

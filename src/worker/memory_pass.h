@@ -7,7 +7,9 @@
 
 #include "measure/footprint.h"
 #include "measure/memory_report.h"
+#include "measure/residency.h"
 #include "worker/memory.h"
+#include "worker/page_walk.h"
 
 struct ab_memory_pass {
     struct ab_memory_report *report;
@@ -17,15 +19,22 @@ struct ab_memory_pass {
     bool has_usable;
     struct ab_introspect introspect;
     struct ab_footprint footprint;
+    struct ab_residency residency;
+    struct ab_page_runs baseline; /* pages that were resident before the heap was */
+    struct ab_page_walk walk;
+    uint64_t lost_before, lost_bytes; /* pages of the baseline that went: before the first op, since */
     uint64_t before_open_bytes, opened_bytes;
     uint64_t base_bytes;                    /* by statm */
     struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
     uint32_t clock, phase;                  /* ops done; the phase that runs */
     uint32_t interval, next_reading, point_interval, next_point;
-    uint64_t read_peak_bytes; /* most live bytes at which the footprint was read */
+    uint64_t read_peak_bytes; /* most requested bytes at which the footprint was read */
+    struct ab_memory_state checked_peak; /* of this phase: the checkpoint of the largest footprint */
 };
 
 /* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
 uint64_t ab_memory_footprint(struct ab_memory_pass *m);
+/* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
 
 #endif

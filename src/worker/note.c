@@ -89,7 +89,7 @@ void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
 {
     if (size == 0 || lane->first_null_op != UINT32_MAX)
         return; /* NULL for size 0 is legal */
-    lane->first_null_op = lane->w->image->burst.first + lane->op;
+    lane->first_null_op = lane->w->first + lane->op;
     lane->first_null_size = size;
     lane->is_null_of_fault = ab_worker_was_faulty();
 }
@@ -124,6 +124,6 @@ void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
     if (ticks > tail->max_ticks)
         tail->max_ticks = ticks;
     uint64_t size = ab_worker_op_size(lane->w, lane->ops[lane->op]);
-    uint32_t position = lane->w->image->burst.first + lane->op;
+    uint32_t position = lane->w->first + lane->op;
     ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .size = size, .position = position});
 }

@@ -25,7 +25,7 @@ static uint32_t stretch_end(const struct ab_worker *w, uint32_t i, uint32_t n)
 {
     while (n > 0)
         n -= !is_guard(w->ops[i++]);
-    while (i < w->image->burst.n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
+    while (i < ab_tape_burst(w->image, w->burst)->n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
         i++;
     return i;
 }

@@ -19,6 +19,7 @@
 #include "worker/memory.h"
 #include "worker/meter.h"
 #include "worker/touch.h"
+#include "worker/wait.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -199,11 +200,8 @@ INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
 INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
 {
     if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
-        __atomic_store_n(&lane->published, AB_OP_SIZE(op), __ATOMIC_RELEASE);
-    else if (AB_OP_SLOT(op) == AB_SLOT_FRAME)
-        ab_lane_enter_frame(lane, AB_OP_SIZE(op));
-    else if (__atomic_load_n(&lane->w->lanes[AB_OP_SLOT(op)].published, __ATOMIC_ACQUIRE) <
-             AB_OP_SIZE(op))
+        ab_gauge_set(lane, &lane->published, AB_OP_SIZE(op));
+    else
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
@@ -415,9 +413,9 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
 static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     const struct ab_worker *w = lane->w;
-    uint32_t n = w->block->request.n_samples, i = begin;
-    for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < end; s++) {
-        uint32_t at = w->positions[s];
+    uint32_t n = w->block->request.n_samples, i = begin, first = w->first;
+    for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < first + end; s++) {
+        uint32_t at = w->positions[s] - first;
         if (i <= at)
             i = FN(untimed)(lane, f, i, at);
         if (i > at)
@@ -515,7 +513,7 @@ static void FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
             continue;
         ab_lane_take_turn(lane, order.turn);
         FN(range)(lane, f, phase, begin, end);
-        ab_lane_end_turn(lane, order.turn);
+        ab_lane_end_turn(lane, phase, order.turn);
     }
 }
 

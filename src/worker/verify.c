@@ -189,7 +189,7 @@ static bool note_asked(const struct ab_ask *ask)
 static void survey(const struct verify *v)
 {
     const struct ab_tape_image *image = v->w->image; /* in bursts: what the first one asks for */
-    uint32_t n_ops = image->n_bursts > 1 ? image->burst.n_ops : image->n_ops;
+    uint32_t n_ops = ab_tape_burst(image, 0)->n_ops;
     for (uint32_t i = 0; i < n_ops; i++) {
         int kind = ab_worker_op_kind(v->w, v->w->ops[i]);
         if (kind != AB_OP_ALLOC && kind != AB_OP_ALLOC_ZEROED && kind != AB_OP_ALLOC_ALIGNED)

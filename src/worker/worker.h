@@ -16,6 +16,7 @@ struct ab_inline;
 
 struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
+    uint32_t burst, first; /* that is running; ops of the bursts before. What follows is its own */
     const uint64_t *ops;
     const struct ab_wide *wide;
     const struct ab_phase *phases;
@@ -29,10 +30,20 @@ struct ab_worker { /* what all lanes share */
     struct ab_lane *lanes; /* image->n_lanes */
     struct ab_memory_pass *memory; /* memory pass, else NULL */
     const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
-    uint32_t n_spins;      /* of a lane that waits, between two yields of its CPU */
+    uint32_t n_cpus;       /* that the lanes have between them */
+    uint32_t n_asleep;     /* atomic: lanes that wait for others, asleep */
 };
 
-/* One lane: what its thread alone writes, and on a cache line of its own what it tells others. */
+/* How far a lane is, for others that wait for it; on lines of its own, and what sleepers write on
+ * another one than what it writes. */
+struct ab_gauge {
+    _Alignas(64) uint32_t count;  /* atomic */
+    _Alignas(64) uint32_t wanted; /* atomic: the least that a sleeper waits for */
+};
+
+#define AB_GROUP_ALL UINT32_MAX /* it binds all to each other */
+
+/* One lane: what its thread alone writes, then what it tells others. */
 struct ab_lane {
     struct ab_worker *w;
     const uint64_t *ops;
@@ -48,16 +59,20 @@ struct ab_lane {
     bool is_in_rows;        /* this phase is made of rows of allocations: which loop to use */
     uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
+    uint32_t n_busy;        /* of the phase: lanes with a share of its ops worth a CPU */
+    bool is_crowded;        /* there are more of these than CPUs */
     bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     bool is_null_of_fault;  /* fault+ gave it */
     uint64_t first_null_size;
     uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */
-    uint64_t wait_ticks;
+    uint64_t wait_ticks;    /* for other lanes */
+    uint64_t awake_ticks, asleep_cpu_ns; /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */
-    _Alignas(64) uint32_t published; /* atomic: how many of its ops of this phase are done */
-    uint32_t frame;                  /* atomic: all its ops of earlier frames are done */
-    _Alignas(64) char end[];
+    uint32_t group;             /* of the phase: the window binds it to lanes of the same */
+    struct ab_gauge published;  /* how many of its ops of this phase are done */
+    struct ab_gauge frame;      /* all its ops of earlier frames are done */
+    struct ab_gauge turn;       /* the last that it was given; strict order */
 };
 
 /* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */
@@ -80,6 +95,10 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
 
 /* plugin_params.c: request.values from request.params, by the table of the plug-in. */
 void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
+
+/* burst.c: the tape as far as its burst i goes. A file's other bursts are not in memory. False: it
+ * cannot be read. */
+bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i);
 
 /* What a heap is told of the work: of the tape, or of the check that runs instead of one. */
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w);

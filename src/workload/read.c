@@ -122,6 +122,18 @@ static void read_params(struct ab_reader *r, const struct ab_node *list,
 }
 
 /* Every --set must name a param. */
+static void report_unknown(struct ab_reader *r, const char *word, const char *near,
+                           const char *const *names, size_t n)
+{
+    struct ab_text list = {0};
+    for (size_t i = 0; i < n; i++)
+        ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", names[i]);
+    ab_diag_add(r->diag, (struct ab_place){0}, "--set: unknown param '%s'; %s%s%sits params are %s",
+                word, near != NULL ? "did you mean '" : "", near != NULL ? near : "",
+                near != NULL ? "'? " : "", list.s != NULL ? list.s : "");
+    ab_text_fini(&list);
+}
+
 static void check_sets(struct ab_reader *r, const struct ab_workload_options *options)
 {
     const char *names[AB_MAX_ENTRIES];
@@ -144,9 +156,7 @@ static void check_sets(struct ab_reader *r, const struct ab_workload_options *op
             ab_diag_add(r->diag, (struct ab_place){0},
                         "--set: unknown param '%s'; the workload has no params", word);
         else if (!is_known)
-            ab_diag_add(r->diag, (struct ab_place){0}, "--set: unknown param '%s'; %s'%s'%s", word,
-                        near != NULL ? "did you mean " : "the first of its params is ",
-                        near != NULL ? near : names[0], near != NULL ? "?" : "");
+            report_unknown(r, word, near, names, params->n);
     }
 }
 
@@ -228,7 +238,9 @@ static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
     struct ab_field name = ab_field_of(r, node, "name", raw->name);
-    size_t odd = strcspn(raw->name, ",{}");
+    size_t odd = 0;
+    for (; raw->name[odd] != 0 && strchr(",{}", raw->name[odd]) == NULL; odd++)
+        odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0; /* as in '-b' */
     if (raw->params_count + raw->env_count > 0 && raw->name[odd] != 0)
         return ab_field_fail(r, &name, odd, 1, "with 'params' or 'env' a name cannot hold '%c'",
                              raw->name[odd]);

@@ -5,6 +5,7 @@
  */
 #include "workload/workload.h"
 
+#include "trace/format.h"
 #include "workload/generate.h"
 #include "workload/read.h"
 
@@ -65,6 +66,12 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
     if (w->n_text >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff))) {
         diag->source = (struct ab_source){w->file, "", 0};
         ab_diag_add(diag, (struct ab_place){0}, "the file is UTF-16; save it as UTF-8");
+        return false;
+    }
+    if (w->n_text >= 8 && memcmp(s, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) == 0) {
+        diag->source = (struct ab_source){w->file, "", 0};
+        ab_diag_add(diag, (struct ab_place){0}, "a trace, not a workload: allocbench replay "
+                    "measures it");
         return false;
     }
     if (w->n_text >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) {

@@ -11,7 +11,7 @@ PAGED_C="allocators/paged/paged_pool.c allocators/paged/paged_arena.c"
 compile() { # PROGRAM "SOURCES" FLAGS…
     program=$1 sources=$2
     shift 2
-    (cd "$ROOT" && "${CC:-cc}" -D_GNU_SOURCE -std=gnu17 -O1 -g -Wall -Wextra -Werror -I. "$@" \
+    (cd "$ROOT" && "${CC:-cc}" -std=gnu17 -O1 -g -Wall -Wextra -Werror -I. "$@" \
         -o "$OUT/$program" "tests/examples/$program.c" $sources)
 }
 
@@ -22,7 +22,7 @@ copy_alone() {
     rm "$OUT/alone/allocators/$1/$1_backend.c"
     cp "$ROOT"/allocators/os_map.h "$ROOT"/allocators/ab_debug.h "$ROOT"/allocators/ab_allocator.h \
         "$OUT/alone/allocators"
-    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. \
+    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -I. \
         -o example "$ROOT/tests/examples/$1.c" allocators/"$1"/*.c)
     "$OUT/alone/example" >"$OUT/stdout"
 }
@@ -36,7 +36,7 @@ copy_alone() {
 @test "the paged example uses its public headers alone" {
     copy_alone paged
     printf '%s\n' "meshes 75000, sounds 25000 bytes" "vector grew in place" "popped: yes" \
-        "beyond the budget: (nil)" "after a clear 1 block" | diff - "$OUT/stdout"
+        "beyond the budget: (nil)" "after a clear 1 page" | diff - "$OUT/stdout"
 }
 
 # Each mistake is reported where it is made, and nothing is when there is none.
@@ -49,7 +49,7 @@ expect_asan() { # PROGRAM MISTAKE…
         "$OUT/$program" "$mistake" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
         [ "$code" -ne 0 ] || fail "$program $mistake: not noticed"
         expect_error "AddressSanitizer: use-after-poison"
-        expect_error "in main|in misuse_pool"
+        expect_error "in main|in misuse_(pool|vector)"
     done
 }
 
@@ -62,10 +62,11 @@ expect_asan() { # PROGRAM MISTAKE…
 
 @test "AddressSanitizer reports the use of dead blocks of a pool and of an arena over it" {
     compile paged_misuse "$PAGED_C" -fsanitize=address
-    expect_asan paged_misuse pool-overflow pool-freed popped moved restored cleared returned
+    expect_asan paged_misuse pool-overflow pool-freed popped moved restored cleared returned \
+        outgrown shrunk vector-overflow
     compile paged_misuse "$PAGED_C" -fsanitize=address -DAB_WITH_CHECKS
     expect_asan paged_misuse pool-overflow pool-freed popped moved restored cleared returned \
-        overflow
+        outgrown shrunk vector-overflow overflow
 }
 
 expect_valgrind() { # PROGRAM MISTAKE…
@@ -85,6 +86,7 @@ expect_valgrind() { # PROGRAM MISTAKE…
     done
 }
 
+# bats test_tags=full
 @test "Valgrind reports the same of an arena" {
     command -v valgrind >/dev/null || skip "valgrind is not installed"
     compile arena_misuse allocators/arena/arena.c -DAB_WITH_VALGRIND
@@ -93,10 +95,12 @@ expect_valgrind() { # PROGRAM MISTAKE…
     expect_valgrind arena_misuse overflow reset
 }
 
+# bats test_tags=full
 @test "Valgrind reports the same of a pool and of an arena over it" {
     command -v valgrind >/dev/null || skip "valgrind is not installed"
     compile paged_misuse "$PAGED_C" -DAB_WITH_VALGRIND
-    expect_valgrind paged_misuse pool-overflow pool-freed popped moved restored cleared returned
+    expect_valgrind paged_misuse pool-overflow pool-freed popped moved restored cleared returned \
+        outgrown shrunk vector-overflow
     compile paged_misuse "$PAGED_C" -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
     expect_valgrind paged_misuse overflow cleared
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A trace that is too long to be held is replayed in bursts: the same work as in one piece, and the
-# same facts found; whatever ends a run ends it here too.
+# same facts found; whatever ends a run ends it here too. And what comes before the first run.
 
 load helpers
 
@@ -16,7 +16,7 @@ threads_trace() {
 # What does not depend on the clock: calls of each kind, calls timed, live bytes at every peak.
 work_of() { # FILE
     jq -c '[[.results[] | [.backend, .op, .n_ops, .tail.n]],
-            [.memory[] | [.backend, .live_peak_bytes, .internal]]]' "$1"
+            [.memory[] | [.backend, .live_peak_bytes, .internal_ratio]]]' "$1"
 }
 
 @test "bursts do the work of the whole, and count and weigh it alike" {
@@ -103,14 +103,51 @@ work_of() { # FILE
 }
 
 @test "--burst takes what it says" {
-    for bad in 1 255 16777217 x; do
+    for bad in 1 255 1073741825 x; do
         bench replay "$trace" --burst $bad
         expect_code 2
         expect_error 'burst'
     done
 }
 
-@test "an allocator that closes descriptors of others only makes bursts start later" {
+@test "a trace is held whole where it fits --tape-mem, else it is in bursts" {
+    bench replay "$trace" -b arena --reps 1 --json "$OUT/whole.json" -q
+    expect_code 0
+    expect_json '[.config.settings[] | select(startswith("burst="))] == []' "$OUT/whole.json"
+    bench replay "$trace" -b arena --reps 1 --tape-mem 256KiB --json "$OUT/bursts.json" -q
+    expect_code 0
+    expect_json '.config.settings | map(select(test("^burst=[0-9]+ calls, [0-9]+ of them"))) |
+        length == 1' "$OUT/bursts.json"
+    expect_json '.config.settings | map(select(startswith("burst="))) | .[0] |
+        capture("=(?<n>[0-9]+) calls, (?<m>[0-9]+)") | (.n | tonumber) >= 32768 and
+        (.n | tonumber) < 40000 and (.m | tonumber) > 1' "$OUT/bursts.json"
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/bursts.json")" ] || fail "other work"
+    for bad in 1KiB 0% 95% x 100; do
+        bench replay "$trace" --tape-mem "$bad"
+        expect_code 2
+        expect_error 'tape-mem'
+    done
+}
+
+@test "a tape too long for memory and disk is refused, with what can be done" {
+    (ulimit -f 512 && trap '' XFSZ && allocbench replay "$trace" -b arena --reps 1 --no-store -q \
+        --burst 10000 2>"$OUT/stderr" 3>&-) && fail "it ran"
+    grep -q 'no room in .* for a tape too long for memory.*TMPDIR=FOLDER' "$OUT/stderr" ||
+        fail "$(cat "$OUT/stderr")"
+}
+
+@test "reading is bounded by --timeout, of whatever there is to be read" {
+    "$BUILD/bench/big_trace" "$OUT/long.abt" 3000000
+    "$BUILD/bench/big_trace" "$OUT/threads.abt" 400000 100000 2000
+    for file in long threads; do
+        bench replay "$OUT/$file.abt" -b arena --reps 1 --timeout 10ms
+        expect_code 4
+        expect_error "^allocbench: .*$file.abt: reading it and making a tape of it takes longer than --timeout 10.0 ms"
+    done
+    expect_nothing_left
+}
+
+@test "bursts need no descriptor: an allocator may close those of others" {
     bench replay "$trace" -b "$GUESTS/libclosesfds.so" --reps 1 --burst 20000 --json -
     expect_code 0
     expect_json '.backends[0].status == "ok"'

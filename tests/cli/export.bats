@@ -58,7 +58,8 @@ hist_sums() {
     export_all memory glibc --reps 1 --set size=1000
     expect_json '[.size_classes[] | select(.op == "free")] | length > 0
         and all(.le_bytes == 1024)' "$OUT/r.json"
-    expect_json '[.results[] | select(.op == "free") | .tail.worst[] | .size] | all(. == 1000)' \
+    expect_json '[.results[] | select(.op == "free") | .tail.worst[] | .size]
+        | any(. == 1000) and all(. == 1000 or . == null)' \
         "$OUT/r.json"
 }
 
@@ -194,4 +195,16 @@ EOF
     done
     grep -q '>99.9%<' "$OUT/plot-latency.svg"
     ! gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" 2>/dev/null
+}
+
+# gnuplot 5.4 writes one of 100,000 as "1e-05", and reads it back as no number; and it complains
+# where it shall write UTF-8 in a locale that has no degree sign.
+@test "plot.gp reads shares of round counts, and draws in any locale" {
+    command -v gnuplot >/dev/null || skip "no gnuplot"
+    export_all small glibc --reps 1
+    awk -F, -v OFS=, 'NR == 1 { print } NR == 2 { $4 = "churn"; $5 = "alloc"; $6 = ""
+        $8 = 10; $9 = 1; print; $8 = 20; $9 = 99999; print }' "$OUT/hist.csv" >"$OUT/round.csv"
+    LC_ALL=C gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/round.csv" "$OUT/timeline.csv" "$OUT/plot" \
+        >"$OUT/plot.log" 2>&1 || fail "$(cat "$OUT/plot.log")"
+    [ ! -s "$OUT/plot.log" ] || fail "$(cat "$OUT/plot.log")"
 }

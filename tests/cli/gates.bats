@@ -53,7 +53,8 @@ expect_gate() { # CONDITION on the first entry
 
 @test "memory: sizes, shares, and the live bytes" {
     gated 0 glibc "fill/memory/rss_peak < 1GiB" "fill/memory/rss_peak < 3x live" \
-        "fill/memory/overhead_peak < 200%" "drain/end/drained_purge < 1GiB"
+        "fill/memory/overhead_peak < 300%" "fill/memory/overhead_peak < 3x live" \
+        "fill/memory/retained_ratio < 50%" "drain/end/drained_purge < 1GiB"
     gated 1 glibc "fill/memory/rss_peak < 1x live"
     expect_gate '.verdict == "fail" and .unit == "x live" and .value > 1'
 }

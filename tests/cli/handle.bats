@@ -8,7 +8,7 @@ load helpers
 @test "accesses have rows of their own, for handles and addresses alike" {
     bench run "$WORKLOADS/handles.yaml" --reps 2 -b glibc,handle,pool
     expect_code 0
-    awk '/^access/ {in_it = 1} /^(all ops|how they lie)/ {in_it = 0} in_it {print $1}' \
+    awk '/^access/ {in_it = 1} /^(all ops|distribution)/ {in_it = 0} in_it {print $1}' \
         "$OUT/stdout" | tr '\n' ' ' >"$OUT/rows"
     [ "$(cat "$OUT/rows")" = "access glibc handle pool " ] || fail "rows: $(cat "$OUT/rows")"
     ! grep -q partial "$OUT/stdout" || fail "somebody is partial"

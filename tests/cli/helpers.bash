@@ -57,14 +57,25 @@ expect_one_document() { # [FILE]
     [ "$n" -eq 1 ] || fail "$n documents on standard output"
 }
 
-# Pids of workers (and of what they forked) that run this build's worker.
+# What can be measured here, from `list backends`: names with commas between. Two names that stand
+# for one file (tcmalloc, where only tcmalloc_minimal is installed) are one back end.
+installed_backends() { # CONDITION
+    allocbench list backends --json - 3>&- | jq -r "
+        [.backends[] | select(.status == \"ok\" and ($1))]
+        | unique_by(.path // .name) | map(.name) | join(\",\")"
+}
+
+# Sets $library to where a library of this name is; the test is skipped where it is not installed.
+need_library() { # NAME
+    library=$(allocbench list backends --json - 3>&- | jq -r --arg name "$1" \
+        '.backends[] | select(.name == $name and .status == "ok") | .path')
+    [ -n "$library" ] || skip "no $1 here"
+}
+
+# Pids of workers (and of what they forked) that run this build's worker. One look at all of them:
+# a slower one would miss those that live for a moment.
 workers() {
-    local exe
-    for exe in /proc/[0-9]*/exe; do
-        case "$(readlink "$exe" 2>/dev/null)" in
-        "$BUILD"/allocbench-worker*) basename "$(dirname "$exe")" ;;
-        esac
-    done
+    command find /proc/[0-9]*/exe -maxdepth 0 -lname "$BUILD/allocbench-worker*" 2>/dev/null | cut -d/ -f3
 }
 
 # No process, and nothing in the working folder or TMPDIR.

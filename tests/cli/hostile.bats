@@ -101,6 +101,18 @@ guest_works() { # NAME
     ! grep -q '^guest was here' "$OUT/stdout"
 }
 
+@test "a signal that a guest sends us ends only the guest's own measurement" {
+    guest_fails signalsparent failed_check 'sent SIGTERM to allocbench'
+}
+
+@test "a guest whose file is gone is not said to be served by itself" {
+    cp "$GUESTS/libunlinks.so" "$OUT/"
+    bench run "$WORKLOADS/small.yaml" --reps 1 -b "glibc,$OUT/libunlinks.so" --json -
+    expect_code 4
+    expect_json '.backends[1] | .status == "wrong_library" and
+        (.reason | test("its file .*/libunlinks.so cannot be seen any more.*No such file"))'
+}
+
 @test "a misaligned block is found" {
     guest_fails misaligned failed_check '^malloc\([0-9]+\) gave 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
 }

@@ -10,13 +10,14 @@ interrupt() { # SEED COUNT ARGUMENT…
     command -v python3 >/dev/null || skip "no python3"
     unset ALLOCBENCH_RESULTS
     python3 "$ROOT/tests/cli/interrupt.py" "$BUILD/allocbench" \
-        "$ROOT/results/allocbench-1.schema.json" "$@" >"$OUT/log" 2>&1 3>&- || {
+        "$ROOT/results/allocbench-2.schema.json" "$@" >"$OUT/log" 2>&1 3>&- || {
         cat "$OUT/log"
         return 1
     }
     tail -1 "$OUT/log" >&3
 }
 
+# bats test_tags=full
 @test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
     interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --reps 4
 }
@@ -39,6 +40,28 @@ interrupt() { # SEED COUNT ARGUMENT…
     expect_nothing_left
 }
 
+@test "the command that an interruption gives completes the result" {
+    cp "$GUESTS/libtoy.so" ./libtoy.so
+    start_bench run "$WORKLOADS/small.yaml" -b ./libtoy.so --reps 12 --results r
+    wait_until grep -q 'round 2 of 12' "$OUT/stderr" || fail "no second round"
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    command=$(grep '^  allocbench run --resume' "$OUT/stderr") || fail "no command"
+    sh -c "$command -q" 2>"$OUT/again" 3>&- || fail "$(cat "$OUT/again")"
+    [ "$(ls r | wc -l)" -eq 2 ] || fail "$(ls r)"
+    expect_json '.complete and (.blocks | length == 12)' "$(ls -t r/*.json | head -1)"
+}
+
+@test "an interruption before the first round says that nothing is kept" {
+    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --reps 3
+    wait_until has_worker || fail "no worker came up"
+    kill -TERM "$pid"
+    await_bench
+    expect_code 143
+    expect_error '^allocbench: interrupted before a round was complete: nothing new is kept$'
+}
+
 @test "an interrupted result says so in its table and can be reported" {
     start_bench run "$ROOT/configs/churn.yaml" --set ops=100k -b glibc,arena --reps 300 --results "$OUT/r"
     sleep 1
@@ -47,6 +70,9 @@ interrupt() { # SEED COUNT ARGUMENT…
     expect_code 143
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"
     expect_error '^Stored: '
+    expect_error '^allocbench: interrupted: [0-9]+ of 300 rounds are complete; the rest with$'
+    grep -q "^  allocbench run --resume '$OUT/r/churn-[^ ]*json' --results '$OUT/r'$" "$OUT/stderr" ||
+        fail "no command"
     cp "$OUT/stdout" "$OUT/table"
     bench report "$OUT"/r/*.json
     expect_code 0

@@ -3,7 +3,7 @@
 # Interrupts a run at random instants, under a terminal of its own, and looks at what is left:
 #   interrupt.py ALLOCBENCH SCHEMA SEED COUNT ARGUMENT…
 # Run in an empty folder; results go to ./results. Ends with 1 and a line a finding.
-import json, os, pty, random, select, shutil, signal, sys, termios, time
+import json, os, pty, random, re, select, shutil, signal, sys, termios, time
 
 allocbench, schema, seed, count = sys.argv[1], json.load(open(sys.argv[2])), *map(int, sys.argv[3:5])
 arguments = sys.argv[5:]
@@ -122,7 +122,7 @@ def attempt(delay, number):
     if output.count(b"\x1b[?25l") > output.count(b"\x1b[?25h"):
         findings.append("the cursor is hidden")
     last = output.rsplit(b"\r\x1b[K", 1)[-1]
-    if b"\x1b[K" in output and b"block " in last and b"left" in last:
+    if re.search(rb"(block|round) \d+/\d+  ", last):
         findings.append("the progress line is left")
     # before it has its handlers the signal ends it as it ends anything
     if code not in (0, 128 + number, -number):

@@ -87,6 +87,11 @@ load helpers
     code=0
     allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 --json "$OUT/result.json" \
         <&- >&- 2>&- 3>&- || code=$?
+    expect_code 4 # the tables are nowhere
+    expect_one_document "$OUT/result.json"
+    code=0
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 -q --json "$OUT/result.json" \
+        <&- >&- 2>&- 3>&- || code=$?
     expect_code 0
     expect_one_document "$OUT/result.json"
     expect_json '.backends[0].status == "ok"' "$OUT/result.json"
@@ -105,12 +110,44 @@ load helpers
 }
 
 @test "head -1 gets its line and the rest goes without noise" {
-    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 --json - 2>"$OUT/stderr" 3>&- |
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 -q --json - 2>"$OUT/stderr" 3>&- |
         head -1 >"$OUT/stdout"
     [ "$(cat "$OUT/stdout")" = "{" ]
     [ ! -s "$OUT/stderr" ] || grep -Eq 'standard output|Broken pipe' "$OUT/stderr" || fail "noise"
     [ "$(wc -l <"$OUT/stderr")" -le 1 ]
     expect_nothing_left
+}
+
+@test "-q prints nothing but what failed, and files all the same" {
+    bench run "$WORKLOADS/small.yaml" -b arena --reps 1 -q --json "$OUT/r.json" \
+        --gate 'fill/all/ns_per_op > 0ns'
+    expect_code 0
+    [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something was printed"
+    expect_json .complete "$OUT/r.json"
+    bench run "$WORKLOADS/small.yaml" -b arena,"$GUESTS/libnthcrash.so" --reps 1 -q \
+        --gate 'arena:fill/all/ns_per_op < 0.001ns'
+    expect_code 4
+    [ ! -s "$OUT/stdout" ] || fail "a table"
+    expect_error '^allocbench: error: nthcrash: crashed'
+    expect_error 'arena:fill/all/ns_per_op < 0.001'
+    bench verify -q glibc --check gates
+    expect_code 0
+    [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something was printed"
+    bench verify -q "$GUESTS/libdirtycalloc.so" --check zeroed
+    expect_code 4
+    [ ! -s "$OUT/stdout" ] || fail "a table"
+    expect_error '^allocbench: error: dirtycalloc: zeroed: '
+}
+
+@test "a log gets a line for each round that is done, and no other" {
+    bench run "$WORKLOADS/small.yaml" -b arena --reps 3
+    expect_code 0
+    [ "$(grep -Ec '^allocbench: round [123] of 3 done after [0-9.]+ s(, about [0-9]+ s left)?$' \
+        "$OUT/stderr")" -eq 3 ] || fail "not three lines"
+    [ "$(wc -l <"$OUT/stderr")" -eq 3 ] || fail "more"
+    tail -1 "$OUT/stderr" | grep -q 'round 3 of 3 done after [0-9.]* s$' || fail "the last"
+    bench replay "$ROOT/tests/golden/traces/good/one-each.abt" -b arena --reps 2
+    [ "$(grep -c '^allocbench: round ' "$OUT/stderr")" -eq 2 ] || fail "not two lines"
 }
 
 @test "-q leaves standard error empty" {

@@ -37,6 +37,7 @@ find_all() {
     find gates,repeatable,double-free,foreign-handle "${spellings[@]}"
 }
 
+# bats test_tags=full
 @test "every mutant is found by its check, and every check alone finds one" {
     find_all
     [ "$(grep -cE '^(malloc|heap) ' "$EXPECTED")" -ge 40 ]

@@ -21,7 +21,7 @@ quickstart() { # OPTION…
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
         "backends", "blocks", "results", "size_classes", "windows", "memory", "timelines",
         "gates", "claims"]'
-    expect_json '.schema == "allocbench/1" and .complete and .seed == 42'
+    expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
         and has("block") and has("n") and has("overflow") and has("min") and has("max")
         and has("mean") and has("hdr_v2") and (.quantiles | keys | length) == 6)'
@@ -62,8 +62,7 @@ quickstart() { # OPTION…
 }
 
 @test "every back end that is installed serves the quickstart" {
-    allocbench list backends >"$OUT/list" 3>&-
-    names=$(awk '/^  [a-z]/ && $2 != "absent" && $1 != "null" { print $1 }' "$OUT/list" | paste -sd,)
+    names=$(installed_backends '.name != "null"')
     [ -n "$names" ]
     quickstart --reps 1 -b "$names" --json -
     expect_code 0
@@ -113,10 +112,10 @@ quickstart() { # OPTION…
         | all(map(.n_ops) | unique | length == 1)'
 }
 
-@test "the table alone goes to standard output, and nothing to standard error" {
+@test "the table alone goes to standard output, and only the rounds to standard error" {
     small --reps 1 -b glibc,arena
     expect_code 0
-    [ ! -s "$OUT/stderr" ] || fail "standard error is not empty"
+    ! grep -v '^allocbench: round 1 of 1 done' "$OUT/stderr" || fail "standard error has more"
     grep -q '^all ops' "$OUT/stdout"
     ! grep -q "$(printf '\033')" "$OUT/stdout"
 }
@@ -167,6 +166,41 @@ quickstart() { # OPTION…
         bench check "$file"
         expect_code 0
         [ -s "$OUT/stdout" ]
+        ! grep '^note ' "$OUT/stdout" || fail "$file"
+    done
+}
+
+@test "check says where an alignment of malloc's own makes it measure memalign" {
+    cat >"$OUT/align.yaml" <<'YAML'
+allocbench: 1
+name: align
+sets: [{name: s, kind: list}]
+phases:
+  - name: p
+    do:
+      - {alloc: s, size: 8, align: 32}
+      - {repeat: 2, do: [{alloc: s, size: 8, align: 16}]}
+      - {alloc: s, size: 8}
+  - name: q
+    roles: [{name: r, do: [{alloc: s, size: 8, align: 8}]}]
+YAML
+    bench check "$OUT/align.yaml"
+    expect_code 0
+    [ "$(grep -c '^note ' "$OUT/stdout")" -eq 2 ]
+    grep -Eq '^note .*/align.yaml:8:27: align: 16 is no more than malloc gives; drop it to' \
+        "$OUT/stdout"
+    grep -Eq '^note .*/align.yaml:11:29: align: 8 is no more' "$OUT/stdout"
+}
+
+# What is called warm in the seeds finds its pages there: an arena writes to none of them before.
+@test "no page of an arena is new in the warm phases of the seeds" {
+    for seed in million-small:objects=50000 random-free:blocks=20000; do
+        bench run "$ROOT/configs/seeds/${seed%:*}.yaml" --set "${seed#*:}" --reps 1 --no-store \
+            -b arena --json -
+        expect_code 0
+        expect_json '[.results[] | select(.op == "all" and (.phase == "alloc" or
+            .phase == "alloc_touched"))] | length == 2 and all(.faults_minor < 100)'
+        expect_json '[.memory[].live_peak_bytes] | max > 500 * 4096'
     done
 }
 

@@ -48,7 +48,8 @@ within_5_percent() { # VALUE TRUTH
     [ "$hits" -ge 8 ] || fail "$hits of 16 worst ops at the 100th calls"
     expect_json '[.results[] | select(.op == "alloc") | .tail.worst] | all(length == 16)' \
         "$OUT/result.json"
-    expect_json '[.results[] | select(.op == "alloc") | .tail.worst[].size] | all(. == 64)' \
+    expect_json '[.results[] | select(.op == "alloc") | .tail.worst[].size]
+        | any(. == 64) and all(. == 64 or . == null)' \
         "$OUT/result.json"
 }
 

@@ -144,6 +144,35 @@ YAML
     grep -q -- --touch "$OUT/stdout"
 }
 
+@test "the overview's columns stand under each other" {
+    export LC_ALL=C.UTF-8
+    bench --help
+    # what is left when the last column, which follows the last two blanks, is cut off is equally wide
+    widths=$(sed -n '/^Commands:/,/^$/p' "$OUT/stdout" | sed -En 's/^(  [a-z].*  )[^ ].*/\1/p' |
+        while IFS= read -r line; do echo "${#line}"; done)
+    [ "$(echo "$widths" | wc -l)" -eq 8 ] || fail "not eight commands"
+    [ "$(echo "$widths" | sort -u | wc -l)" -eq 1 ] || fail "$widths"
+}
+
+@test "a file of the other kind is told its command" {
+    refused 2 'a trace, not a workload: allocbench replay measures it' \
+        run "$ROOT/traces/perl-words.abt"
+    refused 3 'no trace of allocbench .*; a workload is measured by allocbench run' \
+        replay "$WORKLOADS/small.yaml"
+}
+
+@test "an unknown param gets all that there are" {
+    refused 2 "unknown param 'qqq'; its params are size, n, total" \
+        run "$ROOT/configs/glibc-simple.yaml" --set qqq=1
+}
+
+@test "check estimates the whole run" {
+    bench check "$WORKLOADS/small.yaml" -b glibc,arena
+    expect_code 0
+    grep -Eq '^  whole run  about [0-9.]+ m?s with 2 back ends and 8 rounds$' "$OUT/stdout" ||
+        fail "$(cat "$OUT/stdout")"
+}
+
 @test "--version begins with name and version" {
     bench --version
     expect_code 0

@@ -47,6 +47,7 @@ all_conform() {
     all_conform
 }
 
+# bats test_tags=full
 @test "any seed will do" {
     for seed in 2 3 4; do
         bench verify glibc slab arena --check gates --seed $seed --json -
@@ -259,14 +260,14 @@ all_conform() {
 }
 
 @test "a defect that the work never meets is a caveat of a row that is ok" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" \
+    bench run "$WORKLOADS/small.yaml" --reps 1 -v -b "glibc,$MUTANT{MUTANT=33}" \
         --json "$OUT/result.json"
     expect_code 0
     expect_json '.backends[0].caveat == null' "$OUT/result.json"
     expect_json '.backends[1] | .status == "ok" and (.caveat | test("^memalign\\(256, 256\\) "))' \
         "$OUT/result.json"
     grep -q 'caveat: memalign(256, 256)' "$OUT/stdout"
-    bench report "$OUT/result.json"
+    bench report -v "$OUT/result.json"
     grep -q 'caveat: memalign(256, 256)' "$OUT/stdout"
 }
 

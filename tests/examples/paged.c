@@ -30,7 +30,7 @@ int main(void)
     printf("popped: %s\n", ab_paged_arena_pop(&arena, grown, 80, TAG_NONE) ? "yes" : "no");
     printf("beyond the budget: %p\n", ab_paged_arena_alloc(&arena, 2 << 20));
     ab_paged_arena_clear(&arena);
-    printf("after a clear %zu block\n", arena.n_blocks);
+    printf("after a clear %zu page\n", arena.n_pages);
     ab_paged_arena_fini(&arena);
     ab_paged_pools_fini(&pools);
 }

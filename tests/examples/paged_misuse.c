@@ -23,6 +23,26 @@ static int misuse_pool(struct ab_paged_pool *pool, const char *mistake)
     return 0;
 }
 
+/* A vector that outgrows its page, which goes back; then its new page, within the pool. */
+static int misuse_vector(struct ab_paged_arena *a, const char *mistake)
+{
+    volatile char *old = ab_paged_arena_alloc(a, 8000);
+    void *fence = ab_paged_pool_alloc(a->pool, 3000, 0); /* behind the page */
+    volatile char *moved = ab_paged_arena_resize(a, (void *)old, 8000, 20000, 0);
+    volatile char *grown = ab_paged_arena_resize(a, (void *)moved, 20000, 60001, 0);
+    ab_paged_pool_free(a->pool, fence);
+    grown[0] = grown[60000] = 1;
+    if (is(mistake, "outgrown"))
+        old[0] = 1;
+    if (is(mistake, "vector-overflow"))
+        grown[60001] = 1;
+    ab_paged_arena_resize(a, (void *)grown, 60001, 1001, 0);
+    grown[1000] = 1;
+    if (is(mistake, "shrunk"))
+        grown[30000] = 1;
+    return old == moved || grown != moved;
+}
+
 int main(int argc, char **argv)
 {
     const char *mistake = argc > 1 ? argv[1] : "none";
@@ -30,6 +50,8 @@ int main(int argc, char **argv)
     struct ab_paged_arena a;
     if (ab_paged_pool_init(&pool, "pool", 1 << 20) != 0 || misuse_pool(&pool, mistake) != 0 ||
         ab_paged_arena_init(&a, &pool, 4096, 0) != 0)
+        return 1;
+    if (misuse_vector(&a, mistake) != 0)
         return 1;
     volatile char *low = ab_paged_arena_alloc(&a, 100), *top = ab_paged_arena_alloc(&a, 64);
     low[99] = top[63] = 1;
@@ -45,7 +67,7 @@ int main(int argc, char **argv)
     ab_paged_arena_resize(&a, (void *)low, 100, 3000, 0);
     if (is(mistake, "moved"))
         low[0] = 1;
-    uintptr_t mark = ab_paged_arena_save(&a);
+    uint64_t mark = ab_paged_arena_save(&a);
     volatile char *young = ab_paged_arena_alloc(&a, 10);
     ab_paged_arena_restore(&a, mark);
     if (is(mistake, "restored"))

@@ -225,7 +225,7 @@ static void cut(struct program *p)
 {
     struct tape_model *m = &p->m;
     const struct ab_tape *burst;
-    enum ab_status status = ab_tape_cut(p->b, (m->n_requests & 1) != 0, &burst, &p->err);
+    enum ab_status status = ab_tape_cut(p->b, &burst, &p->err);
     REQUIRE(status == (m->n_requests > 0 ? AB_OK : AB_INPUT));
     if (status != AB_OK)
         return;

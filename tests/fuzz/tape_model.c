@@ -22,7 +22,7 @@ struct told { /* a PUBLISH, or the entering of a frame */
 };
 
 struct lane_run {
-    uint32_t at, end; /* words of the tape */
+    uint32_t begin, at, end; /* words of the tape */
     uint32_t n_done;  /* ops, WAITs and PUBLISHes not counted */
     uint32_t *request, *position; /* by op: which request it belongs to; place in the one order */
     uint32_t n_ops, cap_ops;
@@ -217,6 +217,19 @@ static const struct told *find_told(const struct told *list, uint32_t n, uint32_
     return low < n ? &list[low] : NULL;
 }
 
+/* UINT32_MAX: all. */
+static uint32_t group_of(const struct check *c, const struct lane_run *lane)
+{
+    uint64_t op = lane->begin < lane->end ? c->tape->ops[lane->begin] : 0;
+    bool is_said = AB_OP_CODE(op) == AB_CODE_WAIT && AB_OP_SLOT(op) == AB_SLOT_GROUP;
+    return is_said ? AB_OP_SIZE(op) : UINT32_MAX;
+}
+
+static bool is_bound(const struct check *c, const struct lane_run *a, const struct lane_run *b)
+{
+    return group_of(c, a) == group_of(c, b) || group_of(c, b) == UINT32_MAX;
+}
+
 static bool enter_frame(struct check *c, struct lane_run *lane, uint32_t frame)
 {
     if (!lane->is_entered)
@@ -225,7 +238,7 @@ static bool enter_frame(struct check *c, struct lane_run *lane, uint32_t frame)
     for (uint32_t l = 0; l < c->m->n_lanes; l++) {
         const struct lane_run *other = &c->lanes[l];
         const struct told *told = find_told(other->entered, other->n_entered, frame - 1);
-        if (other == lane || frame == 1)
+        if (other == lane || frame == 1 || !is_bound(c, lane, other))
             continue;
         if (told == NULL && other->at < other->end)
             return false;
@@ -246,8 +259,11 @@ static bool pass_guard(struct check *c, struct lane_run *lane, uint64_t op)
     }
     if (AB_OP_SLOT(op) == AB_SLOT_FRAME)
         return enter_frame(c, lane, value);
-    REQUIRE(AB_OP_SLOT(op) < c->m->n_lanes && &c->lanes[AB_OP_SLOT(op)] != lane);
-    const struct lane_run *other = &c->lanes[AB_OP_SLOT(op)];
+    if (AB_OP_SLOT(op) == AB_SLOT_GROUP)
+        return true;
+    REQUIRE(AB_LANE_OF_SLOT(AB_OP_SLOT(op)) < c->m->n_lanes);
+    const struct lane_run *other = &c->lanes[AB_LANE_OF_SLOT(AB_OP_SLOT(op))];
+    REQUIRE(other != lane);
     const struct told *told = find_told(other->published, other->n_published, value);
     if (told == NULL)
         return false;
@@ -327,7 +343,7 @@ static void set_lanes(struct check *c, uint32_t index)
 {
     const uint32_t *begin = &c->tape->lane_begin[index * c->m->n_lanes];
     for (uint32_t l = 0; l < c->m->n_lanes; l++) {
-        c->lanes[l].at = begin[l];
+        c->lanes[l].begin = c->lanes[l].at = begin[l];
         c->lanes[l].end = begin[l + 1];
         REQUIRE(begin[l] <= begin[l + 1] && begin[l + 1] <= c->tape->n_ops);
     }
@@ -349,7 +365,7 @@ static void check_phase(struct check *c, uint32_t index)
 {
     c->phase = &c->tape->phases[index];
     c->expected = &c->m->phases[index];
-    c->is_windowed = c->m->n_lanes > 1 && c->tape->window > 1 &&
+    c->is_windowed = c->m->n_lanes > 1 && c->m->window != AB_WINDOW_AUTO && c->tape->window > 1 &&
                      (c->m->is_window_always || c->expected->has_crossed);
     set_lanes(c, index);
     check_order(c);

@@ -67,7 +67,7 @@ static void add_line(struct fake_depth *d, unsigned backend, uint32_t block)
     for (uint32_t i = 0; i < FAKE_POINTS; i++)
         d->points[n][i] = (struct ab_timeline_point){
             .position = i * 1000,
-            .live_bytes = live[i],
+            .requested_bytes = live[i],
             .usable_bytes = backend == FAKE_JEMALLOC ? (double)NAN : live[i] * 1.0625,
             .footprint_bytes = 65536 + live[i] * (1.25 + backend),
         };

@@ -63,6 +63,7 @@ static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned
         .n = n,
         .hdr = make_hdr(fakes[b].p50 * (op == AB_OP_FREE ? 2 : 1), fakes[b].tail_factor, n),
         .ns_per_op = NAN,
+        .wall_ns_per_op = NAN,
         .ops_per_s = NAN,
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
@@ -101,7 +102,8 @@ static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32
     struct ab_result *all = add_result(f, b, phase, AB_OP_ALL, block);
     all->n_unsupported = b == FAKE_POOL && phase == 0 ? 1000 : 0;
     all->n_ops = (phase == 0 ? 2000000 : 90000) - all->n_unsupported;
-    all->ns_per_op = fakes[b].ns[phase] * drift[block];
+    all->ns_per_op = fakes[b].ns[phase] * drift[block % 3];
+    all->wall_ns_per_op = all->ns_per_op;
     all->ops_per_s = 1e9 / all->ns_per_op;
     all->cpu_ns_per_op = all->ns_per_op + 0.5;
     all->background_cpu_ns_per_op = 0.25;
@@ -114,7 +116,7 @@ static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32
 static void add_nulls(struct fake_session *f)
 {
     static const char *const boundaries[] = {"malloc", "heap"};
-    for (uint32_t block = 0; block < 3; block++)
+    for (uint32_t block = 0; block < f->s.n_blocks; block++)
         for (unsigned i = 0; i < 4; i++)
             f->nulls[f->s.n_nulls++] = (struct ab_null_cost){
                 .phase = phases[i % 2],
@@ -122,6 +124,7 @@ static void add_nulls(struct fake_session *f)
                 .block = block,
                 .n_ops = 2000000,
                 .ns_per_op = 0.9 + 0.1 * (i / 2),
+                .wall_ns_per_op = 0.9 + 0.1 * (i / 2),
                 .latency_pass_ns_per_op = 2.5,
                 .floor_ns = i == 3 ? NAN : 20,
             };
@@ -188,27 +191,33 @@ static void describe(struct ab_session *s)
     s->cpu = 1;
 }
 
-struct fake_session *fake_session_new(void)
+struct fake_session *fake_session_of(uint32_t n_blocks)
 {
+    assert_true(n_blocks <= FAKE_BLOCKS_MAX);
     struct fake_session *f = calloc(1, sizeof *f);
     assert_non_null(f);
     describe(&f->s);
     f->s.backends = f->backends;
     f->s.n_backends = FAKE_COUNT;
     f->s.blocks = f->blocks;
-    f->s.n_blocks = 3;
+    f->s.n_blocks = n_blocks;
     f->s.results = f->results;
     f->s.nulls = f->nulls;
     for (unsigned b = 0; b < FAKE_COUNT; b++)
         add_backend(f, b);
-    for (uint32_t block = 0; block < 3; block++) {
-        f->blocks[block] = (struct ab_block){block, orders[block], 5};
+    for (uint32_t block = 0; block < f->s.n_blocks; block++) {
+        f->blocks[block] = (struct ab_block){block, orders[block % 3], 5};
         for (unsigned b = 0; b < FAKE_SCUDO; b++)
             for (unsigned phase = 0; phase < 2; phase++)
                 add_phase(f, b, phase, block);
     }
     add_nulls(f);
     return f;
+}
+
+struct fake_session *fake_session_new(void)
+{
+    return fake_session_of(3);
 }
 
 void fake_session_free(struct fake_session *f)
@@ -229,7 +238,19 @@ void fake_session_set_ns(struct fake_session *f, unsigned backend, const double 
     for (uint32_t i = 0; i < f->s.n_results; i++) {
         struct ab_result *r = &f->results[i];
         if (r->backend == backend && r->op == AB_OP_ALL)
-            r->ns_per_op = ns[r->block];
+            r->ns_per_op = ns[r->block % 3];
+    }
+}
+
+void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak_bytes)
+{
+    f->s.memory = f->memory;
+    for (uint32_t block = 0; block < f->s.n_blocks; block++) {
+        assert_true(f->s.n_memory < AB_ARRAY_LEN(f->memory));
+        f->memory[f->s.n_memory++] = (struct ab_memory){.backend = backend,
+                                                        .phase = phases[0],
+                                                        .block = block,
+                                                        .rss_peak_bytes = peak_bytes};
     }
 }
 

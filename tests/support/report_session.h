@@ -20,21 +20,29 @@ enum fake_backend {
     FAKE_COUNT
 };
 
+enum { FAKE_BLOCKS_MAX = 8 };
+
 struct fake_session {
     struct ab_session s;
     struct ab_backend_info backends[FAKE_COUNT];
-    struct ab_block blocks[3];
-    struct ab_result results[128];
-    struct ab_null_cost nulls[16];
+    struct ab_block blocks[FAKE_BLOCKS_MAX];
+    struct ab_result results[320];
+    struct ab_null_cost nulls[4 * FAKE_BLOCKS_MAX];
+    struct ab_memory memory[4 * FAKE_BLOCKS_MAX];
 };
 
 struct fake_session *fake_session_new(void);
+/* The same with another number of blocks, whose numbers repeat those of the first three. */
+struct fake_session *fake_session_of(uint32_t n_blocks);
 void fake_session_free(struct fake_session *f);
 
 /* Keeps the numbers and sets back ends [first, FAKE_COUNT) to absent. */
 void fake_session_keep(struct fake_session *f, unsigned first);
-/* Sets ns_per_op of a back end in every phase: `ns` in block 0, 1 and 2. */
+/* Sets ns_per_op of a back end in every phase: `ns` in blocks 0, 1, 2, and again from 3 on. */
 void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3]);
+
+/* One memory record a block and back end, whose phase took `peak_bytes` at most. */
+void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak_bytes);
 
 /* What `write` puts into a stream, as a malloc'ed string. */
 char *fake_capture(void (*write)(FILE *to, const struct ab_session *s, void *user),

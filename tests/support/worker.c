@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/worker.h"
 
+#include "support/cmocka.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
 void test_worker_open(struct ab_worker *w, const struct ab_tape_map *map)
 {
     w->image = map->image;
-    w->ops = map->ops;
-    w->wide = map->wide;
-    w->phases = map->phases;
-    w->lane_begin = (const uint32_t *)((const char *)map->map + map->image->lane_begin_offset);
-    w->turns = (const struct ab_turn *)((const char *)map->map + map->image->turns_offset);
+    assert_true(ab_worker_enter_burst(w, 0));
     w->slots = calloc((size_t)map->image->n_slots + 1, sizeof w->slots[0]);
     ab_lanes_open(w);
 }
@@ -22,6 +20,7 @@ void test_worker_close(struct ab_worker *w)
     if (w->image->n_lanes > 1)
         munmap(w->lanes[0].reports, n_reports * sizeof(struct ab_phase_report));
     munmap(w->lanes, w->image->n_lanes * sizeof w->lanes[0]);
+    w->lanes = NULL;
     free(w->slots);
 }
 

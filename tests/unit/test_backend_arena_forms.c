@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -217,6 +218,70 @@ static void the_interface_counts_requests_and_refuses_what_it_must(void **state)
     ab_arena_fini(&a);
 }
 
+struct line {
+    _Alignas(64) char bytes[64];
+};
+
+struct page {
+    _Alignas(4096) char bytes[100];
+};
+
+static void the_interface_aligns_as_the_type_asks(void **state)
+{
+    (void)state;
+    struct ab_arena a = make_with((struct ab_arena_options){.reserve_bytes = MIB});
+    struct ab_arena_client client = {.arena = &a};
+    struct ab_allocator allocator = ab_arena_allocator(&client);
+    for (size_t i = 0; i < 10; i++) { /* from begins that differ by 16 */
+        struct line *one = AB_NEW(struct line, &allocator);
+        struct line *three = AB_NEW_ARRAY(struct line, 3, &allocator);
+        struct page *page = AB_NEW(struct page, &allocator);
+        assert_int_equal((uintptr_t)one % 64 + (uintptr_t)three % 64 + (uintptr_t)page % 4096, 0);
+        memset(one, 1, sizeof *one);
+        memset(three, 3, 3 * sizeof *three);
+        memset(page, 5, sizeof *page);
+        assert_true(one->bytes[63] == 1 && three[2].bytes[63] == 3);
+        assert_non_null(AB_NEW(char, &allocator));
+    }
+    assert_null(AB_NEW_ARRAY(struct line, 0, &allocator));
+    assert_null(AB_NEW_ARRAY(struct line, SIZE_MAX / 64, &allocator)); /* no room for the lead */
+    ab_arena_fini(&a);
+}
+
+/* What malloc and free see: blocks and sizes that belong together. */
+struct ledger {
+    void *block;
+    size_t bytes;
+};
+
+static void *ledger_alloc(size_t size, void *context)
+{
+    struct ledger *ledger = context;
+    *ledger = (struct ledger){malloc(size), size};
+    return ledger->block;
+}
+
+static void ledger_free(size_t size, void *block, void *context)
+{
+    const struct ledger *ledger = context;
+    assert_ptr_equal(block, ledger->block);
+    if (block != NULL)
+        assert_int_equal(size, ledger->bytes);
+    free(block);
+}
+
+static void the_interface_gives_back_the_very_block_that_it_got(void **state)
+{
+    (void)state;
+    struct ledger ledger = {0};
+    struct ab_allocator allocator = {ledger_alloc, ledger_free, &ledger};
+    AB_DELETE(struct page, NULL, &allocator);
+    AB_DELETE(struct page, AB_NEW(struct page, &allocator), &allocator);
+    AB_DELETE_ARRAY(struct line, 7, AB_NEW_ARRAY(struct line, 7, &allocator), &allocator);
+    AB_DELETE_ARRAY(int, 7, AB_NEW_ARRAY(int, 7, &allocator), &allocator);
+    assert_int_equal(ledger.bytes, 7 * sizeof(int)); /* nothing more for a type of the usual kind */
+}
+
 static const struct ab_backend *variant(const char *params)
 {
     uint64_t values[AB_BACKEND_PARAMS_MAX];
@@ -306,6 +371,8 @@ int main(void)
         cmocka_unit_test(populated_pages_are_there_before_they_are_touched),
         cmocka_unit_test(a_block_of_another_arena_that_ends_where_this_one_begins_is_not_its_top),
         cmocka_unit_test(the_interface_counts_requests_and_refuses_what_it_must),
+        cmocka_unit_test(the_interface_aligns_as_the_type_asks),
+        cmocka_unit_test(the_interface_gives_back_the_very_block_that_it_got),
         cmocka_unit_test(the_threads_setting_says_what_it_can_do),
         cmocka_unit_test(each_lane_has_an_arena_of_its_own_and_the_heap_counts_them_all),
     };

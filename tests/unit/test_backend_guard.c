@@ -108,6 +108,31 @@ static void behind_when_resized(struct made *m)
     m->b->resize(m->heap, (ab_ref)m->first, 100, 200);
 }
 
+/* The new block would be the freed one's memory, canaries and all. */
+static void freed_when_resized(struct made *m)
+{
+    give(m, m->second);
+    m->b->resize(m->heap, (ab_ref)m->second, 41, 42);
+}
+
+static void foreign_when_resized(struct made *m)
+{
+    _Alignas(64) unsigned char bytes[256] = {0};
+    m->b->resize(m->heap, (ab_ref)(bytes + 128), 10, 20);
+}
+
+static void nowhere_when_resized(struct made *m)
+{
+    m->b->resize(m->heap, (ab_ref)0x123456780, 10, 20);
+}
+
+/* Nothing is taken or moved for a block that cannot be trusted, even where nothing is left. */
+static void damaged_when_resized_too_far(struct made *m)
+{
+    m->first[100] = 7;
+    m->b->resize(m->heap, (ab_ref)m->first, 100, SIZE_MAX);
+}
+
 static void behind_an_aligned_one(struct made *m)
 {
     unsigned char *block = (unsigned char *)m->b->alloc_aligned(m->heap, 64, 64);
@@ -132,6 +157,10 @@ static const struct {
     {"of_nowhere", of_nowhere, "no block of this heap", false},
     {"of_another_heap", of_another_heap, "no block of this heap", false},
     {"behind_when_resized", behind_when_resized, "written behind its end", false},
+    {"freed_when_resized", freed_when_resized, "freed already", true},
+    {"foreign_when_resized", foreign_when_resized, "no block of this heap", false},
+    {"nowhere_when_resized", nowhere_when_resized, "no block of this heap", false},
+    {"damaged_when_resized_too_far", damaged_when_resized_too_far, "written behind its end", false},
     {"behind_an_aligned_one", behind_an_aligned_one, "written behind its end", false},
 };
 
@@ -173,7 +202,7 @@ static void check_mistake(const char *backend, const char *params, size_t mistak
     }
 }
 
-static void every_mistake_is_named_at_the_free(void **state)
+static void every_mistake_is_named_where_it_is_made(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
@@ -248,7 +277,7 @@ static void guards_lie_where_they_are_said_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_is_named_at_the_free),
+        cmocka_unit_test(every_mistake_is_named_where_it_is_made),
         cmocka_unit_test(new_blocks_are_full_of_poison_and_zeroed_ones_of_zero),
         cmocka_unit_test(usable_is_what_was_asked_for),
         cmocka_unit_test(guards_lie_where_they_are_said_to),

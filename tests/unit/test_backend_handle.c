@@ -55,6 +55,7 @@ static void arenas_that_cannot_be_are_refused(void **state)
         {{.value_bytes = 8, .capacity = (uint64_t)AB_HANDLE_CAPACITY_MAX + 1}, EINVAL},
         {{.value_bytes = 8, .capacity = UINT64_MAX}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .align = 48}, EINVAL},
+        {{.value_bytes = 8, .capacity = 1, .align = 12}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .version_base = AB_HANDLE_BASE_END}, EINVAL},
         {{.value_bytes = SIZE_MAX, .capacity = 1}, ENOMEM},
         {{.value_bytes = SIZE_MAX / 2, .capacity = 3}, ENOMEM},

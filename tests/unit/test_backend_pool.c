@@ -117,6 +117,21 @@ static void pools_that_cannot_be_are_refused(void **state)
     }
 }
 
+static void an_alignment_that_is_none_is_refused_also_below_the_least(void **state)
+{
+    (void)state;
+    static const size_t aligns[] = {3, 12, 24, 48, ((size_t)1 << 63) + 1};
+    for (size_t i = 0; i < sizeof aligns / sizeof aligns[0]; i++) {
+        struct ab_pool p = {.n_os_calls = 77};
+        struct ab_pool_options options = {.slot_bytes = 16, .align = aligns[i], .n_slots = 1};
+        assert_int_equal(ab_pool_init(&p, &options), EINVAL);
+        assert_int_equal(p.n_os_calls, 77);
+    }
+    struct ab_pool p = make(16, 8, 1, false); /* a power of two below the least is that */
+    assert_int_equal(p.align, AB_POOL_ALIGN);
+    ab_pool_fini(&p);
+}
+
 static void fresh_slots_are_carved_in_order_and_untouched(void **state)
 {
     (void)state;
@@ -425,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_are_rounded_up_to_their_alignment),
         cmocka_unit_test(pools_that_cannot_be_are_refused),
+        cmocka_unit_test(an_alignment_that_is_none_is_refused_also_below_the_least),
         cmocka_unit_test(fresh_slots_are_carved_in_order_and_untouched),
         cmocka_unit_test(the_slot_freed_last_is_served_first),
         cmocka_unit_test(an_exhausted_fixed_pool_says_so_until_a_slot_is_freed),

@@ -37,7 +37,7 @@ static void expect_usage(const char *a, const char *b, const char *part)
 static void without_names_the_default_list_is_taken(void **state)
 {
     (void)state;
-    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "arena"};
+    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
     struct ab_selection_list list = parse(NULL, NULL);
     assert_int_equal(list.n, 4);
     for (size_t i = 0; i < 4; i++) {

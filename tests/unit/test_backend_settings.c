@@ -33,6 +33,43 @@ static void names_params_and_braces_come_apart(void **state)
     expect_split("./a:b/libx.so:file=/tmp/x", "./a:b/libx.so", "file=/tmp/x", "");
 }
 
+static void expect_own(const char *text, const char *own, const char *name, const char *params)
+{
+    char *copy = strdup(text);
+    struct ab_spelling s;
+    assert_int_equal(ab_settings_split(copy, &s, &err), AB_OK);
+    assert_string_equal(s.own, own);
+    assert_string_equal(s.name, name);
+    assert_string_equal(s.params, params);
+    free(copy);
+}
+
+static void a_path_can_be_given_a_name(void **state)
+{
+    (void)state;
+    expect_own("old=./old/libmine.so", "old", "./old/libmine.so", "");
+    expect_own("checked+v1.2=./x.so:keep=8", "checked+v1.2", "./x.so", "keep=8");
+    expect_own("new=./a:b/libx.so:file=/tmp/x", "new", "./a:b/libx.so", "file=/tmp/x");
+    expect_own("./a=b.so", "", "./a=b.so", "");
+    expect_own("a\\=b.so", "", "a=b.so", "");
+    expect_own("slab:keep=8", "", "slab", "keep=8");
+    expect_own("glibc{A=b}", "", "glibc", "");
+}
+
+static void a_backslash_takes_a_character_as_it_is(void **state)
+{
+    (void)state;
+    expect_split("./lib\\,x.so", "./lib,x.so", "", "");
+    expect_split("./a\\:b\\{c\\}.so:keep=8{A=b}", "./a:b{c}.so", "keep=8", "A=b");
+    expect_split("./a\\\\b.so", "./a\\b.so", "", "");
+    expect_split("./a.so{A=\\x}", "./a.so", "", "A=\\x"); /* values are as they stand */
+    expect_split("end\\", "end\\", "", "");
+    char text[] = "./a\\,b.so,c";
+    assert_ptr_equal(ab_settings_comma(text), text + 9);
+    char braces[] = "a{X=\\},b";
+    assert_ptr_equal(ab_settings_comma(braces), braces + 6);
+}
+
 static void commas_in_braces_end_nothing(void **state)
 {
     (void)state;
@@ -88,6 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_params_and_braces_come_apart),
+        cmocka_unit_test(a_path_can_be_given_a_name),
+        cmocka_unit_test(a_backslash_takes_a_character_as_it_is),
         cmocka_unit_test(commas_in_braces_end_nothing),
         cmocka_unit_test(variables_are_taken_one_by_one),
         cmocka_unit_test(a_library_has_a_prefix_or_parameters),

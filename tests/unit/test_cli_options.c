@@ -45,7 +45,7 @@ static void defaults_are_those_of_the_help(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
-    assert_int_equal(o.reps, 5);
+    assert_int_equal(o.reps, 8);
     assert_int_equal(o.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
     assert_null(o.json);
@@ -147,6 +147,29 @@ static void a_range_of_events_may_be_open(void **state)
     }
 }
 
+/* What the help of a command says must be true of it. */
+static void help_speaks_of_its_own_command_only(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ab_command_id command;
+        const char *never;
+    } cases[] = {
+        {AB_COMMAND_RUN, "verify:"},      {AB_COMMAND_RUN, "list:"},
+        {AB_COMMAND_REPLAY, "verify:"},   {AB_COMMAND_REPLAY, "'run/"},
+        {AB_COMMAND_REPLAY, "workload's"}, {AB_COMMAND_TRACE, "record:"},
+        {AB_COMMAND_LIST, "latency"},     {AB_COMMAND_VERIFY, "list:"},
+        {AB_COMMAND_RECORD, "progress, no"},
+    };
+    const struct ab_option_info *info;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t k = 0; (info = ab_options_info(k)) != NULL; k++)
+            if ((info->commands >> cases[i].command & 1) != 0 &&
+                strstr(info->help, cases[i].never) != NULL)
+                fail_msg("--%s of %s: \"%s\"", info->name, ab_commands[cases[i].command].name,
+                         info->help);
+}
+
 static void the_table_is_sound(void **state)
 {
     (void)state;
@@ -159,6 +182,10 @@ static void the_table_is_sound(void **state)
         assert_true(strlen(a->help) > 5);
         for (size_t j = 0; j < i; j++) {
             b = ab_options_info(j);
+            if ((a->commands & b->commands) == 0) { /* one row for each command, no two for one */
+                assert_true(strcmp(a->name, b->name) != 0 || a->letter == b->letter);
+                continue;
+            }
             assert_string_not_equal(a->name, b->name);
             assert_true(a->letter == 0 || a->letter != b->letter);
         }
@@ -176,6 +203,7 @@ int main(void)
         cmocka_unit_test(mistakes_name_what_is_right),
         cmocka_unit_test(touches_and_cpus_are_read),
         cmocka_unit_test(a_range_of_events_may_be_open),
+        cmocka_unit_test(help_speaks_of_its_own_command_only),
         cmocka_unit_test(the_table_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

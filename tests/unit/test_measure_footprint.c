@@ -52,17 +52,6 @@ static void private_pages_count_one_by_one_and_shared_ones_never(void **state)
     munmap(shared, PAGES * f.page_bytes);
 }
 
-static void a_page_is_resident_once_it_was_touched(void **state)
-{
-    (void)state;
-    char *p = map(MAP_PRIVATE);
-    p[f.page_bytes] = 1;
-    assert_false(ab_footprint_is_resident(&f, (uintptr_t)p));
-    assert_true(ab_footprint_is_resident(&f, (uintptr_t)p + f.page_bytes + 77));
-    munmap(p, PAGES * f.page_bytes);
-    assert_false(ab_footprint_is_resident(&f, (uintptr_t)p + f.page_bytes));
-}
-
 static void another_file_under_its_descriptor_is_no_statm(void **state)
 {
     (void)state;
@@ -90,7 +79,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_pages_count_one_by_one_and_shared_ones_never),
-        cmocka_unit_test(a_page_is_resident_once_it_was_touched),
         cmocka_unit_test(another_file_under_its_descriptor_is_no_statm),
     };
     ab_footprint_open(&f);

@@ -84,6 +84,16 @@ static void remove_all(uint32_t n_slots)
     }
 }
 
+static enum ab_status convert_entry(const struct ab_spool_entry *images, size_t n, size_t i,
+                                    FILE *to)
+{
+    struct ab_family *family;
+    assert_int_equal(ab_family_open(folder, images, n, &family, &err), AB_OK);
+    enum ab_status status = ab_convert(family, &images[i], to, &report, NULL, NULL, &err);
+    ab_family_close(family);
+    return status;
+}
+
 /* Converts what was written; the trace it gives is read back whole. */
 static enum ab_status convert(uint32_t n_slots)
 {
@@ -94,7 +104,7 @@ static enum ab_status convert(uint32_t n_slots)
     assert_int_equal(n, 1);
     FILE *to = fopen(trace_path, "w");
     assert_non_null(to);
-    enum ab_status status = ab_convert(folder, &images[0], to, &report, NULL, NULL, &err);
+    enum ab_status status = convert_entry(images, n, 0, to);
     fclose(to);
     free(images);
     remove_all(n_slots);
@@ -274,15 +284,41 @@ static void a_second_way_to_free_is_noticed(void **state)
     assert_int_equal(report.info.live_end_bytes, 20);
 }
 
-static void damage_is_refused(void **state)
+static void expect_short(uint64_t n_events, const char *damage)
+{
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, n_events);
+    assert_true(report.is_short);
+    if (strstr(report.damage, damage) == NULL)
+        fail_msg("no \"%s\" in \"%s\"", damage, report.damage);
+}
+
+static void damage_ends_the_trace_with_what_came_before(void **state)
 {
     (void)state;
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {(enum ab_spool_kind)15, 2, 0x2000},
+         {AB_SPOOL_ALLOC, 3, 0x3000, 1});
+    expect_short(1, "unknown kind 15");
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {AB_SPOOL_RESIZE_END, 2, 0x1000, 1});
+    expect_short(1, "a resize that it never began");
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {AB_SPOOL_ALLOC, 2, 0x2000, UINT64_MAX});
+    expect_short(1, "more than 2^63");
     SLOT(0, {(enum ab_spool_kind)15, 1, 0x1000});
-    assert_int_equal(convert(1), AB_INPUT);
-    SLOT(0, {AB_SPOOL_RESIZE_END, 1, 0x1000, 1});
-    assert_int_equal(convert(1), AB_INPUT);
-    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, UINT64_MAX});
-    assert_int_equal(convert(1), AB_INPUT);
+    expect_short(0, "unknown kind 15");
+    SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1});
+    assert_int_equal(convert(1), AB_OK);
+    assert_false(report.is_short);
+}
+
+static void a_process_without_a_call_is_no_error(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_FREE, 1, 0x1000});
+    assert_int_equal(convert(1), AB_OK);
+    assert_int_equal(report.info.events, 0);
+    assert_int_equal(report.n_foreign, 1);
+    assert_int_equal(convert(0), AB_OK);
+    assert_int_equal(report.info.events, 0);
 }
 
 /* A head says more than its file holds: recording had to stop, or it is damaged. */
@@ -406,7 +442,7 @@ static void damage_each(const char *suffix, uint64_t begin, uint64_t end)
         if (n > 0) {
             FILE *to = fopen(trace_path, "w");
             assert_non_null(to);
-            enum ab_status status = ab_convert(folder, &images[0], to, &report, NULL, NULL, &err);
+            enum ab_status status = convert_entry(images, n, 0, to);
             assert_true(status == AB_OK || status == AB_INPUT || status == AB_SYSTEM);
             fclose(to);
         }
@@ -447,7 +483,8 @@ int main(void)
         cmocka_unit_test(what_was_cut_off_is_counted_and_left_out),
         cmocka_unit_test(a_block_that_nobody_gave_out_is_counted_and_left_out),
         cmocka_unit_test(a_second_way_to_free_is_noticed),
-        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(damage_ends_the_trace_with_what_came_before),
+        cmocka_unit_test(a_process_without_a_call_is_no_error),
         cmocka_unit_test(places_beyond_the_file_are_not_read),
         cmocka_unit_test(a_half_that_was_being_emptied_is_read_where_it_is_packed),
         cmocka_unit_test(a_slot_without_a_file_is_empty),

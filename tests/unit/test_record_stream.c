@@ -95,7 +95,7 @@ static uint64_t read_in_order(uint64_t *n_unwritten)
     uint64_t n = 0;
     assert_int_equal(ab_stream_open(&s, folder, &image, 0, &err), AB_OK);
     while (!s.is_done) {
-        assert_int_equal(s.head.address, 16 * n++);
+        assert_int_equal(s.at->address, 16 * n++);
         assert_int_equal(ab_stream_next(&s, folder, &image, &err), AB_OK);
     }
     *n_unwritten = s.n_unwritten;

@@ -229,8 +229,9 @@ struct damage {
 };
 
 static const struct damage damages[] = {
-    {"schema", "\"allocbench/2\"", "schema: is \"allocbench/2\", this build"},
-    {"schema", "\"other/1\"", "schema: is \"other/1\", has to be allocbench/1"},
+    {"schema", "\"allocbench/1\"", "schema: is \"allocbench/1\", of an allocbench that counted"},
+    {"schema", "\"allocbench/3\"", "schema: is \"allocbench/3\", this build"},
+    {"schema", "\"other/1\"", "schema: is \"other/1\", has to be allocbench/2"},
     {"schema", "1", "is no result of allocbench"},
     {"schema", NULL, "is no result of allocbench"},
     {"complete", NULL, "complete: is missing"},
@@ -359,14 +360,17 @@ static void keys_that_are_not_known_are_passed_over(void **state)
 }
 
 #define MEMORY                                                                                  \
-    "{\"backend\": \"arena\", \"phase\": \"drain\", \"block\": 1, \"at\": \"live_peak\","            \
-    "\"position\": 77, \"live_bytes\": 4096, \"usable_bytes\": 4100, \"page_bytes\": 8192,"       \
-    "\"page_2m_bytes\": null, \"footprint_bytes\": 12288, \"live_peak_bytes\": 4096,"             \
-    "\"rss_peak_bytes\": 16384, \"overhead_peak\": 3, \"overhead\": 2, \"overhead_mean\": 0.5,"   \
-    "\"internal\": 0.001, \"spread\": -0.25, \"spread_2m\": null, \"retained\": 0.5,"             \
-    "\"faults_minor\": 3, \"faults_major\": 0, \"allocated_bytes\": null, \"mapped_bytes\": null," \
-    "\"drained_bytes\": {\"0s\": 4096, \"0.1s\": 0, \"1s\": null, \"10s\": null, \"purge\": 0},"  \
-    "\"reason\": \"no usable_size\"}"
+    "{\"backend\": \"arena\", \"phase\": \"drain\", \"block\": 1, \"at\": \"live_peak\", "      \
+    "\"position\": 77, \"live_bytes\": 4096, \"internal_bytes\": null, "                        \
+    "\"external_bytes\": 4000, \"retained_bytes\": 4192, \"footprint_bytes\": 12288, "          \
+    "\"discrepancy_bytes\": 0, \"requested_bytes\": 3, \"untouched_bytes\": 3, "                \
+    "\"baseline_bytes\": 3, \"usable_bytes\": 3, \"external_2m_bytes\": null, "                 \
+    "\"live_peak_bytes\": 4096, \"rss_peak_bytes\": 3, \"overhead_peak\": 3, "                  \
+    "\"overhead\": 3, \"overhead_mean\": 3, \"internal_ratio\": 3, \"external_ratio\": 0.25, "  \
+    "\"retained_ratio\": 3, \"external_2m_ratio\": 3, \"faults_minor\": 3, "                    \
+    "\"faults_major\": 3, \"allocated_bytes\": 3, \"mapped_bytes\": 3, "                        \
+    "\"drained_bytes\": {\"0s\": 4096, \"0.1s\": 0, \"1s\": null, \"10s\": null, \"purge\": 0}, "\
+    "\"reason\": \"internal: no usable_size\"}"
 
 static void what_the_memory_pass_wrote_is_read(void **state)
 {
@@ -388,9 +392,10 @@ static void what_the_memory_pass_wrote_is_read(void **state)
     assert_string_equal(m->phase, "drain");
     assert_int_equal(m->at, AB_AT_LIVE_PEAK);
     assert_int_equal(m->position, 77);
-    assert_true(m->footprint_bytes == 12288 && m->spread == -0.25 && isnan(m->spread_2m));
+    assert_true(m->footprint_bytes == 12288 && m->external_ratio == 0.25 &&
+                isnan(m->internal_bytes));
     assert_true(m->drained_bytes[0] == 4096 && isnan(m->drained_bytes[2]));
-    assert_string_equal(m->reason, "no usable_size");
+    assert_string_equal(m->reason, "internal: no usable_size");
     assert_int_equal(stored.session.n_timelines, 1);
     const struct ab_timeline *t = stored.session.timelines;
     assert_int_equal(t->n, 2);
@@ -461,7 +466,7 @@ static void damaged_size_classes_and_windows_are_named_with_their_place(void **s
     fake_depth_free(d);
 }
 
-/* What the first version of allocbench/1 did not write. */
+/* What the first version of allocbench/2 did not write. */
 static void keys_that_came_later_may_be_missing(void **state)
 {
     (void)state;
@@ -498,8 +503,8 @@ static void what_is_not_json_is_refused_with_line_and_column(void **state)
         const char *text, *message;
     } texts[] = {
         {"", ":1:0: not valid JSON"},
-        {"{\"schema\": \"allocbench/1\",\n \"seed\": NaN}", ":2:1"},
-        {"{\"schema\": \"allocbench/1\",\n \"seed\": inf}", ":2:1"},
+        {"{\"schema\": \"allocbench/2\",\n \"seed\": NaN}", ":2:1"},
+        {"{\"schema\": \"allocbench/2\",\n \"seed\": inf}", ":2:1"},
         {"{\"seed\": 1e999}", "not valid JSON: real number overflow"},
         {"{\"seed\": 99999999999999999999}", "not valid JSON: too big integer"},
         {"{\"seed\": 1, \"seed\": 2}", "not valid JSON: duplicate object key"},
@@ -509,7 +514,7 @@ static void what_is_not_json_is_refused_with_line_and_column(void **state)
         {"{} {}", "not valid JSON: end of file expected"},
         {"run,block,order,backend", "not valid JSON"},
         {"[]", "is no result of allocbench: not an object"},
-        {"{}", "is no result of allocbench: it has no \"schema\": \"allocbench/1\""},
+        {"{}", "is no result of allocbench: it has no \"schema\": \"allocbench/2\""},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++)
         assert_refused(texts[i].text, strlen(texts[i].text), texts[i].message);

@@ -138,11 +138,11 @@ static void memory_rows_have_their_place_as_op(void **state)
     (void)state;
     struct fake_depth *d = fake_depth_new();
     char *text = csv(d->f);
-    assert_non_null(strstr(text, ",0,1,glibc,drain,footprint_peak,usable_bytes,4096.5,bytes\r\n"));
+    assert_non_null(strstr(text, ",0,1,glibc,drain,footprint_peak,internal_bytes,4096.5,bytes\r\n"));
     assert_non_null(strstr(text, ",2,4,jemalloc,drain,live_peak,live_bytes,12289.5,bytes\r\n"));
     assert_non_null(strstr(text, ",1,2,glibc,drain,end,drained_0.1s,16384,bytes\r\n"));
     assert_null(strstr(text, "drained_10s")); /* n/a */
-    assert_null(strstr(text, ",page_2m_bytes,"));
+    assert_null(strstr(text, ",retained_bytes,"));
     assert_null(strstr(text, "broken"));
     assert_int_equal(count(text, "\n"), count(text, ",steady,") + count(text, ",drain,") + 1);
     assert_int_equal(count(text, ",glibc,drain,end,"), 3 * (ab_memory_field_count - 1 + 2));

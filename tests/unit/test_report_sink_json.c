@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#define SCHEMA "results/allocbench-1.schema.json"
+#define SCHEMA "results/allocbench-2.schema.json"
 
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
@@ -348,10 +348,10 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
                                    .at = AB_AT_LIVE_PEAK,
                                    .position = 7,
                                    .live_bytes = 1e6,
-                                   .internal = NAN,
-                                   .spread = -0.25,
+                                   .internal_bytes = NAN,
+                                   .external_ratio = 0.25,
                                    .drained_bytes = {1, 2, NAN, NAN, 0},
-                                   .reason = "no usable_size"},
+                                   .reason = "internal: no usable_size"},
                                   {.backend = FAKE_SCUDO, .phase = "churn"}};
     f->s.memory = records;
     f->s.n_memory = 2; /* scudo is absent: it has no numbers */
@@ -364,9 +364,9 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     const json_t *memory = json_object_get(o, "memory"), *m = json_array_get(memory, 0);
     assert_int_equal(json_array_size(memory), 1);
     assert_string_equal(json_string_value(json_object_get(m, "at")), "live_peak");
-    assert_string_equal(json_string_value(json_object_get(m, "reason")), "no usable_size");
-    assert_true(json_is_null(json_object_get(m, "internal")));
-    assert_true(json_real_value(json_object_get(m, "spread")) == -0.25);
+    assert_string_equal(json_string_value(json_object_get(m, "reason")), "internal: no usable_size");
+    assert_true(json_is_null(json_object_get(m, "internal_bytes")));
+    assert_true(json_real_value(json_object_get(m, "external_ratio")) == 0.25);
     assert_int_equal(json_integer_value(json_object_get(m, "live_bytes")), 1000000);
     const json_t *drained = json_object_get(m, "drained_bytes");
     assert_int_equal(json_integer_value(json_object_get(drained, "0.1s")), 2);

@@ -182,11 +182,102 @@ static void numbers_that_do_not_exist_print_as_a_dash(void **state)
     fake_session_free(f);
 }
 
+static void expect(struct fake_session *f, unsigned width, const char *what, bool is_there)
+{
+    char *text = table(f, width, true);
+    if ((strstr(text, what) != NULL) != is_there)
+        fail_msg("'%s' %s:\n%s", what, is_there ? "is missing" : "is there", text);
+    free(text);
+}
+
+static void what_the_width_leaves_out_is_named(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    expect(f, 120, "no room for", false);
+    expect(f, 54, "(no room for: distribution)", true);
+    expect(f, 48, "(no room for: p90, p99.9, distribution)", true);
+    fake_session_free(f);
+}
+
+static void a_legend_belongs_to_a_column_that_is_shown(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    expect(f, 120, "distribution: from 11 ns", true);
+    memset(f->backends[0].name, 'x', 120);
+    expect(f, 70, "distribution: from", false);
+    fake_session_free(f);
+}
+
+/* What a back end can do is no news: the note is of what it did. */
+static void resets_are_noted_where_there_were_any(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.facts.kinds |= 1u << AB_OP_RESET;
+    f->backends[FAKE_ARENA].has_reset = true;
+    expect(f, 120, "reset in one call", false);
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == FAKE_ARENA && f->results[i].op == AB_OP_RESIZE)
+            f->results[i].op = AB_OP_RESET;
+    expect(f, 120, "reset in one call: arena; block by block: glibc, jemalloc, pool\n", true);
+    fake_session_free(f);
+}
+
+static struct ab_result *throughput_of(struct fake_session *f, unsigned backend, uint32_t block)
+{
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == backend && f->results[i].op == AB_OP_ALL &&
+            f->results[i].block == block)
+            return &f->results[i];
+    return NULL;
+}
+
+static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.facts.lanes = 1;
+    expect(f, 400, "the scheduler", false);
+    throughput_of(f, FAKE_GLIBC, 1)->cpu_ns_per_op = 10; /* 1 switch, 21.7 ns of wall time */
+    expect(f, 400, "warning: the scheduler took the CPU away in 1 of 24 measured phases (wall time "
+                   "up to 2.2 times the CPU time)", true);
+    fake_session_free(f);
+}
+
+static void a_noisy_machine_is_named(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    expect(f, 400, "noisy machine", false);
+    f->nulls[4].ns_per_op = 1.8;
+    expect(f, 400, "noisy machine: the harness alone varied by 100 % over the rounds (0.90 to 1.80 "
+                   "ns/op)", true);
+    fake_session_free(f);
+}
+
+static void page_faults_outside_the_latencies_are_noted(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    expect(f, 400, "Page faults", false);
+    throughput_of(f, FAKE_ARENA, 0)->faults_minor = 500000;
+    expect(f, 400, "faults an op: steady 0.25 (arena) to 0.00 (glibc)\n", true);
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(never_wraps_whatever_the_width),
+        cmocka_unit_test(what_the_width_leaves_out_is_named),
+        cmocka_unit_test(a_legend_belongs_to_a_column_that_is_shown),
+        cmocka_unit_test(resets_are_noted_where_there_were_any),
+        cmocka_unit_test(the_scheduler_is_not_blamed_on_the_allocator),
+        cmocka_unit_test(a_noisy_machine_is_named),
+        cmocka_unit_test(page_faults_outside_the_latencies_are_noted),
         cmocka_unit_test(columns_go_in_the_order_of_their_worth),
         cmocka_unit_test(ascii_is_ascii_even_for_hostile_names),
         cmocka_unit_test(failed_back_ends_are_named_and_have_no_numbers),

@@ -23,19 +23,20 @@ struct numbers {
 
 static struct ab_memory record(uint32_t backend, uint32_t block, enum ab_memory_at at)
 {
-    double scale = 1 + 0.1 * block; /* the median is that of block 1 */
+    double scale = 1 + 0.1 * ((block + 1) % 3); /* the median is that of block 0 */
+    const double kib = 1024 * scale, none = NAN;
     struct ab_memory m = {.backend = backend, .phase = "steady", .block = block, .at = at,
-                          .live_peak_bytes = 1 << 20, .rss_peak_bytes = scale * (2 << 20),
-                          .overhead_peak = 2 * scale - 1, .overhead = 2 * scale - 1,
-                          .overhead_mean = 0.5, .internal = 0.25, .spread = 0.125,
-                          .retained = backend == 0 ? 0.4 : NAN, .footprint_bytes = 3 << 20,
+                          .live_peak_bytes = 1 << 20, .rss_peak_bytes = 3000 * kib,
+                          .requested_bytes = 1000 * kib,
+                          .live_bytes = 1000 * kib, .internal_bytes = backend == 0 ? 250 * kib : none,
+                          .external_bytes = backend == 0 ? 750 * kib : 1000 * kib,
+                          .retained_bytes = 1000 * kib, .footprint_bytes = 3000 * kib,
+                          .overhead_peak = 3 * scale, .overhead = 3, .overhead_mean = 1.5,
                           .faults_minor = 500, .faults_major = 0};
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
-        m.drained_bytes[i] = at == AB_AT_END && i < 2 ? 4096.0 * (i + 1) : NAN;
-    if (backend == 1)
-        strcpy(m.reason, "no usable_size; not waited for: --drain=10s");
-    if (backend == 0)
-        strcpy(m.reason, "not waited for: --drain=10s");
+        m.drained_bytes[i] = at == AB_AT_END && i < 2 ? 4096.0 * (i + 1) : none;
+    snprintf(m.reason, sizeof m.reason, "%sdrained: not waited for: --drain=10s; purged: no purge",
+             backend == 1 ? "internal: no usable_size: in external; " : "");
     return m;
 }
 
@@ -102,43 +103,137 @@ static void expect(const char *text, const char *part)
     }
 }
 
-static void medians_parts_and_reasons_are_told(void **state)
+/* Drawn by `change` from the records, at this width. */
+static char *draw(void (*change)(struct ab_memory *m), struct ab_table_style style)
 {
-    (void)state;
     struct fake_session *f = fake_session_new();
     struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120};
+    for (uint32_t i = 0; i < f->s.n_memory && change != NULL; i++)
+        change(&n->memory[i]);
     char *text = fake_capture(write_both, &f->s, &style);
-    expect(text, "memory / steady: live peak 1.00 MiB");
-    expect(text, "glibc     2.20 MiB      120%       25%     12%       40%   50%  3.00 MiB     500");
-    expect(text, "jemalloc  2.20 MiB      120%       25%     12%         -   50%  3.00 MiB     500");
-    expect(text, "4.00 KiB  8.00 KiB   -    -       -");
-    expect(text, "-: not known, because: not waited for: --drain=10s (glibc, jemalloc); no "
-                 "usable_size (jemalloc)");
-    assert_null(strstr(text, "arena")); /* it has no records */
-    free(text);
     detach(&f->s, n);
     fake_session_free(f);
+    return text;
 }
 
-static void a_share_of_nothing_has_no_sign(void **state)
+static void the_bytes_of_the_median_run_add_up(void **state)
 {
     (void)state;
-    struct fake_session *f = fake_session_new();
-    struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120};
-    for (uint32_t i = 0; i < f->s.n_memory; i++) {
-        n->memory[i].retained = -0.0004;
-        n->memory[i].spread = -0.0;
-        n->memory[i].internal = -0.002;
-    }
-    char *text = fake_capture(write_both, &f->s, &style);
-    expect(text, "0.0%      0.0%");
-    assert_null(strstr(text, "-0.0%"));
-    expect(text, "-0.2%");
+    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    expect(text, "memory / steady, in MiB: live peak 1.00 MiB");
+    expect(text, "steady      live  internal  external  retained  = peak  x live   mean  at end  faults");
+    expect(text, "glibc     1.07      0.27      0.81      1.07    3.22   3.00x  1.50x    3.22     500");
+    expect(text, "jemalloc  1.07      -(1)      1.08      1.07    3.22   3.00x  1.50x    3.22     500");
+    assert_null(strstr(text, "arena")); /* it has no records */
+    assert_null(strstr(text, "untouched  "));
     free(text);
-    detach(&f->s, n);
-    fake_session_free(f);
+}
+
+static void a_dash_has_the_number_of_its_reason(void **state)
+{
+    (void)state;
+    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    expect(text, "\n(1) no usable_size: in external\n");
+    assert_null(strstr(text, "(2)")); /* what has no dash needs no note */
+    free(text);
+    text = draw(NULL, (struct ab_table_style){.width = 120, .utf8 = true});
+    expect(text, "1.07        -\xc2\xb9      1.08");
+    expect(text, "\n\xc2\xb9 no usable_size: in external\n");
+    free(text);
+}
+
+static void break_pages(struct ab_memory *m)
+{
+    if (m->backend == 0)
+        return;
+    m->live_bytes = m->internal_bytes = m->external_bytes = m->retained_bytes = NAN;
+    m->untouched_bytes = m->overhead = NAN;
+    strcpy(m->reason, "pages: its blocks move: where they lie is not known");
+}
+
+static void break_footprint(struct ab_memory *m)
+{
+    break_pages(m);
+    if (m->backend == 0)
+        return;
+    m->footprint_bytes = m->overhead_mean = NAN;
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        m->drained_bytes[i] = NAN;
+    strcpy(m->reason, "footprint: the allocator uses shared mappings, which are in no footprint; "
+                      "internal: no usable_size: in external");
+}
+
+static void what_is_not_known_of_pages_is_no_zero(void **state)
+{
+    (void)state;
+    char *text = draw(break_pages, (struct ab_table_style){.width = 120});
+    expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    3.22    -(1)       -(1)  1.50x"
+                 "    3.22     500\n");
+    free(text);
+    text = draw(break_footprint, (struct ab_table_style){.width = 120});
+    expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    -(1)    -(1)       -(1)   -(1)"
+                 "    -(1)     500\n");
+    expect(text, "jemalloc                  -(1)         -(1)");
+    expect(text, "(1) the allocator uses shared mappings");
+    free(text);
+}
+
+static void only_what_was_waited_for_has_a_column(void **state)
+{
+    (void)state;
+    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    expect(text, "left when all is freed   at once  0.1 s later");
+    expect(text, "glibc                 4.00 KiB     8.00 KiB");
+    assert_null(strstr(text, "10 s later"));
+    assert_null(strstr(text, "after purge"));
+    free(text);
+}
+
+static void make_untouched(struct ab_memory *m)
+{
+    m->untouched_bytes = 5 << 20;
+}
+
+static void what_is_untouched_stands_apart(void **state)
+{
+    (void)state;
+    char *text = draw(make_untouched, (struct ab_table_style){.width = 120});
+    expect(text, "  = peak  x live  untouched   mean");
+    expect(text, "    3.22   3.00x       5.00  1.50x");
+    free(text);
+}
+
+/* Thirds do not fit two decimals: the sums so far are what is rounded. */
+static void make_thirds(struct ab_memory *m)
+{
+    m->live_bytes = m->internal_bytes = m->external_bytes = m->retained_bytes = (1 << 20) / 3.0;
+    m->footprint_bytes = 4 * m->live_bytes;
+}
+
+static void what_is_printed_adds_up(void **state)
+{
+    (void)state;
+    char *text = draw(make_thirds, (struct ab_table_style){.width = 120});
+    expect(text, "glibc     0.33      0.34      0.33      0.33    1.33");
+    free(text);
+}
+
+/* Every title and every number, in lines below each other. */
+static void no_column_goes_where_the_width_is_short(void **state)
+{
+    (void)state;
+    static const char *const titles[] = {"live", "internal", "external", "retained", "= peak",
+                                         "x live", "mean", "at end", "faults", "at once",
+                                         "over time"};
+    for (unsigned width = 34; width <= 110; width += 4) {
+        char *text = draw(NULL, (struct ab_table_style){.width = width});
+        char *legend = strstr(text, "At the peak");
+        assert_non_null(legend);
+        *legend = 0;
+        for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+            expect(text, titles[i]);
+        free(text);
+    }
 }
 
 static void footprints_are_drawn_over_one_range(void **state)
@@ -209,8 +304,13 @@ static void a_session_without_records_says_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_parts_and_reasons_are_told),
-        cmocka_unit_test(a_share_of_nothing_has_no_sign),
+        cmocka_unit_test(the_bytes_of_the_median_run_add_up),
+        cmocka_unit_test(a_dash_has_the_number_of_its_reason),
+        cmocka_unit_test(what_is_not_known_of_pages_is_no_zero),
+        cmocka_unit_test(only_what_was_waited_for_has_a_column),
+        cmocka_unit_test(what_is_untouched_stands_apart),
+        cmocka_unit_test(what_is_printed_adds_up),
+        cmocka_unit_test(no_column_goes_where_the_width_is_short),
         cmocka_unit_test(footprints_are_drawn_over_one_range),
         cmocka_unit_test(sizes_times_and_the_worst_are_told),
         cmocka_unit_test(nothing_wraps_whatever_the_width),

@@ -24,7 +24,7 @@ static struct ab_outcome outcome(void)
     memset(&block, 0, sizeof block);
     block.report.hooks = ~0u;
     for (uint32_t i = 0; i < 3; i++)
-        block.report.phases[i].wall_ticks = 2000000;
+        block.report.phases[i].wall_ticks = block.report.phases[i].lane_ticks = 2000000;
     return run;
 }
 
@@ -56,12 +56,38 @@ static void throughput_is_wall_time_by_ops(void **state)
                  map.phases[1].n_ops[AB_OP_RESIZE];
     assert_int_equal(all->n_ops, n);
     assert_true(fabs(all->ns_per_op - 1e6 / (double)n) < 1e-9);
+    assert_true(all->wall_ns_per_op == all->ns_per_op);
     assert_int_equal(all->block, 3);
     assert_null(find(&s, "fill", AB_OP_ALL)); /* not measured */
     assert_null(find(&s, "churn", AB_OP_ALLOC_ZEROED));
     assert_true(isnan(find(&s, "churn", AB_OP_ALLOC)->ns_per_op));
     assert_true(isnan(find(&s, "churn", AB_OP_ALLOC)->max));
     forget_all(&s);
+}
+
+/* Four lanes, each 1 ms, 0.25 ms of it waiting: 0.1 awake, the rest asleep. */
+static void waits_of_lanes_are_in_no_ns_per_op(void **state)
+{
+    (void)state;
+    for (uint32_t is_crowded = 0; is_crowded < 2; is_crowded++) {
+        struct ab_session s = {.seed = 1};
+        struct ab_fold f = {&s, &map, &clock_half, 0, 3};
+        struct ab_outcome run = outcome();
+        struct ab_phase_report *report = &block.report.phases[1];
+        report->is_crowded = is_crowded;
+        report->lane_ticks = 4 * 2000000;
+        report->wait_ticks = 4 * 500000;
+        report->awake_ticks = 4 * 200000;
+        report->asleep_cpu_ns = 4 * 5000;
+        report->thread_cpu_ns = 4 * 500000; /* two CPUs for them */
+        assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+        const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
+        double n = (double)all->n_ops, busy = is_crowded ? 500e3 - 100e3 - 5e3 : 1e6 - 250e3;
+        assert_true(fabs(all->ns_per_op - 4 * busy / n) < 1e-9);
+        assert_true(fabs(all->wall_ns_per_op - 1e6 / n) < 1e-9);
+        assert_true(fabs(all->ops_per_s * all->ns_per_op - 1e9) < 1);
+        forget_all(&s);
+    }
 }
 
 static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
@@ -78,20 +104,27 @@ static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
     forget_all(&s);
 }
 
+/* Every op of the phase churn: an alloc took 200 ticks, all else 80. Returns how many allocs. */
+static uint32_t sample_churn(struct ab_outcome *run)
+{
+    uint32_t n_alloc = 0;
+    for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
+        int kind = ab_tape_map_kind(&map, i, NULL);
+        positions[run->n_samples] = i;
+        kinds[run->n_samples] = (uint8_t)kind;
+        ticks[run->n_samples++] = kind == AB_OP_ALLOC ? 200 + 1 : 80 + 1;
+        n_alloc += kind == AB_OP_ALLOC;
+    }
+    return n_alloc;
+}
+
 static void ticks_become_nanoseconds_by_kind(void **state)
 {
     (void)state;
     struct ab_session s = {.seed = 1};
     struct ab_fold f = {&s, &map, &clock_half, 0, 0};
     struct ab_outcome run = outcome();
-    uint32_t n_alloc = 0;
-    for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
-        int kind = ab_tape_map_kind(&map, i, NULL);
-        positions[run.n_samples] = i;
-        kinds[run.n_samples] = (uint8_t)kind;
-        ticks[run.n_samples++] = kind == AB_OP_ALLOC ? 200 + 1 : 80 + 1;
-        n_alloc += kind == AB_OP_ALLOC;
-    }
+    uint32_t n_alloc = sample_churn(&run);
     ticks[0] = AB_TICKS_OVERFLOW;
     ab_fold_throughput(&f, &run, NULL);
     ab_fold_latency(&f, &run);
@@ -135,6 +168,29 @@ static void the_tail_gives_max_and_the_worst_slowest_first(void **state)
     forget_all(&s);
 }
 
+/* Else a table would show a maximum that no list of slow ops has. */
+static void the_slowest_sample_is_among_the_worst(void **state)
+{
+    (void)state;
+    struct ab_session s = {.seed = 1};
+    struct ab_fold f = {&s, &map, &clock_half, 0, 0};
+    struct ab_outcome run = outcome();
+    sample_churn(&run);
+    ticks[0] = 180001; /* 90 us; the first churn op is a resize */
+    ab_fold_throughput(&f, &run, NULL);
+    ab_fold_latency(&f, &run);
+    struct ab_tail *tail = &block.report.phases[1].tail[AB_OP_RESIZE];
+    *tail = (struct ab_tail){.n = 500, .n_slow = 1, .max_ticks = 9000, .n_worst = 1};
+    tail->worst[0] = (struct ab_worst){.ticks = 9000, .position = 203, .size = 64};
+    ab_fold_tail(&f, &run);
+    const struct ab_result *resize = find(&s, "churn", AB_OP_RESIZE);
+    assert_true(resize->max == 90000);
+    assert_int_equal(resize->n_worst, 2);
+    assert_true(resize->worst[0].ns == 90000 && resize->worst[0].size == AB_SIZE_UNKNOWN);
+    assert_true(resize->worst[1].ns == 4500 && resize->worst[1].size == 64);
+    forget_all(&s);
+}
+
 static void the_median_is_the_middle(void **state)
 {
     (void)state;
@@ -147,9 +203,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(throughput_is_wall_time_by_ops),
+        cmocka_unit_test(waits_of_lanes_are_in_no_ns_per_op),
         cmocka_unit_test(ops_without_a_hook_have_no_entry_and_are_counted),
         cmocka_unit_test(ticks_become_nanoseconds_by_kind),
         cmocka_unit_test(the_tail_gives_max_and_the_worst_slowest_first),
+        cmocka_unit_test(the_slowest_sample_is_among_the_worst),
         cmocka_unit_test(the_median_is_the_middle),
     };
     test_tape_churn_map(200, 30000, &tape, &map);

@@ -22,7 +22,7 @@ static const struct ab_fold fold = {.session = &s, .tape = &map, .backend = 0, .
 
 enum { MIB = 1 << 20, CHURN = 1, DRAIN = 2 };
 
-/* L = 2 MiB, U = 3 MiB, P = 4 MiB, R = 6 MiB at every place. */
+/* 2 MiB live + 1 internal + 1 external + 2 retained = 6 MiB at every place. */
 static int reset(void **state)
 {
     (void)state;
@@ -37,18 +37,22 @@ static int reset(void **state)
         *phase = (struct ab_memory_phase){.live_peak_bytes = 4 * MIB,
                                           .rss_peak_bytes = 8 * MIB,
                                           .n_readings = 10,
-                                          .live_sum = 20 * MIB,
+                                          .requested_sum = 20 * MIB,
                                           .footprint_sum = 50 * MIB,
                                           .live_peak_at = map.phases[p].end};
         for (unsigned at = 0; at < AB_AT_COUNT; at++)
             phase->at[at] = (struct ab_memory_state){.position = map.phases[p].end - at,
                                                      .is_checked = 1,
-                                                     .live_bytes = 2 * MIB,
-                                                     .usable_bytes = 3 * MIB,
-                                                     .n_pages = 4 * MIB / 4096,
-                                                     .n_pages_2m = 3,
+                                                     .requested_bytes = 3 * MIB,
+                                                     .usable_bytes = 5 * MIB,
                                                      .footprint_bytes = 6 * MIB,
                                                      .exact_bytes = 6 * MIB,
+                                                     .live_bytes = 2 * MIB,
+                                                     .internal_bytes = MIB,
+                                                     .external_bytes = MIB,
+                                                     .untouched_bytes = MIB - 512,
+                                                     .baseline_bytes = 512,
+                                                     .n_stretches = 3,
                                                      .allocated_bytes = 3 * MIB,
                                                      .mapped_bytes = 7 * MIB};
         block.report.phases[p].faults_minor = 100 + p;
@@ -57,7 +61,7 @@ static int reset(void **state)
     report.n_points = 3;
     for (uint32_t i = 0; i < 3; i++)
         report.points[i] = (struct ab_memory_point){
-            .position = i * 10, .live_bytes = i, .usable_bytes = 2 * i, .footprint_bytes = 3 * i};
+            .position = i * 10, .requested_bytes = i, .usable_bytes = 2 * i, .footprint_bytes = 3 * i};
     return 0;
 }
 
@@ -76,14 +80,18 @@ static struct ab_memory_state *end_state(void)
     return &report.phases[CHURN].at[AB_AT_END];
 }
 
-static void the_factors_are_ratios_and_their_product_is_the_overhead(void **state)
+static void bytes_add_up_to_the_footprint_and_ratios_are_by_live(void **state)
 {
     (void)state;
     const struct ab_memory *m = fold_end();
-    assert_true(m->internal == 0.5 && m->spread == 4.0 / 3 - 1 && m->retained == 0.5);
-    assert_true(m->spread_2m == 1);
-    assert_true(m->overhead == 2 && m->overhead_peak == 1 && m->overhead_mean == 1.5);
-    assert_true(fabs((1 + m->internal) * (1 + m->spread) * (1 + m->retained) - 3) < 1e-12);
+    assert_true(m->live_bytes == 2 * MIB && m->internal_bytes == MIB && m->external_bytes == MIB);
+    assert_true(m->retained_bytes == 2 * MIB && m->footprint_bytes == 6 * MIB);
+    assert_true(m->discrepancy_bytes == 0 && m->usable_bytes == 5 * MIB);
+    assert_true(m->requested_bytes == 3 * MIB && m->untouched_bytes == MIB - 512);
+    assert_true(m->baseline_bytes == 512 && m->external_2m_bytes == 3 * MIB);
+    assert_true(m->internal_ratio == 0.5 && m->external_ratio == 0.5 && m->retained_ratio == 1);
+    assert_true(m->external_2m_ratio == 1.5);
+    assert_true(m->overhead == 3 && m->overhead_peak == 2 && m->overhead_mean == 2.5);
     assert_true(m->live_peak_bytes == 4 * MIB && m->rss_peak_bytes == 8 * MIB);
     assert_true(m->allocated_bytes == 3 * MIB && m->mapped_bytes == 7 * MIB);
     assert_true(m->faults_minor == 101 && m->faults_major == 1);
@@ -101,11 +109,11 @@ static void drains_stand_at_the_end_of_the_last_phase(void **state)
     assert_string_equal(last->phase, "drain");
     assert_true(last->drained_bytes[0] == 6 * MIB && last->drained_bytes[4] == 2 * MIB);
     assert_true(isnan(last->drained_bytes[3]));
-    assert_string_equal(last->reason, "not waited for: --drain=10s");
+    assert_string_equal(last->reason, "drained: not waited for: --drain=10s");
     report.drained_bytes[3] = 0;
     report.drained_bytes[4] = AB_MEMORY_UNKNOWN;
     fold_end();
-    assert_string_equal(s.memory[2 * AB_AT_COUNT - 1].reason, "no purge");
+    assert_string_equal(s.memory[2 * AB_AT_COUNT - 1].reason, "purged: no purge");
     assert_true(s.memory[2 * AB_AT_COUNT - 1].drained_bytes[3] == 0);
 }
 
@@ -121,37 +129,90 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     (void)state;
     const struct ab_memory *m;
     end_state()->exact_bytes = 5 * MIB;
-    expect_na(fold_end(), fold_end()->retained, "statm says");
+    m = fold_end();
+    expect_na(m, m->retained_bytes, "footprint: statm says");
+    assert_true(isnan(m->discrepancy_bytes) && isnan(m->overhead));
     reset(NULL);
     end_state()->exact_bytes = 6 * MIB + 60000; /* within 64 KiB */
-    assert_true(fold_end()->retained == 0.5);
-    end_state()->n_lost_pages = 1;
+    assert_true(fold_end()->retained_ratio == 1);
+    reset(NULL);
+    end_state()->untouched_bytes++; /* that is more than was asked for */
     m = fold_end();
-    expect_na(m, m->spread, "mincore misses 1 touched page");
-    expect_na(m, m->retained, "mincore");
-    assert_true(m->overhead == 2 && m->internal == 0.5); /* these do not need pages */
+    expect_na(m, m->live_bytes, "pages: the worker's report makes no sense");
+    assert_true(isnan(m->retained_bytes) && isnan(m->external_bytes));
+    assert_true(m->overhead_peak == 2 && m->usable_bytes == 5 * MIB); /* these need no pages */
     reset(NULL);
-    end_state()->n_pages = 6 * MIB / 4096 + 1;
-    expect_na(fold_end(), fold_end()->page_bytes, "more pages than are resident");
-    report.baseline_bytes = 4096; /* it may be one that was there before */
-    assert_true(fold_end()->page_bytes == 6 * MIB + 4096);
-    reset(NULL);
-    end_state()->untouched_bytes = MIB / 2;
-    expect_na(fold_end(), fold_end()->spread, "untouched workload: 25 %");
-    reset(NULL);
-    end_state()->usable_bytes = AB_MEMORY_UNKNOWN;
+    end_state()->is_checked = 0;
     m = fold_end();
-    expect_na(m, m->internal, "no usable_size");
-    assert_true(isnan(m->spread) && m->retained == 0.5 && m->overhead == 2);
-    reset(NULL);
-    end_state()->live_bytes = 0;
-    m = fold_end();
-    expect_na(m, m->overhead, "nothing is live");
+    expect_na(m, m->live_bytes, "pages: the run before had its peak elsewhere");
+    expect_na(m, m->overhead, "allocated: not asked");
     assert_true(m->footprint_bytes == 6 * MIB);
     reset(NULL);
     end_state()->footprint_bytes = end_state()->exact_bytes = 15 * 4096;
-    end_state()->n_pages = 15;
-    expect_na(fold_end(), fold_end()->overhead, "fewer than 16 pages");
+    end_state()->live_bytes = end_state()->requested_bytes = 4096;
+    end_state()->internal_bytes = end_state()->external_bytes = 0;
+    end_state()->untouched_bytes = end_state()->baseline_bytes = 0;
+    m = fold_end();
+    expect_na(m, m->overhead, "ratios: fewer than 16 pages");
+    assert_true(m->live_bytes == 4096 && m->retained_bytes == 14 * 4096);
+    reset(NULL);
+    end_state()->live_bytes = 0;
+    end_state()->untouched_bytes = 3 * MIB - 512;
+    expect_na(fold_end(), fold_end()->overhead, "ratios: nothing that is live was touched");
+    end_state()->requested_bytes = end_state()->untouched_bytes = end_state()->baseline_bytes = 0;
+    expect_na(fold_end(), fold_end()->internal_ratio, "ratios: nothing is live");
+}
+
+static void pages_are_not_known_where_the_worker_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t flag;
+        const char *reason;
+    } cases[] = {
+        {AB_MEMORY_MOVES, "pages: its blocks move"},
+        {AB_MEMORY_NO_PAGES, "pages: /proc/self/pagemap"},
+        {AB_MEMORY_OVERLAP, "pages: live blocks overlap"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reset(NULL);
+        report.flags = cases[i].flag;
+        const struct ab_memory *m = fold_end();
+        expect_na(m, m->live_bytes + m->internal_bytes + m->external_bytes, cases[i].reason);
+        assert_true(isnan(m->retained_bytes) && isnan(m->untouched_bytes));
+        assert_true(m->footprint_bytes == 6 * MIB && m->overhead_peak == 2);
+    }
+}
+
+static void what_usable_size_does_not_say_is_external(void **state)
+{
+    (void)state;
+    end_state()->usable_bytes = AB_MEMORY_UNKNOWN;
+    end_state()->internal_bytes = 0; /* the worker took what was asked for */
+    end_state()->external_bytes = 2 * MIB;
+    const struct ab_memory *m = fold_end();
+    expect_na(m, m->internal_bytes, "internal: no usable_size: in external");
+    assert_true(m->external_bytes == 2 * MIB && m->retained_bytes == 2 * MIB);
+    assert_true(isnan(m->internal_ratio) && m->external_ratio == 1 && m->overhead == 3);
+    reset(NULL);
+    report.flags = AB_MEMORY_USABLE_LESS;
+    m = fold_end();
+    expect_na(m, m->internal_bytes, "internal: usable_size says less than was asked for");
+    assert_true(isnan(m->usable_bytes) && m->external_bytes == 2 * MIB);
+    assert_true(m->live_bytes + m->external_bytes + m->retained_bytes == m->footprint_bytes);
+}
+
+static void more_pages_than_the_footprint_has_are_told_and_not_cut_off(void **state)
+{
+    (void)state;
+    end_state()->external_bytes = 3 * MIB + 4096;
+    end_state()->n_stretches = 4;
+    const struct ab_memory *m = fold_end();
+    expect_na(m, m->retained_bytes, "retained: live blocks lie on more pages");
+    assert_true(m->discrepancy_bytes == 4096 && m->external_bytes == 3 * MIB + 4096);
+    assert_true(m->live_bytes + m->internal_bytes + m->external_bytes ==
+                m->footprint_bytes + m->discrepancy_bytes);
+    assert_true(isnan(m->retained_ratio) && m->overhead == 3);
 }
 
 static void what_spoils_a_run_spoils_all_its_footprints(void **state)
@@ -173,7 +234,8 @@ static void what_spoils_a_run_spoils_all_its_footprints(void **state)
         assert_true(isnan(m->rss_peak_bytes) && isnan(m->overhead_peak) && isnan(m->overhead_mean));
         assert_true(isnan(s.memory[2 * AB_AT_COUNT - 1].drained_bytes[0]));
         assert_true(isnan(s.timelines[0].points[0].footprint_bytes));
-        assert_true(m->internal == 0.5 && m->live_peak_bytes == 4 * MIB);
+        assert_true(isnan(m->live_bytes) && isnan(m->internal_bytes) && isnan(m->untouched_bytes));
+        assert_true(m->requested_bytes == 3 * MIB && m->live_peak_bytes == 4 * MIB);
     }
     reset(NULL);
     report.flags = AB_MEMORY_UNREADABLE;
@@ -185,23 +247,10 @@ static void a_kernel_that_batches_is_read_at_checkpoints(void **state)
     (void)state;
     report.granularity_pages = 64;
     end_state()->exact_bytes = 5 * MIB;
-    assert_true(fold_end()->footprint_bytes == 5 * MIB);
+    assert_true(fold_end()->footprint_bytes == 5 * MIB && fold_end()->retained_bytes == MIB);
     end_state()->exact_bytes = AB_MEMORY_UNKNOWN;
     end_state()->is_checked = 0;
     expect_na(fold_end(), fold_end()->footprint_bytes, "batches");
-}
-
-static void soft_pages_count_where_mincore_saw_them(void **state)
-{
-    (void)state;
-    end_state()->n_soft_pages = 512;
-    end_state()->n_lost_soft_pages = 256;
-    assert_true(fold_end()->page_bytes == 3 * MIB);
-    end_state()->is_checked = 0;
-    expect_na(fold_end(), fold_end()->page_bytes, "at checkpoints only");
-    end_state()->n_lost_soft_pages = 0;
-    end_state()->n_soft_pages = 10; /* within 1 %: taken as absent */
-    assert_true(fold_end()->page_bytes == 4 * MIB - 10 * 4096);
 }
 
 static void the_time_line_holds_points_and_peaks_in_order(void **state)
@@ -213,7 +262,7 @@ static void the_time_line_holds_points_and_peaks_in_order(void **state)
     assert_int_equal(t->n, 3 + 6); /* three points, two peaks in each of three phases */
     for (uint32_t i = 1; i < t->n; i++)
         assert_true(t->points[i].position > t->points[i - 1].position);
-    assert_true(t->points[2].live_bytes == 2 && t->points[2].footprint_bytes == 6);
+    assert_true(t->points[2].requested_bytes == 2 && t->points[2].footprint_bytes == 6);
 }
 
 static void a_false_report_does_no_harm(void **state)
@@ -235,7 +284,10 @@ static void a_false_report_does_no_harm(void **state)
         fold_end();
         for (uint32_t i = 0; i < s.n_memory; i++) {
             assert_true(s.memory[i].position <= map.image->n_ops);
-            assert_false(isinf(s.memory[i].overhead) || isinf(s.memory[i].spread));
+            const struct ab_memory *m = &s.memory[i];
+            assert_false(isinf(m->overhead) || isinf(m->external_ratio));
+            assert_false(m->retained_bytes < 0 || m->external_2m_bytes < 0 ||
+                         m->live_bytes > m->requested_bytes);
             assert_non_null(memchr(s.memory[i].reason, 0, sizeof s.memory[i].reason));
         }
         assert_true(s.timelines[0].n <= AB_MEMORY_POINTS_MAX);
@@ -271,17 +323,21 @@ static void marks_are_where_the_run_saw_its_peaks(void **state)
     assert_int_equal(marks.live_peak[CHURN], map.phases[CHURN].end);
     assert_int_equal(marks.footprint_peak[DRAIN], map.phases[DRAIN].end);
     assert_int_equal(marks.live_peak[3], AB_MEMORY_NEVER);
+    assert_int_equal(marks.footprint_bytes[CHURN], 8 * MIB);
+    assert_true(marks.footprint_bytes[3] == AB_MEMORY_UNKNOWN);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_factors_are_ratios_and_their_product_is_the_overhead, reset),
+        cmocka_unit_test_setup(bytes_add_up_to_the_footprint_and_ratios_are_by_live, reset),
         cmocka_unit_test_setup(drains_stand_at_the_end_of_the_last_phase, reset),
         cmocka_unit_test_setup(each_check_that_fails_makes_values_na_with_the_reason, reset),
         cmocka_unit_test_setup(what_spoils_a_run_spoils_all_its_footprints, reset),
         cmocka_unit_test_setup(a_kernel_that_batches_is_read_at_checkpoints, reset),
-        cmocka_unit_test_setup(soft_pages_count_where_mincore_saw_them, reset),
+        cmocka_unit_test_setup(pages_are_not_known_where_the_worker_says_so, reset),
+        cmocka_unit_test_setup(what_usable_size_does_not_say_is_external, reset),
+        cmocka_unit_test_setup(more_pages_than_the_footprint_has_are_told_and_not_cut_off, reset),
         cmocka_unit_test_setup(the_time_line_holds_points_and_peaks_in_order, reset),
         cmocka_unit_test_setup(a_false_report_does_no_harm, reset),
         cmocka_unit_test_setup(what_belongs_to_a_block_or_a_back_end_can_be_dropped, reset),

@@ -30,8 +30,7 @@ static pid_t start(void (*body)(void))
 
 static struct ab_ending watch(void (*body)(void), uint64_t timeout_ns, uint64_t memory)
 {
-    struct ab_ending ending = ab_supervise(start(body), ab_clock_now_ns() + timeout_ns, memory,
-                                            NULL);
+    struct ab_ending ending = ab_supervise(start(body), ab_clock_now_ns() + timeout_ns, memory);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
     assert_int_equal(errno, ECHILD);
     return ending;
@@ -51,6 +50,20 @@ static void be_killed(void)
 static void sleep_long(void)
 {
     sleep(1000);
+}
+
+/* As a back end that wants to end us would, and one that it starts. */
+static void signal_parent(void)
+{
+    pid_t target = getppid();
+    usleep(50000);
+    kill(target, SIGTERM);
+    pid_t child = fork();
+    if (child == 0) {
+        kill(target, SIGTERM); /* a second one ends us at once, were it somebody else's */
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
 }
 
 static void ignore_term(void)
@@ -131,6 +144,16 @@ static void shared_memory_is_ours_and_does_not_count(void **state)
     munmap(p, n);
 }
 
+static void a_worker_that_signals_us_is_held_to_it_and_stops_nothing(void **state)
+{
+    (void)state;
+    struct ab_ending e = watch(signal_parent, 10 * SECOND, UINT64_MAX);
+    assert_int_equal(e.end, AB_END_ITSELF);
+    assert_int_equal(e.sent_signal, SIGTERM);
+    assert_int_equal(ab_supervise_signal(), 0);
+    assert_int_equal(watch(exit_seven, 10 * SECOND, UINT64_MAX).sent_signal, 0);
+}
+
 static void a_signal_interrupts(void **state)
 {
     (void)state;
@@ -148,6 +171,7 @@ int main(void)
         cmocka_unit_test(children_in_and_out_of_the_group_are_killed_and_counted),
         cmocka_unit_test(too_much_memory_is_stopped),
         cmocka_unit_test(shared_memory_is_ours_and_does_not_count),
+        cmocka_unit_test(a_worker_that_signals_us_is_held_to_it_and_stops_nothing),
         cmocka_unit_test(a_signal_interrupts), /* last: the flag stays */
     };
     ab_supervise_begin();

@@ -197,6 +197,25 @@ static void a_part_of_a_random_trace_is_what_it_should_be(void **state)
     assert_true(n_ends > 50);
 }
 
+static void inherited_blocks_stay_so_where_the_part_begins_with_them(void **state)
+{
+    (void)state;
+    static const size_t ranges[][3] = {{0, 9, 6}, {0, 4, 4}, {0, 7, 6}, {2, 9, 0}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        struct ab_cut_report report;
+        struct ab_trace_info info;
+        struct ab_err err = {0};
+        char *part = cut("tests/golden/traces/good/inherited.abt", ranges[i][0], ranges[i][1], true,
+                         &report);
+        if (ab_trace_check(&(struct ab_walk){.path = part}, &info, &err) != AB_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(info.inherited, ranges[i][2]);
+        assert_int_equal(report.info.inherited, ranges[i][2]);
+        unlink(part);
+        free(part);
+    }
+}
+
 static void the_whole_trace_cut_is_the_same_file(void **state)
 {
     (void)state;
@@ -222,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_of_a_random_trace_is_what_it_should_be),
+        cmocka_unit_test(inherited_blocks_stay_so_where_the_part_begins_with_them),
         cmocka_unit_test(the_whole_trace_cut_is_the_same_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,19 @@ static void optional_blocks_are_skipped_and_counted(void **state)
     assert_string_equal(with_hex, plain_hex);
 }
 
+static void inherited_blocks_are_counted(void **state)
+{
+    (void)state;
+    struct ab_err err = {.text = ""};
+    struct ab_trace_info info;
+    char hex[65];
+    assert_int_equal(ab_trace_digest("tests/golden/traces/good/inherited.abt", false, hex, &info,
+                                     &err), AB_OK);
+    assert_int_equal(info.inherited, 6);
+    assert_int_equal(info.optional_blocks, 0);
+    assert_int_equal(info.live_peak_blocks, 6);
+}
+
 /* Counts what is handed out of a trace of 1,500 calls and 200 ends of threads. */
 static uint64_t count_events(bool has_thread_ends, struct ab_trace_info *info)
 {
@@ -316,6 +329,7 @@ int main(void)
         cmocka_unit_test(sizes_do_not_wrap_around),
         cmocka_unit_test(flags_of_a_later_version_are_refused),
         cmocka_unit_test(optional_blocks_are_skipped_and_counted),
+        cmocka_unit_test(inherited_blocks_are_counted),
         cmocka_unit_test(ends_of_threads_are_handed_out_on_request),
         cmocka_unit_test(a_reader_may_have_lower_limits),
     };

@@ -154,16 +154,16 @@ static void a_lane_draws_the_same_whatever_others_do(void **state)
     ab_tape_fini(&b);
 }
 
-static void a_shared_set_gives_each_lane_the_slots_back_that_it_freed(void **state)
+static void a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first(void **state)
 {
     (void)state;
     expect("{name: s, count: 10, per: all}",
            "{name: p, lanes: 2, do: [{alloc: s, size: 8, count: 2}, {free: s, count: 2},"
            "                         {alloc: s, size: 9, count: 2}]}",
-           "[0] a0:8 a1:8 f0 f1 a1:9 a0:9 [1] a2:8 a3:8 f1 f0 a0:9 a1:9");
+           "[0] a0:8 a1:8 f0 f1 a1:9 a0:9 [1] a8:8 a9:8 f1 f0 a10:9 a11:9");
     expect("{name: s, count: 3, per: all}",
            "{name: p, lanes: 2, do: [{alloc: s, size: 8, count: all}, {free: s}]}",
-           "[0] a0:8 a1:8 a2:8 f0 [1] a3:8 f1");
+           "[0] a0:8 a1:8 a2:8 f0 [1] a8:8 f1");
 }
 
 /* ---- sets that grow ---- */
@@ -225,7 +225,7 @@ static void exchange_puts_the_new_block_first_and_frees_the_displaced_one(void *
            "a0:8 a1:8 a2:8 f0 a0:8 f1");
     expect("{name: s, count: 1, per: all}",
            "{name: p, lanes: 2, until: iters(2), do: [{exchange: s, size: 8}]}",
-           "[0] a0:8 a1:8 f0 [1] a2:8 f1 a1:8 f2");
+           "[0] a0:8 a1:8 f0 [1] a8:8 f1 a9:8 f8");
 }
 
 static void exchange_with_a_set_moves_blocks_without_an_op(void **state)
@@ -284,8 +284,8 @@ static void lanes_that_wait_are_served_in_the_order_in_which_they_came(void **st
     expect("{name: q, kind: queue, count: 1, per: all}",
            "{name: p, roles: [{name: p, lanes: 3, do: [{send: q, size: 8, count: 2}]},"
            "                  {name: c, do: [{recv: q, count: 6}]}]}",
-           "[0] a0:8 [3] f0 [0] a1:8 [1] a2:8 [3] f1 f2 [2] a3:8 [3] f3 [1] a4:8 [2] a5:8 "
-           "[3] f4 f5");
+           "[0] a0:8 [3] f0 [0] a1:8 [1] a8:8 [3] f1 f8 [2] a16:8 [3] f16 [1] a9:8 [2] a17:8 "
+           "[3] f9 f17");
     expect("{name: q, kind: queue, per: all}",
            "{name: p, roles: [{name: c, lanes: 3, do: [{recv: q, count: 2}]},"
            "                  {name: p, do: [{send: q, size: 8, count: 6}]}]}",
@@ -327,7 +327,7 @@ static void the_next_lane_of_the_role_gets_what_is_sent_to_it(void **state)
     (void)state;
     expect("{name: box, kind: queue}",
            "{name: p, lanes: 3, do: [{send: box, size: 8, to: next_lane}, {recv: box}]}",
-           "[0] a0:8 [1] a1:8 f0 [2] a2:8 f1 [0] f2");
+           "[0] a0:8 [1] a8:8 f0 [2] a16:8 f8 [0] f16");
 }
 
 static void receivers_are_done_when_no_sender_is_left(void **state)
@@ -360,7 +360,7 @@ static void a_receiver_waits_once_for_a_message_and_not_for_each_block(void **st
         "{name: p, until: iters(4), roles: [{name: p, do: [{send: q, size: 8}]},"
         "                                   {name: c, do: [{recv: q}]}]}");
     assert_int_equal(tape.n_remote, 40);
-    assert_int_equal(tape.n_edges, 4);
+    assert_in_range(tape.n_edges, 1, 4); /* one may do for several messages */
     ab_tape_fini(&tape);
 }
 
@@ -394,7 +394,7 @@ int main(void)
         cmocka_unit_test(ops_counts_those_of_all_lanes_and_iters_those_of_each),
         cmocka_unit_test(the_main_lane_builds_the_sets_of_all),
         cmocka_unit_test(a_lane_draws_the_same_whatever_others_do),
-        cmocka_unit_test(a_shared_set_gives_each_lane_the_slots_back_that_it_freed),
+        cmocka_unit_test(a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first),
         cmocka_unit_test(a_list_grows_and_closes_its_gaps),
         cmocka_unit_test(a_region_dies_at_once_and_finds_its_slots_again),
         cmocka_unit_test(the_single_frees_of_a_reset_have_an_order_and_the_slots_keep_theirs),

@@ -7,6 +7,7 @@
 
 #include "core/rng.h"
 #include "core/text.h"
+#include "trace/slot_pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +123,8 @@ static struct ab_text make_up(uint64_t number)
 struct walker {
     const struct ab_tape *tape;
     uint8_t *is_live;
-    uint32_t at[AB_LANES_MAX], end[AB_LANES_MAX], published[AB_LANES_MAX], frame[AB_LANES_MAX];
+    uint32_t begin[AB_LANES_MAX], at[AB_LANES_MAX], end[AB_LANES_MAX];
+    uint32_t published[AB_LANES_MAX], frame[AB_LANES_MAX];
 };
 
 /* What a lane that stands before op `at` is through with. */
@@ -135,12 +137,26 @@ static uint32_t frame_of(const struct walker *w, uint32_t lane)
     return waits ? AB_OP_SIZE(op) : w->frame[lane];
 }
 
+static uint32_t group_of(const struct walker *w, uint32_t lane)
+{
+    uint64_t op = w->begin[lane] < w->end[lane] ? w->tape->ops[w->begin[lane]] : 0;
+    bool is_said = AB_OP_CODE(op) == AB_CODE_WAIT && AB_OP_SLOT(op) == AB_SLOT_GROUP;
+    return is_said ? AB_OP_SIZE(op) : UINT32_MAX;
+}
+
+static bool is_bound(const struct walker *w, uint32_t lane, uint32_t other)
+{
+    return group_of(w, lane) == group_of(w, other) || group_of(w, other) == UINT32_MAX;
+}
+
 static bool may_go_on(const struct walker *w, uint32_t lane, uint64_t op)
 {
+    if (AB_OP_SLOT(op) == AB_SLOT_GROUP)
+        return true;
     if (AB_OP_SLOT(op) != AB_SLOT_FRAME)
-        return w->published[AB_OP_SLOT(op)] >= AB_OP_SIZE(op);
+        return w->published[AB_LANE_OF_SLOT(AB_OP_SLOT(op))] >= AB_OP_SIZE(op);
     for (uint32_t l = 0; l < w->tape->facts.lanes; l++)
-        if (l != lane && (uint64_t)frame_of(w, l) + 1 < AB_OP_SIZE(op))
+        if (l != lane && is_bound(w, lane, l) && (uint64_t)frame_of(w, l) + 1 < AB_OP_SIZE(op))
             return false;
     return true;
 }
@@ -178,7 +194,7 @@ static void walk_phase(struct walker *w, uint32_t p, bool backwards)
     uint32_t n_lanes = w->tape->facts.lanes;
     bool moved = true;
     for (uint32_t l = 0; l < n_lanes; l++) {
-        w->at[l] = w->tape->lane_begin[p * n_lanes + l];
+        w->begin[l] = w->at[l] = w->tape->lane_begin[p * n_lanes + l];
         w->end[l] = w->tape->lane_begin[p * n_lanes + l + 1];
         w->published[l] = w->frame[l] = 0;
     }
@@ -233,8 +249,9 @@ static void every_tape_is_valid_in_each_order_that_its_guards_allow(void **state
             n_guarded += tape.n_edges > 0;
             walk(&tape, false);
             walk(&tape, true);
-            /* live, idle in lanes' hands, and what the window makes them skip */
-            assert_true(tape.n_slots <= 20 * 6 + tape.facts.live_peak_blocks + AB_WINDOW_MOST + 6);
+            /* at positions, live, idle in each lane's hands, idle for a while */
+            uint64_t live = tape.facts.live_peak_blocks, lines = 6 * AB_SLOTS_A_LINE;
+            assert_true(tape.n_slots <= 20 * 6 + 6 * live + AB_SLOT_IDLE + lines);
             ab_tape_fini(&tape);
         }
         ab_text_fini(&text);

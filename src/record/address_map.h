@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Live blocks by address, with what an allocation would have to ask for to make them again: open
+ * addressing with backward-shift deletion, memory O(live).
+ */
+#ifndef AB_RECORD_ADDRESS_MAP_H
+#define AB_RECORD_ADDRESS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_held { /* a block */
+    uint64_t key;    /* its address << 6 | log2 of the alignment that it was asked for; 0 = none */
+    uint64_t number; /* of its allocation << 3 | kind of its allocation: enum ab_event_kind */
+    uint64_t size;
+};
+
+struct ab_address_map {
+    struct ab_held *places;
+    size_t n, mask; /* mask + 1 places, at most a quarter of them used */
+};
+
+static inline uint64_t ab_held_address(const struct ab_held *h)
+{
+    return h->key >> 6;
+}
+
+static inline uint64_t ab_held_number(const struct ab_held *h)
+{
+    return h->number >> 3;
+}
+
+static inline struct ab_held ab_held_of(uint64_t address, unsigned log2, uint64_t number,
+                                        unsigned kind, uint64_t size)
+{
+    return (struct ab_held){address << 6 | log2, number << 3 | kind, size};
+}
+
+static inline size_t ab_address_map_home(const struct ab_address_map *m, uint64_t address)
+{
+    return (size_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & m->mask;
+}
+
+/* NULL when there is none; the pointer holds until the next add or remove. */
+static inline struct ab_held *ab_address_map_find(const struct ab_address_map *m, uint64_t address)
+{
+    for (size_t i = ab_address_map_home(m, address); m->places[i].key != 0; i = (i + 1) & m->mask)
+        if (ab_held_address(&m->places[i]) == address)
+            return &m->places[i];
+    return NULL;
+}
+
+static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint64_t address)
+{
+    __builtin_prefetch(&m->places[ab_address_map_home(m, address)], 1);
+}
+
+/* False when out of memory; the same for add. */
+bool ab_address_map_init(struct ab_address_map *m);
+void ab_address_map_fini(struct ab_address_map *m);
+/* Its address must not be in the map, and not be 0. */
+bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held);
+void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found);
+
+/* All blocks, in the order of their allocations; free it. NULL = out of memory. */
+struct ab_held *ab_address_map_sorted(const struct ab_address_map *m);
+
+#endif

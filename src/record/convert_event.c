@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/converter.h"
+
+#include "core/bits.h"
+#include "trace/format.h"
+
+#include <stdlib.h>
+
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
+}
+
+/* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
+ * all have the last number, which then never ends. */
+static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
+{
+    lane->has_thread = true;
+    if (c->n_threads < AB_TRACE_THREADS_MAX)
+        c->n_threads++;
+    else
+        c->report->n_shared_threads++;
+    lane->thread = c->n_threads - 1;
+}
+
+static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_trace_record *record, uint64_t old_size,
+                                 uint64_t *number, struct ab_err *err)
+{
+    if (AB_UNLIKELY(c->writer == NULL)) {
+        if (record->kind <= AB_EVENT_ALLOC_ALIGNED && !record->failed)
+            *number = c->next_number++;
+        return AB_OK;
+    }
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    record->thread = lane->thread;
+    return ab_trace_write_known(c->writer, record, old_size, number, err);
+}
+
+static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *lane,
+                               struct ab_held *held, struct ab_err *err)
+{
+    struct ab_trace_record record = {.kind = AB_EVENT_FREE, .block = ab_held_number(held)};
+    uint64_t size = held->size;
+    ab_address_map_remove(&c->live, held);
+    return put(c, lane, &record, size, NULL, err);
+}
+
+/* The block at an address that is given out has been given back unseen. */
+static inline enum ab_status free_stale(struct ab_converter *c, struct ab_convert_lane *lane,
+                                        uint64_t address, struct ab_err *err)
+{
+    struct ab_held *stale = ab_address_map_find(&c->live, address);
+    if (AB_LIKELY(stale == NULL))
+        return AB_OK;
+    c->report->n_reused++;
+    return put_free(c, lane, stale, err);
+}
+
+static inline enum ab_status hold(struct ab_converter *c, const struct ab_held *held,
+                                  struct ab_err *err)
+{
+    return ab_address_map_add(&c->live, held) ? AB_OK : no_memory(err);
+}
+
+static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                    const struct ab_spool_event *e, struct ab_err *err)
+{
+    static const uint8_t kinds[] = {
+        [AB_SPOOL_ALLOC] = AB_EVENT_ALLOC,
+        [AB_SPOOL_ZEROED] = AB_EVENT_ALLOC_ZEROED,
+        [AB_SPOOL_ALIGNED] = AB_EVENT_ALLOC_ALIGNED,
+    };
+    uint64_t address = AB_SPOOL_ADDRESS(e), number = 0;
+    unsigned log2 = AB_SPOOL_KIND(e) == AB_SPOOL_ALIGNED ? AB_SPOOL_LOG2(e) : 0;
+    struct ab_trace_record record = {.kind = kinds[AB_SPOOL_KIND(e)], .failed = address == 0,
+                                     .size = e->size};
+    if (record.kind == AB_EVENT_ALLOC_ALIGNED)
+        record.align = UINT64_C(1) << log2;
+    enum ab_status status = record.failed ? AB_OK : free_stale(c, lane, address, err);
+    if (status == AB_OK)
+        status = put(c, lane, &record, 0, &number, err);
+    if (status != AB_OK || record.failed)
+        return status;
+    struct ab_held held = ab_held_of(address, log2, number, record.kind, e->size);
+    return hold(c, &held, err);
+}
+
+static enum ab_status convert_free(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   const struct ab_spool_event *e, struct ab_err *err)
+{
+    struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
+    if (AB_LIKELY(held != NULL))
+        return put_free(c, lane, held, err);
+    c->report->n_foreign++;
+    return AB_OK;
+}
+
+static enum ab_status begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (lane->n_resizing == lane->cap_resizing) {
+        size_t cap = lane->cap_resizing == 0 ? 4 : 2 * lane->cap_resizing;
+        struct ab_resizing *grown = realloc(lane->resizing, cap * sizeof grown[0]);
+        if (grown == NULL)
+            return no_memory(err);
+        lane->resizing = grown;
+        lane->cap_resizing = cap;
+    }
+    struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
+    struct ab_resizing *r = &lane->resizing[lane->n_resizing++];
+    *r = (struct ab_resizing){.address = AB_SPOOL_ADDRESS(e), .is_known = held != NULL};
+    if (held != NULL) {
+        r->held = *held;
+        ab_address_map_remove(&c->live, held);
+    }
+    return AB_OK;
+}
+
+/* A resize that failed leaves its block as it was; else it is one that malloc may have given. */
+static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (lane->n_resizing == 0)
+        return ab_fail(err, AB_INPUT, "the spool ends a resize that it never began");
+    struct ab_resizing r = lane->resizing[--lane->n_resizing];
+    uint64_t moved = AB_SPOOL_ADDRESS(e);
+    if (!r.is_known) {
+        c->report->n_foreign++;
+        return AB_OK;
+    }
+    uint64_t number = ab_held_number(&r.held);
+    struct ab_trace_record record = {.kind = AB_EVENT_RESIZE, .block = number, .size = e->size,
+                                     .failed = moved == 0 && e->size > 0,
+                                     .released = moved == 0 && e->size == 0};
+    enum ab_status status = put(c, lane, &record, r.held.size, NULL, err);
+    if (status != AB_OK || record.released)
+        return status;
+    if (!record.failed)
+        r.held = ab_held_of(moved, 0, number, AB_EVENT_ALLOC, e->size);
+    status = free_stale(c, lane, ab_held_address(&r.held), err);
+    return status == AB_OK ? hold(c, &r.held, err) : status;
+}
+
+/* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one
+ * has ended behind its last call: the birth comes next in its stream, and is due at once. The
+ * thread that forked goes on as the one thread of the child, whose number is its process's. */
+static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   struct ab_err *err)
+{
+    struct ab_trace_record end = {.kind = AB_EVENT_THREAD_END, .thread = lane->thread};
+    bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
+    c->report->n_unfinished += lane->n_resizing;
+    lane->n_resizing = 0;
+    lane->has_thread = false; /* it gets its number with its first call */
+    if (c->has_forker && lane->stream.at->address == c->image->image.pid) {
+        c->has_forker = false;
+        lane->has_thread = true;
+        lane->thread = 0;
+    }
+    return has_ended && c->writer != NULL ? ab_trace_write_known(c->writer, &end, 0, NULL, err)
+                                          : AB_OK;
+}
+
+enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_err *err)
+{
+    const struct ab_spool_event *e = lane->stream.at;
+    enum ab_spool_kind kind = AB_SPOOL_KIND(e);
+    switch (kind) {
+    case AB_SPOOL_ALLOC:
+    case AB_SPOOL_ZEROED:
+    case AB_SPOOL_ALIGNED:
+        return convert_alloc(c, lane, e, err);
+    case AB_SPOOL_FREE:
+        return convert_free(c, lane, e, err);
+    case AB_SPOOL_RESIZE_BEGIN:
+        return begin_resize(c, lane, e, err);
+    case AB_SPOOL_RESIZE_END:
+        return end_resize(c, lane, e, err);
+    case AB_SPOOL_BIRTH:
+        return begin_thread(c, lane, err);
+    case AB_SPOOL_TRIAL:
+        return AB_OK;
+    case AB_SPOOL_FORK:
+        c->has_reached = c->until_fork != 0 && e->address == c->until_fork;
+        return AB_OK;
+    default:
+        return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
+    }
+}
+
+enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held *blocks, size_t n,
+                                    struct ab_err *err)
+{
+    struct ab_convert_lane forker = {0}; /* writes as the thread that forked */
+    enum ab_status status = AB_OK;
+    if (n > 0 && c->writer != NULL)
+        status = ab_trace_writer_inherit(c->writer, n, err);
+    for (size_t i = 0; i < n && status == AB_OK; i++) {
+        unsigned kind = blocks[i].number & 7, log2 = blocks[i].key & 63;
+        struct ab_trace_record record = {.kind = (uint8_t)kind, .size = blocks[i].size};
+        uint64_t number = 0;
+        if (kind == AB_EVENT_ALLOC_ALIGNED)
+            record.align = UINT64_C(1) << log2;
+        status = put(c, &forker, &record, 0, &number, err);
+        struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
+                                         blocks[i].size);
+        if (status == AB_OK)
+            status = hold(c, &held, err);
+    }
+    c->has_forker = n > 0;
+    c->report->n_inherited = n;
+    return status;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/relay.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct ab_relay {
+    int folder; /* descriptor */
+    struct ab_spool_control *control;
+    pthread_t thread;
+    bool has_thread;
+    bool is_ending; /* atomic */
+};
+
+static bool is_within_limit(uint64_t end)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           end <= limit.rlim_cur;
+}
+
+static void *map_file(int folder, const char *name, size_t bytes)
+{
+    struct stat st;
+    int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    bool is_whole = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= (off_t)bytes;
+    void *p = is_whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    close(fd);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* ---- requests ---- */
+
+static void name_file(char *name, size_t cap, const struct ab_spool_request *r)
+{
+    int n = snprintf(name, cap, "%u.%u", r->pid, r->generation);
+    if (r->slot >= 0)
+        snprintf(name + n, cap - (size_t)n, ".%d", r->slot);
+}
+
+/* The process waits: the pack is ours meanwhile. What it says is not believed blindly. */
+static enum ab_spool_stop save(const struct ab_relay *r, const char *name,
+                               struct ab_spool_tail *tail)
+{
+    uint64_t bytes = tail->pack_bytes, at = AB_SPOOL_DATA + tail->data_bytes;
+    if (bytes > AB_SPOOL_PACK_BYTES || tail->data_bytes > INT64_MAX / 2)
+        return AB_SPOOL_NO_FILE;
+    if (!is_within_limit(at + bytes))
+        return AB_SPOOL_FILE_LIMIT;
+    int fd = openat(r->folder, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return AB_SPOOL_NO_FILE;
+    ssize_t n = pwrite(fd, (char *)tail + AB_SPOOL_PACK, bytes, (off_t)at);
+    close(fd);
+    if (n != (ssize_t)bytes)
+        return AB_SPOOL_NO_SPACE;
+    __atomic_store_n(&tail->data_bytes, tail->data_bytes + bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&tail->pack_bytes, 0, __ATOMIC_RELEASE);
+    return AB_SPOOL_RUNNING;
+}
+
+static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
+{
+    struct ab_spool_tail *tail = map_file(r->folder, name, AB_SPOOL_DATA);
+    if (tail == NULL)
+        return AB_SPOOL_NO_FILE;
+    enum ab_spool_stop why = tail->magic == AB_SPOOL_MAGIC ? save(r, name, tail)
+                                                           : AB_SPOOL_NO_FILE;
+    munmap(tail, AB_SPOOL_DATA);
+    return why;
+}
+
+/* For a process of another user, maybe: the folder is private. */
+static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
+{
+    if (bytes > AB_SPOOL_DATA || !is_within_limit(bytes))
+        return AB_SPOOL_FILE_LIMIT;
+    int fd = openat(r->folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return AB_SPOOL_NO_FILE;
+    bool is_made = fchmod(fd, 0666) == 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0;
+    close(fd);
+    if (!is_made)
+        unlinkat(r->folder, name, 0);
+    return is_made ? AB_SPOOL_RUNNING : AB_SPOOL_NO_SPACE;
+}
+
+static void answer(const struct ab_relay *r, struct ab_spool_request *request)
+{
+    char name[48];
+    uint32_t asked = AB_SPOOL_ASKED;
+    if (!__atomic_compare_exchange_n(&request->state, &asked, AB_SPOOL_AT_WORK, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    name_file(name, sizeof name, request);
+    request->answer = request->wish == AB_SPOOL_SAVE ? save_slot(r, name)
+                                                     : make(r, name, request->bytes);
+    __atomic_store_n(&request->state, AB_SPOOL_ANSWERED, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Who asked and was killed leaves its place taken. */
+static void clear_dead(struct ab_spool_request *request)
+{
+    uint32_t state = __atomic_load_n(&request->state, __ATOMIC_ACQUIRE);
+    if (state == AB_SPOOL_ANSWERED && kill((pid_t)request->pid, 0) != 0 && errno == ESRCH)
+        __atomic_compare_exchange_n(&request->state, &state, AB_SPOOL_FREE_PLACE, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void *serve(void *user)
+{
+    struct ab_relay *r = user;
+    struct ab_spool_control *control = r->control;
+    while (!__atomic_load_n(&r->is_ending, __ATOMIC_ACQUIRE)) {
+        uint32_t seen = __atomic_load_n(&control->n_asked, __ATOMIC_ACQUIRE);
+        struct timespec most = {1, 0};
+        for (size_t i = 0; i < AB_SPOOL_REQUESTS; i++) {
+            answer(r, &control->requests[i]);
+            clear_dead(&control->requests[i]);
+        }
+        syscall(SYS_futex, &control->n_asked, FUTEX_WAIT, seen, &most, NULL, 0);
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab_relay **out,
+                             struct ab_err *err)
+{
+    struct ab_relay *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = r->folder < 0 ? -1 : openat(r->folder, AB_SPOOL_CONTROL,
+                                         O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool is_made = fd >= 0 && is_within_limit(sizeof *r->control) && fchmod(fd, 0666) == 0 &&
+                   (errno = posix_fallocate(fd, 0, sizeof *r->control)) == 0;
+    if (is_made)
+        r->control = map_file(r->folder, AB_SPOOL_CONTROL, sizeof *r->control);
+    enum ab_status status = r->control != NULL ? AB_OK : ab_fail_errno(err, AB_SYSTEM,
+                                                     "cannot write into the spool %s", folder);
+    if (fd >= 0)
+        close(fd);
+    if (status != AB_OK) {
+        ab_relay_close(r);
+        return status;
+    }
+    r->control->server = (uint32_t)getpid();
+    r->control->most_events = most_events;
+    r->control->magic = AB_SPOOL_MAGIC;
+    *out = r;
+    return AB_OK;
+}
+
+enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    errno = pthread_create(&r->thread, NULL, serve, r);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    r->has_thread = errno == 0;
+    return r->has_thread ? AB_OK : ab_fail_errno(err, AB_SYSTEM, "cannot serve the recorder");
+}
+
+void ab_relay_close(struct ab_relay *r)
+{
+    if (r == NULL)
+        return;
+    if (r->has_thread) {
+        __atomic_store_n(&r->is_ending, true, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&r->control->n_asked, 1, __ATOMIC_RELEASE);
+        syscall(SYS_futex, &r->control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        pthread_join(r->thread, NULL);
+    }
+    if (r->control != NULL)
+        munmap(r->control, sizeof *r->control);
+    if (r->folder >= 0)
+        close(r->folder);
+    free(r);
+}
+
+/* ---- the end of a recording while its processes go on ---- */
+
+/* Files of the folder with so many dots in their names, which begin with a digit. */
+static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
+                     void (*visit)(void *file, void *user), void *user)
+{
+    int fd = openat(r->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        int dots = 0;
+        for (const char *p = e->d_name; *p != 0; p++)
+            dots += *p == '.';
+        if (e->d_name[0] < '0' || e->d_name[0] > '9' || dots != n_dots)
+            continue;
+        void *file = map_file(r->folder, e->d_name, bytes);
+        if (file == NULL)
+            continue;
+        visit(file, user);
+        munmap(file, bytes);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static void stop_image(void *file, void *user)
+{
+    struct ab_spool_image *image = file;
+    uint32_t running = AB_SPOOL_RUNNING;
+    const uint32_t *why = user;
+    __atomic_compare_exchange_n(&image->stop, &running, *why, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_RELAXED);
+}
+
+/* A thread that was killed within stays so for ever. */
+static void see_turning(void *file, void *user)
+{
+    struct ab_spool_tail *tail = file;
+    bool is_alive = kill((pid_t)tail->owner, 0) == 0 || errno == EPERM;
+    bool *is_turning = user;
+    if (is_alive && __atomic_load_n(&tail->is_turning, __ATOMIC_SEQ_CST) != 0)
+        *is_turning = true;
+}
+
+/* A thread says that it is turning before it looks whether to go on; we look the other way round. */
+void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why)
+{
+    enum { TRIES = 100 };
+    uint32_t reason = why, running = AB_SPOOL_RUNNING;
+    struct timespec pause = {0, 10000000};
+    bool is_turning = true;
+    __atomic_compare_exchange_n(&r->control->stop, &running, reason, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_RELAXED);
+    for_each(r, 1, AB_SPOOL_PAGE, stop_image, &reason);
+    for (int i = 0; i < TRIES && is_turning; i++) {
+        is_turning = false;
+        nanosleep(&pause, NULL); /* those that had looked before write one event more */
+        for_each(r, 2, AB_SPOOL_TAIL, see_turning, &is_turning);
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The side of `record` while a command is being recorded: it makes the control file, does for the
+ * recorded processes what they may no longer do for themselves, and can end the recording while
+ * they go on.
+ */
+#ifndef AB_RECORD_RELAY_H
+#define AB_RECORD_RELAY_H
+
+#include "core/status.h"
+#include "record/spool.h"
+
+#include <stdbool.h>
+
+struct ab_relay;
+
+/* Before the command starts: makes the control file in `folder`. most_events: 0 = any number. */
+enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab_relay **out,
+                             struct ab_err *err);
+/* Once it has started: a thread that serves requests until close. */
+enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);
+/* Ends the recording in all processes, for this reason; waits, for a second at most, until none of
+ * them is in the middle of writing. */
+void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why);
+/* The processes that go on stand alone from here on. r may be NULL. */
+void ab_relay_close(struct ab_relay *r);
+
+#endif

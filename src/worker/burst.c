@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tape that is longer than memory is a file whose bursts are brought in one after the other, while
+ * nothing is measured. What is in memory of it is always as much, so that no burst shows in what is
+ * resident; the descriptor is not needed for it, for an allocator may have closed that.
+ */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096 };
+
+/* A kernel before 5.14 cannot be asked for that. */
+static void read_pages(const char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += PAGE)
+        (void)((const volatile char *)at)[i];
+}
+
+static bool bring_in(const struct ab_worker *w, uint32_t i)
+{
+    char *file = (char *)w->image, *at = file + ab_tape_burst(w->image, i)->offset;
+    madvise(file + ab_tape_burst(w->image, w->burst)->offset, w->image->most_bytes, MADV_DONTNEED);
+#ifdef MADV_POPULATE_READ
+    if (madvise(at, w->image->most_bytes, MADV_POPULATE_READ) == 0)
+        return true;
+    if (errno != EINVAL)
+        return false;
+#endif
+    read_pages(at, w->image->most_bytes);
+    return true;
+}
+
+bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i)
+{
+    struct ab_tape_part part = ab_tape_part(w->image, i);
+    if (!bring_in(w, i))
+        return false;
+    w->burst = i;
+    w->first = part.first;
+    w->ops = part.ops;
+    w->wide = part.wide;
+    w->phases = part.phases;
+    w->lane_begin = part.lane_begin;
+    w->turns = part.turns;
+    for (uint32_t l = 0; w->lanes != NULL && l < w->image->n_lanes; l++) {
+        w->lanes[l].ops = w->ops;
+        w->lanes[l].wide = w->wide;
+    }
+    return true;
+}

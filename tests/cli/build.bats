@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What the Makefile promises: the user's flags follow ours and never replace them, other flags and
+# changed headers rebuild, and the caller's -j is passed on. Built into a folder of its own.
+
+load helpers
+
+setup_file() {
+    unset MAKEFLAGS MFLAGS MAKELEVEL CC CFLAGS CPPFLAGS LDFLAGS LDLIBS
+}
+
+run_make() { # ARGUMENT…
+    make -C "$ROOT" --no-print-directory B="$OUT/build" "$@" >"$OUT/made" 2>&1 ||
+        fail "make $*: $(cat "$OUT/made")"
+}
+
+# What would be compiled and linked for every target: one command a line.
+commands() { # VARIABLE=VALUE…
+    run_make -n V=1 "$@" all guests fuzz-bins "$OUT/build/tests/unit/test_core_text"
+    sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' "$OUT/made" | grep ' -o ' >"$OUT/commands"
+    grep -E ' (src|allocators)/[^ ]*[.]c( |$)' "$OUT/commands" >"$OUT/compiled"
+    grep -E ' -o [^ ]*/(allocbench|fuzz/[a-z_]+|tests/unit/[a-z_]+) ' "$OUT/commands" >"$OUT/linked"
+    [ "$(wc -l <"$OUT/compiled")" -gt 100 ] || fail "too few are compiled"
+    [ "$(wc -l <"$OUT/linked")" -ge 9 ] || fail "too few are linked"
+}
+
+# Every line of a file matches.
+all_match() { # REGEX FILE
+    local other
+    other=$(grep -Ev -m 1 -e "$1" "$2") || return 0
+    fail "no \"$1\" in: $other"
+}
+
+expect_ours_and_the_users() {
+    all_match '-std=gnu17.* -fno-strict-aliasing -ffp-contract=off .*-O2 .*-O3 -fno-plt ' \
+        "$OUT/compiled"
+    all_match '-Wconversion' "$OUT/compiled"
+    all_match '-fno-builtin(-malloc -fno-builtin-free)? ' "$OUT/compiled"
+    all_match '-D_GNU_SOURCE .*-Isrc .*-DUSER=1 ' "$OUT/compiled"
+    all_match ' -pie .*-Wl,-z,relro.* -Wl,-O1 .*-lcyaml .*-lm -latomic$' "$OUT/linked"
+    grep -Eq -e '-pie .*-Wl,-O1 -o [^ ]*/allocbench-worker .*-latomic$' "$OUT/commands" ||
+        fail "the worker is linked otherwise"
+    grep -Eq -e '-shared .*-Wl,-O1 +-o [^ ]*/liballocbench-record.so .*-latomic$' "$OUT/commands" ||
+        fail "the recorder is linked otherwise"
+}
+
+@test "the user's flags follow ours on the command line of make" {
+    commands CFLAGS='-O3 -fno-plt' CPPFLAGS=-DUSER=1 LDFLAGS=-Wl,-O1 LDLIBS=-latomic
+    expect_ours_and_the_users
+}
+
+@test "the user's flags follow ours from the environment" {
+    CFLAGS='-O3 -fno-plt' CPPFLAGS=-DUSER=1 LDFLAGS=-Wl,-O1 LDLIBS=-latomic commands
+    expect_ours_and_the_users
+    commands
+    ! grep -q -e -O3 -e USER -e atomic "$OUT/commands" || fail "flags from nowhere"
+}
+
+@test "the build that a result names includes the user's flags" {
+    run_make CFLAGS='-O1 -fno-plt' V=1 "$OUT/build/obj/src/cli/version.o"
+    grep -Eq 'AB_FLAGS=.*-std=gnu17 .*-ffp-contract=off .*-O2 .*-O1 -fno-plt"' "$OUT/made" ||
+        fail "$(cat "$OUT/made")"
+}
+
+compile() { # VARIABLE=VALUE…
+    run_make "$@" "$OUT/build/obj/src/core/units.o"
+}
+
+expect_compiled() {
+    grep -q 'CC .*units.c' "$OUT/made" || fail "not compiled again"
+}
+
+expect_not_compiled() {
+    ! grep -q 'CC .*units.c' "$OUT/made" || fail "compiled again"
+}
+
+@test "other flags and another compiler rebuild, the same do not" {
+    local word="-DUSER='\"two words\"'"
+    compile
+    expect_compiled
+    compile
+    expect_not_compiled
+    compile WERROR=1 # makes no other object
+    expect_not_compiled
+    compile CFLAGS=-O1
+    expect_compiled
+    CFLAGS=-O1 compile
+    expect_not_compiled
+    compile CFLAGS=-O1 CPPFLAGS="$word"
+    expect_compiled
+    compile CFLAGS=-O1 CPPFLAGS="$word"
+    expect_not_compiled
+    ln -s "$(command -v cc)" "$OUT/other-cc"
+    compile CFLAGS=-O1 CPPFLAGS="$word" CC="$OUT/other-cc"
+    expect_compiled
+}
+
+# Made once, and made again where a header counts as changed.
+expect_depends() { # TARGET HEADER
+    run_make "$OUT/build/$1"
+    run_make "$OUT/build/$1"
+    ! grep -q "$1" "$OUT/made" || fail "made twice: $(cat "$OUT/made")"
+    run_make V=1 -W "$2" "$OUT/build/$1"
+    grep -q -e "-o [^ ]*$1" "$OUT/made" || fail "$1 does not depend on $2"
+}
+
+@test "what includes a header is rebuilt with it: guests, mutants, fuzz targets, the recorder" {
+    expect_depends guests/libplug_good.so allocators/ab_backend.h
+    expect_depends guests/libtoy.so tests/guests/toy.h
+    expect_depends mutants/libmutant.so tests/mutants/base.h
+    expect_depends obj/tests/fuzz/fuzz_trace.o tests/fuzz/input_file.h
+    expect_depends unchecked/src/trace/reader.o src/trace/reader.h
+    expect_depends recorder/src/record/preload.o src/record/spool.h
+    expect_depends recorder1/src/record/half_pack.o src/record/spool.h
+}
+
+@test "a release compiles no source of the worker twice" {
+    commands
+    grep -o ' -c -o [^ ]*/build/\(obj\|plain\)/.* [^ ]*[.]c$' "$OUT/commands" | sed 's/.* //' |
+        sort | uniq -d >"$OUT/twice"
+    [ ! -s "$OUT/twice" ] || fail "$(head -3 "$OUT/twice")"
+    grep -q ' -o [^ ]*/allocbench-worker .*obj/src/worker/main.o' "$OUT/commands" ||
+        fail "the worker has other objects"
+}
+
+# A make in place of those that test-bins calls: says how it was called, and whether the jobs of
+# its caller reach it.
+stub_make() {
+    printf 'all:\n\t@echo "jobs: $(MAKEFLAGS)"\n' >"$OUT/stub.mk"
+    printf '#!/bin/sh\necho "called: $*"\nexec make -f %s\n' "$OUT/stub.mk" >"$OUT/stub"
+    chmod +x "$OUT/stub"
+}
+
+@test "test-bins-full passes the caller's -j on, and takes all CPUs where none is given" {
+    stub_make
+    run_make -j3 MAKE="$OUT/stub" test-bins-full
+    [ "$(grep -c '^called:' "$OUT/made")" -eq 3 ] || fail "$(cat "$OUT/made")"
+    ! grep -q 'called:.* -j' "$OUT/made" || fail "another -j"
+    [ "$(grep -c 'jobs: .*-j3' "$OUT/made")" -eq 3 ] || fail "$(cat "$OUT/made")"
+    ! grep -q 'jobserver unavailable' "$OUT/made" || fail "the jobs do not reach it"
+    run_make MAKE="$OUT/stub" test-bins-full
+    [ "$(grep -c "called: -j$(nproc) " "$OUT/made")" -eq 3 ] || fail "$(cat "$OUT/made")"
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Names of back ends: paths with characters that mean something in -b, names of one's own, libraries
+# that a workload names, and names that would turn the terminal's text round.
+
+load helpers
+
+# A plug-in and a malloc library under paths that -b would take apart.
+@test "a path may hold what ends a name, each with a backslash, and settings still follow it" {
+    mkdir 'a:b'
+    cp "$GUESTS/libplug_params.so" './a:b/libodd,one{x}.so'
+    cp "$GUESTS/libtoy.so" './libtoy=a,b.so'
+    bench run "$WORKLOADS/small.yaml" --reps 1 --json - \
+        -b 'glibc,./a:b/libodd\,one\{x\}.so:size=64KiB:n=12:mode=fast:check=on,./libtoy\=a\,b.so{A=1}'
+    expect_code 0
+    expect_json '[.backends[].name] == ["glibc", "odd_one_x_:size=64KiB:n=12:mode=fast:check=on", "toy_a_b{A=1}"]'
+    expect_json 'all(.backends[]; .status == "ok")'
+    expect_json '.backends[1].path | endswith("/a:b/libodd,one{x}.so")'
+    bench run "$WORKLOADS/small.yaml" -b './libtoy=a,b.so,glibc' # without: two names
+    expect_code 4
+    expect_error 'toy_a: absent|absent'
+}
+
+@test "the same in a workload, with settings as lists" {
+    cp "$GUESTS/libtoy.so" './libtoy,1.so'
+    { sed '/^phases/,$d' "$WORKLOADS/small.yaml"
+      printf '%s\n' 'backends:' "  - {name: './libtoy\\,1.so', env: [A=1]}"
+      sed -n '/^phases/,$p' "$WORKLOADS/small.yaml"; } >w.yaml
+    bench run w.yaml --reps 1 --allow-plugins --json -
+    expect_code 0
+    expect_json '[.backends[] | .name, .status] == ["toy_1{A=1}", "ok"]'
+}
+
+@test "two files of one name can be measured, each under a name of its own" {
+    mkdir old new
+    cp "$GUESTS/libtoy.so" old/libmine.so
+    cp "$GUESTS/libtoy.so" new/libmine.so
+    bench run "$WORKLOADS/small.yaml" -b old/libmine.so,new/libmine.so
+    expect_code 2
+    expect_error 'two back ends would be called mine \(.*old/libmine\.so and .*new/libmine\.so\).*NAME=PATH'
+    bench run "$WORKLOADS/small.yaml" --reps 2 --json - -b old=old/libmine.so,new=./new/libmine.so \
+        --gate 'new:fill/all/ns_per_op < 1000x old'
+    expect_code 0
+    expect_json '[.backends[].name] == ["old", "new"] and all(.backends[]; .status == "ok")'
+    expect_json '[.backends[].path | split("/")[-2]] == ["old", "new"]'
+    expect_json '.gates[0].entries[0].backend == "new" or (.gates[0] | tostring | contains("new"))'
+    bench run "$WORKLOADS/small.yaml" --reps 1 --json - -b checked+new=./new/libmine.so
+    expect_json '.backends[0].name == "checked+new"'
+}
+
+@test "a name of one's own is for a path, and is no name that there is" {
+    refused() { # PATTERN LIST
+        bench run "$WORKLOADS/small.yaml" -b "$2"
+        expect_code 2
+        expect_error "$1"
+    }
+    refused 'only a path can be given a name' fast=jemalloc
+    refused 'the name of a back end already' "jemalloc=$GUESTS/libtoy.so"
+    refused 'the name of a back end already' "null=$GUESTS/libtoy.so"
+    refused 'a name has 1 to 64 letters' "a+b=$GUESTS/libtoy.so"
+    refused 'are the same back end' "a=$GUESTS/libtoy.so,b=$GUESTS/libtoy.so"
+}
+
+foreign() { # a workload that names a library
+    { sed '/^phases/,$d' "$WORKLOADS/small.yaml"
+      printf '%s\n' 'backends:' "  - {name: glibc}" "  - {name: '$1'}"
+      sed -n '/^phases/,$p' "$WORKLOADS/small.yaml"; } >foreign.yaml
+}
+
+@test "a library that the workload names is not run without --allow-plugins" {
+    for name in "$GUESTS/libtoy.so" "checked+$GUESTS/libtoy.so" "x=$GUESTS/libtoy.so"; do
+        foreign "$name"
+        bench run foreign.yaml --reps 1 --json -
+        expect_code 2
+        expect_error "the workload's back end [a-z+]+ is a library.*--allow-plugins"
+        [ ! -s "$OUT/stdout" ]
+    done
+    foreign "$GUESTS/libtoy.so"
+    bench check foreign.yaml
+    expect_code 0
+    grep -q '^toy is a library that the workload names: run needs --allow-plugins$' "$OUT/stdout"
+    bench run foreign.yaml --reps 1 --json - --allow-plugins
+    expect_code 0
+    expect_json '[.backends[].name] == ["glibc", "toy"]'
+    bench run foreign.yaml --reps 1 --json - -b "$GUESTS/libtoy.so" # who names it wants it
+    expect_code 0
+}
+
+# U+202E, U+2066, U+200F: not seen, but what follows is read backwards.
+@test "a name that turns the direction of text is escaped wherever it is shown" {
+    turning=$(printf 'a\342\200\256b\342\201\246c\342\200\217d')
+    cp "$ROOT/traces/perl-words.abt" "$turning.abt"
+    bench trace info "$turning.abt" nowhere-"$turning".abt
+    cat "$OUT/stdout" "$OUT/stderr" >all
+    bench run "$turning.yaml"
+    cat "$OUT/stderr" >>all
+    bench run "$WORKLOADS/small.yaml" -b "$turning"
+    cat "$OUT/stderr" >>all
+    jq --arg name "$turning" '.workload.name = $name | .schema = $name' \
+        "$ROOT/tests/golden/results/good/run.json" >bad.json
+    bench report bad.json
+    expect_code 3
+    cat "$OUT/stderr" >>all
+    grep -q 'a\\xe2\\x80\\xaeb' all || fail "$(cat all)"
+    ! LC_ALL=C grep -q "$(printf '\342\200\256\|\342\201\246\|\342\200\217')" all || fail "came through"
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waits of lanes: they end when what is wanted is there, sleep rather than burn the CPU, and are
+ * told apart from it; who sleeps is woken, though late where all CPUs are busy.
+ */
+#include "core/clock.h"
+#include "support/cmocka.h"
+#include "worker/wait.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct ab_run_block *block;
+static struct ab_worker w;
+static struct ab_lane *lanes; /* 0 goes ahead, 1 … wait */
+
+static void begin(uint32_t n_busy, uint32_t n_cpus)
+{
+    w = (struct ab_worker){.block = block, .n_cpus = n_cpus};
+    for (uint32_t i = 0; i < 4; i++) {
+        lanes[i] = (struct ab_lane){.w = &w, .index = i, .n_busy = n_busy,
+                                    .is_crowded = n_busy > n_cpus};
+        ab_gauge_reset(&lanes[i].published, 0);
+        ab_gauge_reset(&lanes[i].frame, 0);
+        ab_gauge_reset(&lanes[i].turn, 0);
+    }
+}
+
+struct waiter {
+    pthread_t thread;
+    struct ab_lane *lane;
+    struct ab_gauge *gauge;
+    uint32_t first, last;
+    uint64_t cpu_ns, wall_ns;
+};
+
+static void *wait_in_thread(void *user)
+{
+    struct waiter *x = user;
+    uint64_t cpu = ab_clock_thread_cpu_ns(), wall = ab_clock_now_ns();
+    for (uint32_t i = x->first; i <= x->last; i++)
+        if (ab_gauge_read(x->gauge) < i)
+            ab_wait_for(x->lane, x->gauge, i);
+    x->cpu_ns = ab_clock_thread_cpu_ns() - cpu;
+    x->wall_ns = ab_clock_now_ns() - wall;
+    return NULL;
+}
+
+static void start(struct waiter *x, uint32_t lane, struct ab_gauge *gauge, uint32_t first,
+                  uint32_t last)
+{
+    *x = (struct waiter){.lane = &lanes[lane], .gauge = gauge, .first = first, .last = last};
+    assert_int_equal(pthread_create(&x->thread, NULL, wait_in_thread, x), 0);
+}
+
+static void await_sleepers(uint32_t n)
+{
+    while (__atomic_load_n(&w.n_asleep, __ATOMIC_RELAXED) != n)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static void who_waits_sleeps_and_it_is_told_what_that_took(void **state)
+{
+    (void)state;
+    for (uint32_t n_cpus = 1; n_cpus <= 2; n_cpus++) {
+        struct waiter x;
+        begin(2, n_cpus);
+        start(&x, 1, &lanes[0].published, 5, 5);
+        await_sleepers(1);
+        nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+        ab_gauge_set(&lanes[0], &lanes[0].published, 5);
+        ab_wait_wake_all(&lanes[0]);
+        pthread_join(x.thread, NULL);
+        assert_int_equal(w.n_asleep, 0);
+        assert_true(x.cpu_ns < x.wall_ns / 2);
+        assert_true(lanes[1].wait_ticks > 0 && lanes[1].awake_ticks <= lanes[1].wait_ticks / 2);
+        assert_int_equal(lanes[1].asleep_cpu_ns > 0, n_cpus == 1);
+        assert_true(lanes[1].asleep_cpu_ns <= x.cpu_ns);
+    }
+}
+
+/* Three who want different things of one lane, all far apart: nobody is forgotten. */
+static void each_is_woken_for_what_it_wants(void **state)
+{
+    (void)state;
+    for (uint32_t n_cpus = 1; n_cpus <= 8; n_cpus += 7) {
+        struct waiter x[3];
+        begin(4, n_cpus);
+        for (uint32_t i = 0; i < 3; i++)
+            start(&x[i], i + 1, &lanes[0].published, 700 * i + 1, 20000);
+        for (uint32_t i = 1; i <= 20000; i++) {
+            ab_gauge_set(&lanes[0], &lanes[0].published, i);
+            if (i % 500 == 0)
+                sched_yield();
+        }
+        ab_wait_wake_all(&lanes[0]);
+        for (uint32_t i = 0; i < 3; i++)
+            pthread_join(x[i].thread, NULL);
+        assert_int_equal(w.n_asleep, 0);
+        assert_true(lanes[0].wait_ticks == 0);
+    }
+}
+
+/* Two lanes, each of which may go a step ahead of the other. */
+static void *leapfrog(void *user)
+{
+    struct ab_lane *lane = user, *other = lane == &lanes[0] ? &lanes[1] : &lanes[0];
+    for (uint32_t i = 1; i <= 3000; i++) {
+        ab_gauge_set(lane, &lane->published, i);
+        if (ab_gauge_read(&other->published) < i)
+            ab_wait_for(lane, &other->published, i);
+    }
+    ab_wait_wake_all(lane);
+    return NULL;
+}
+
+static void two_that_wait_for_each_other_come_to_an_end(void **state)
+{
+    (void)state;
+    for (uint32_t n_cpus = 1; n_cpus <= 2; n_cpus++) {
+        pthread_t thread;
+        begin(2, n_cpus);
+        assert_int_equal(pthread_create(&thread, NULL, leapfrog, &lanes[1]), 0);
+        leapfrog(&lanes[0]);
+        pthread_join(thread, NULL);
+        assert_int_equal(lanes[0].published.count, 3000);
+        assert_int_equal(lanes[1].published.count, 3000);
+    }
+}
+
+/* The gauge still says that it is wanted: nobody has been woken. */
+static bool is_wanted(const struct ab_gauge *gauge)
+{
+    return __atomic_load_n(&gauge->wanted, __ATOMIC_RELAXED) != AB_NOT_WANTED;
+}
+
+static void sleepers_sleep_on_for_a_while_where_no_cpu_is_idle(void **state)
+{
+    (void)state;
+    begin(4, 2);
+    lanes[0].published.wanted = 10;
+    w.n_asleep = 1; /* three of four run, on two CPUs */
+    ab_gauge_set(&lanes[0], &lanes[0].published, 11);
+    assert_true(is_wanted(&lanes[0].published));
+    ab_gauge_set(&lanes[0], &lanes[0].published, 11 + 512);
+    assert_false(is_wanted(&lanes[0].published));
+
+    lanes[0].published.wanted = 600;
+    ab_gauge_set(&lanes[0], &lanes[0].published, 599);
+    ab_wait_wake_all(&lanes[0]);
+    assert_true(is_wanted(&lanes[0].published));
+    ab_gauge_set(&lanes[0], &lanes[0].published, 600);
+    assert_true(is_wanted(&lanes[0].published));
+    ab_wait_wake_all(&lanes[0]); /* it falls asleep itself */
+    assert_false(is_wanted(&lanes[0].published));
+
+    w.n_asleep = 3; /* one CPU is idle */
+    lanes[0].frame.wanted = 3;
+    ab_gauge_set(&lanes[0], &lanes[0].frame, 3);
+    assert_false(is_wanted(&lanes[0].frame));
+
+    w.n_asleep = 1;
+    lanes[2].turn.wanted = 7; /* a turn is wanted by nobody else */
+    ab_gauge_set(&lanes[0], &lanes[2].turn, 7);
+    assert_false(is_wanted(&lanes[2].turn));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_sleeps_and_it_is_told_what_that_took),
+        cmocka_unit_test(each_is_woken_for_what_it_wants),
+        cmocka_unit_test(two_that_wait_for_each_other_come_to_an_end),
+        cmocka_unit_test(sleepers_sleep_on_for_a_while_where_no_cpu_is_idle),
+    };
+    block = calloc(1, sizeof *block);
+    lanes = aligned_alloc(64, 4 * sizeof lanes[0]);
+    block->request.tail_1us_ticks = 3000;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(lanes);
+    free(block);
+    return failed;
+}
