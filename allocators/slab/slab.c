@@ -194,6 +194,7 @@ void ab_slabs_let_go(struct ab_slabs *s)
 static void retire(struct ab_slabs *s, struct ab_slab *slab)
 {
     slab->free = NULL;
+    slab->n_out = 0; /* as of those never used */
     slab->is_zero = false;
     AB_MARK_UNUSED(slab_base(s, slab), AB_SLAB_BYTES);
     if (s->n_kept >= s->keep_max) {
@@ -237,7 +238,6 @@ static void take_partial(struct ab_slab_class *c)
 static void take_fresh(struct ab_slabs *s, struct ab_slab_class *c, struct ab_slab *slab)
 {
     slab->class = (uint8_t)(c - s->classes);
-    slab->n_out = 0;
     c->next = slab_base(s, slab);
     c->limit = c->next + take_all(c, slab) * c->bytes;
     AB_MARK_UNUSED(c->next, AB_SLAB_BYTES);
@@ -411,6 +411,27 @@ static void cool(struct ab_slabs *s, struct ab_slab_class *c)
     }
 }
 
+static bool is_idle(const struct ab_slab *slab, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slab[i].n_out != 0)
+            return false;
+    return true;
+}
+
+/* Huge pages no slab of which is used, each at once: the kernel may have made one whole again
+ * (khugepaged) between the slabs of it that went back one by one. And the rest of the last one,
+ * which came whole. The lock stays, for others could take slabs of them. */
+static void give_huge_pages_back(const struct ab_slabs *s)
+{
+    size_t n = AB_OS_HUGE_BYTES >> AB_SLAB_LOG2;
+    for (size_t i = 0; i + n <= s->n_fresh; i += n)
+        if (is_idle(&s->slabs[i], n))
+            madvise(s->base + (i << AB_SLAB_LOG2), AB_OS_HUGE_BYTES, MADV_DONTNEED);
+    madvise(s->base + (s->n_fresh << AB_SLAB_LOG2),
+            (s->n_committed - s->n_fresh) << AB_SLAB_LOG2, MADV_DONTNEED);
+}
+
 void ab_slabs_purge(struct ab_slabs *s)
 {
     if (s->collect != NULL)
@@ -425,9 +446,8 @@ void ab_slabs_purge(struct ab_slabs *s)
         give_pages_back(s, pop(&s->kept));
     s->n_kept = 0;
     ab_slabs_let_go(s);
-    if (s->huge) /* the last huge page came whole; the lock stays, for others could take slabs of it */
-        madvise(s->base + (s->n_fresh << AB_SLAB_LOG2),
-                (s->n_committed - s->n_fresh) << AB_SLAB_LOG2, MADV_DONTNEED);
+    if (s->huge)
+        give_huge_pages_back(s);
     ab_slabs_large_purge(s);
 }
 

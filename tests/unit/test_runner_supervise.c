@@ -63,7 +63,8 @@ static void signal_parent(void)
         kill(target, SIGTERM); /* a second one ends us at once, were it somebody else's */
         _exit(0);
     }
-    waitpid(child, NULL, 0);
+    siginfo_t info; /* seen to be over, but not reaped: who sent a signal is known while there is a pid */
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
 }
 
 static void ignore_term(void)
