@@ -50,15 +50,13 @@ BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
 $(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
-# What a measuring process contains; everything else lives in the parent only.
-WORKER_SRC := $(sort $(wildcard src/worker/*.c src/verify/*.c)) src/core/clock.c src/core/nearest.c src/core/rng.c \
-              src/core/units.c src/measure/footprint.c src/measure/residency.c \
-              $(sort $(wildcard allocators/*/*.c)) src/backend/builtin.c
-PRELOAD_SRC := $(sort $(wildcard src/record/preload*.c))
-RECORDER_SRC := $(PRELOAD_SRC) src/record/half_pack.c
+sources = $(sort $(shell find $(1) -name '*.c'))
+# What a measuring process contains: these rooms. What a recorded program contains: its preload.
+WORKER_SRC := $(call sources,src/base src/worker allocators)
+RECORDER_SRC := $(call sources,src/record/preload)
+PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(sort $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,\
-                $(wildcard src/*/*.c)) $(wildcard allocators/*/*.c))
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,$(call sources,src allocators))
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
@@ -228,7 +226,7 @@ guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) 
         $(B)/bench/big_trace $(B)/bench/peak_rss
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
-# one unit test by name: make test_measure_hdr
+# one unit test by name: make test_result_hdr
 test_%: $(B)/tests/unit/test_% all guests
 	$(Q)$<
 

@@ -3,7 +3,7 @@
  * The whole contract between allocbench and an allocator. Self-contained: copy this one header.
  *
  * A back end is one constant table of functions. Built-in ones are listed in
- * src/backend/builtin.c; a shared object exports its table as the symbol `ab_backend_v1`:
+ * allocators/builtin.c; a shared object exports its table as the symbol `ab_backend_v1`:
  *
  *     const struct ab_backend ab_backend_v1 = {
  *         .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "mine", …

@@ -10,7 +10,7 @@
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
-#include "allocators/team/team.h"
+#include "allocators/shards/shards.h"
 
 struct ab_heap {
     struct ab_member member;

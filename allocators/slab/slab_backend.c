@@ -8,7 +8,7 @@
 #include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
-#include "allocators/team/team.h"
+#include "allocators/shards/shards.h"
 
 struct ab_heap {
     struct ab_member member;

@@ -7,7 +7,7 @@
  */
 #include "backend/elf.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <elf.h>
 #include <errno.h>

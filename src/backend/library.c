@@ -6,7 +6,7 @@
 #include "backend/library.h"
 
 #include "backend/elf.h"
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
 
 #include <errno.h>

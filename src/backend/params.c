@@ -4,9 +4,9 @@
  */
 #include "backend/params.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "backend/presets.h"
 
 #include "backend/elf.h"
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <glob.h>
 #include <limits.h>

@@ -5,13 +5,13 @@
  */
 #include "backend/selection.h"
 
-#include "backend/builtin.h"
+#include "allocators/builtin.h"
 #include "backend/library.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 
 #include <ctype.h>
 #include <gnu/libc-version.h>

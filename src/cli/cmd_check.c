@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/selection.h"
-#include "cli/cases.h"
+#include "cli/benchmark/cases.h"
 #include "cli/commands.h"
-#include "cli/gates.h"
+#include "cli/benchmark/gate_set.h"
 #include "cli/one_file.h"
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 #include "runner/estimate.h"
 
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
  * neither tells one it is said.
  */
-#include "backend/builtin.h"
+#include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "cli/commands.h"
-#include "cli/list_json.h"
-#include "core/bits.h"
+#include "cli/list_format.h"
+#include "base/bits.h"
 #include "core/text.h"
 #include "report/sink.h"
 

@@ -4,17 +4,17 @@
  * trace also by its first bytes).
  */
 #include "backend/selection.h"
-#include "cli/cases.h"
-#include "cli/build_limit.h"
+#include "cli/benchmark/cases.h"
+#include "cli/benchmark/build_limit.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/text.h"
-#include "report/verify.h"
+#include "report/verify_report.h"
 #include "runner/estimate.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
-#include "runner/verify.h"
+#include "runner/run_checks.h"
 #include "trace/format.h"
 #include "trace/reader.h"
 

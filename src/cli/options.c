@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "trace/tape.h"
+#include "base/units.h"
+#include "tape/tape.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define AB_CLI_OPTIONS_H
 
 #include "core/status.h"
-#include "trace/op.h"
+#include "tape/op.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
  * Numbers as people read them: three significant digits, the unit that fits, a point whatever the
  * locale says.
  */
-#include "core/units.h"
+#include "base/units.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/converter.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "trace/format.h"
 
 #include <stdlib.h>

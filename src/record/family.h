@@ -8,7 +8,7 @@
 #define AB_RECORD_FAMILY_H
 
 #include "record/address_map.h"
-#include "record/stream.h"
+#include "record/spool_reader.h"
 
 struct ab_family;
 

@@ -6,7 +6,7 @@
  */
 #include "record/converter.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define AB_RECORD_RELAY_H
 
 #include "core/status.h"
-#include "record/spool.h"
+#include "record/preload/spool.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #ifndef AB_RECORD_STARTS_H
 #define AB_RECORD_STARTS_H
 
-#include "record/stream.h"
+#include "record/spool_reader.h"
 
 struct ab_unseen { /* processes of one program, with one reason */
     char path[240]; /* as it was called */

@@ -6,7 +6,7 @@
 #ifndef AB_REPORT_CSV_H
 #define AB_REPORT_CSV_H
 
-#include "measure/result.h"
+#include "result/result.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "report/format.h"
 
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #define AB_REPORT_SINK_H
 
 #include "core/status.h"
-#include "measure/result.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 #include <stdio.h>

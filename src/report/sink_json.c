@@ -6,9 +6,9 @@
  */
 #include "report/sink.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 #include "report/format.h"
 
 #include <jansson.h>

@@ -5,7 +5,7 @@
 #ifndef AB_RUNNER_CASE_H
 #define AB_RUNNER_CASE_H
 
-#include "measure/run.h"
+#include "wire/run.h"
 
 struct ab_case {
     enum ab_source source;

@@ -2,7 +2,7 @@
 #include "runner/classify.h"
 
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "runner/estimate.h"
 
 #include "runner/available.h"
-#include "runner/sampling.h"
+#include "runner/sample_plan.h"
 
 uint64_t ab_estimate_heap_bytes(const struct ab_facts *f, bool never_frees)
 {

@@ -7,7 +7,7 @@
 #define AB_RUNNER_RESUME_H
 
 #include "core/status.h"
-#include "measure/result.h"
+#include "result/result.h"
 
 /* Before anything runs: tool, workload, tape, settings, seed, blocks, machine, and the list of back
  * ends. AB_USAGE names all that differs; AB_INPUT: `old` is no partial result. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/run.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
-#include "runner/sampling.h"
+#include "runner/sample_plan.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 

@@ -6,11 +6,11 @@
 #ifndef AB_RUNNER_RUN_H
 #define AB_RUNNER_RUN_H
 
-#include "core/clock.h"
-#include "core/rng.h"
-#include "measure/memory_report.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "wire/memory_report.h"
 #include "runner/case.h"
-#include "runner/tape_map.h"
+#include "runner/tape/tape_image.h"
 
 struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/session.h"
 
-#include "core/units.h"
+#include "base/units.h"
 #include "runner/estimate.h"
-#include "runner/fold_depth.h"
-#include "runner/fold_memory.h"
+#include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_memory.h"
 #include "runner/resume.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/supervise.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/leftover.h"
 
 #include <dirent.h>

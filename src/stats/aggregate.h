@@ -6,7 +6,7 @@
 #ifndef AB_STATS_AGGREGATE_H
 #define AB_STATS_AGGREGATE_H
 
-#include "measure/result.h"
+#include "result/result.h"
 
 /* One number a block. */
 struct ab_spread {

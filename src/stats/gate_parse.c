@@ -6,9 +6,9 @@
  */
 #include "stats/gate.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "core/units.h"
+#include "base/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
 
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 #include "stats/aggregate.h"
 
 struct ab_metric {

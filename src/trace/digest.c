@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/digest.h"
 
-#include "core/bytes.h"
-#include "trace/block_kinds.h"
+#include "base/bytes.h"
+#include "trace/chunk_kinds.h"
 
 #include <string.h>
 

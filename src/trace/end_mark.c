@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/end_mark.h"
 
-#include "core/bytes.h"
+#include "base/bytes.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
 

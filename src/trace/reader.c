@@ -6,15 +6,15 @@
  */
 #include "trace/reader.h"
 
-#include "core/bits.h"
-#include "core/bytes.h"
+#include "base/bits.h"
+#include "base/bytes.h"
 #include "core/text.h"
-#include "trace/account.h"
-#include "trace/block.h"
+#include "trace/live_state.h"
+#include "trace/chunk.h"
 #include "trace/checksum.h"
 #include "trace/digest.h"
 #include "trace/format.h"
-#include "trace/pack.h"
+#include "trace/compress.h"
 #include "trace/summary.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define AB_TRACE_READER_H
 
 #include "core/status.h"
-#include "trace/tape.h"
+#include "tape/tape.h"
 
 #include <stdbool.h>
 #include <stddef.h>

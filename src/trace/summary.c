@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/summary.h"
 
-#include "core/bytes.h"
+#include "base/bytes.h"
 #include "trace/format.h"
 
 void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)

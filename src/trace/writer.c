@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/writer.h"
 
-#include "core/bytes.h"
-#include "trace/account.h"
-#include "trace/block.h"
+#include "base/bytes.h"
+#include "trace/live_state.h"
+#include "trace/chunk.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
-#include "trace/pack.h"
+#include "trace/compress.h"
 #include "trace/summary.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "worker/lanes.h"
 
-#include "core/bits.h"
-#include "core/clock.h"
-#include "worker/memory.h"
+#include "base/bits.h"
+#include "base/clock.h"
+#include "worker/memory/memory.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>

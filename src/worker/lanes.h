@@ -19,7 +19,7 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
 /* In a pass. */
 void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase);
 void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
-/* What a WAIT of the tape says: its slot (trace/op.h) and its operand. */
+/* What a WAIT of the tape says: its slot (tape/op.h) and its operand. */
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand);
 /* Behind an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
  * behind it. */

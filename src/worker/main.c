@@ -4,10 +4,10 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
-#include "worker/inline.h"
+#include "worker/target/inline_backend.h"
 #include "worker/lanes.h"
-#include "worker/memory.h"
-#include "worker/verify.h"
+#include "worker/memory/memory.h"
+#include "worker/preflight.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worker/wait.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -7,8 +7,8 @@
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
 
-#include "measure/run.h"
-#include "worker/face.h"
+#include "wire/run.h"
+#include "worker/target/allocator_calls.h"
 
 #include <stdbool.h>
 

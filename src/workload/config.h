@@ -6,10 +6,10 @@
 #ifndef AB_WORKLOAD_CONFIG_H
 #define AB_WORKLOAD_CONFIG_H
 
-#include "trace/op.h"
+#include "tape/op.h"
 #include "workload/diag.h"
 #include "workload/dist.h"
-#include "workload/remark.h"
+#include "workload/parse/gate_lines.h"
 #include "workload/values.h"
 #include "workload/workload.h"
 

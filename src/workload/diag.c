@@ -6,7 +6,7 @@
  */
 #include "workload/diag.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "workload/dist.h"
 
-#include "core/bits.h"
-#include "workload/real.h"
+#include "base/bits.h"
+#include "workload/portable_math.h"
 
 #include <stdlib.h>
 

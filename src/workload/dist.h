@@ -24,7 +24,7 @@
 #ifndef AB_WORKLOAD_DIST_H
 #define AB_WORKLOAD_DIST_H
 
-#include "core/rng.h"
+#include "base/rng.h"
 
 #include <stddef.h>
 

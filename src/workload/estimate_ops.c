@@ -4,7 +4,7 @@
  */
 #include "workload/estimate_ops.h"
 
-#include "trace/tape.h"
+#include "tape/tape.h"
 
 #include <stdio.h>
 

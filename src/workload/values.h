@@ -13,7 +13,7 @@
 #ifndef AB_WORKLOAD_VALUES_H
 #define AB_WORKLOAD_VALUES_H
 
-#include "core/units.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include "workload/workload.h"
 
 #include "trace/format.h"
-#include "workload/generate.h"
-#include "workload/read.h"
+#include "workload/generate/generate.h"
+#include "workload/parse/read.h"
 
 #include <errno.h>
 #include <fcntl.h>

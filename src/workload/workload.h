@@ -7,7 +7,7 @@
 #define AB_WORKLOAD_WORKLOAD_H
 
 #include "core/status.h"
-#include "trace/tape.h"
+#include "tape/tape.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
  * THREADS numbers come up over the whole trace; AT_ONCE of them are alive: the oldest ends when the
  * next begins.
  */
-#include "core/rng.h"
+#include "base/rng.h"
 #include "trace/writer.h"
 
 #include <stdlib.h>

@@ -6,15 +6,15 @@
  *          command_costs WORKER TRACE BACKEND ROUNDS   whole and in bursts by turns: median ratio
  */
 #include "backend/selection.h"
-#include "cli/cases.h"
-#include "core/clock.h"
+#include "cli/benchmark/cases.h"
+#include "base/clock.h"
 #include "runner/available.h"
 #include "runner/estimate.h"
-#include "runner/fold_depth.h"
+#include "runner/fold/fold_depth.h"
 #include "runner/run.h"
 #include "runner/supervise.h"
-#include "runner/tape_file.h"
-#include "trace/feed.h"
+#include "runner/tape/tape_file.h"
+#include "trace_tools/burst_source.h"
 
 #include <sha2.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *   hdr_record ns               prints nanoseconds a record, the least of several rounds
  * Values are those of an allocator: 20 to 83 ns, one in 64 up to 65 us.
  */
-#include "measure/hdr.h"
+#include "result/hdr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

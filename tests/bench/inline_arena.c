@@ -8,8 +8,8 @@
  */
 #include "allocators/arena/arena.h"
 #include "allocators/paged/paged_arena.h"
-#include "core/clock.h"
-#include "core/rng.h"
+#include "base/clock.h"
+#include "base/rng.h"
 
 #include <limits.h>
 #include <malloc.h>

@@ -7,8 +7,8 @@
  */
 #include "allocators/pool/pool.h"
 #include "allocators/slab/slab.h"
-#include "core/clock.h"
-#include "core/rng.h"
+#include "base/clock.h"
+#include "base/rng.h"
 
 #include <stdio.h>
 #include <stdlib.h>

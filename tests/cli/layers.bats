@@ -25,20 +25,20 @@ violates() { # PATTERN FILE LINE…
 }
 
 @test "a tree that keeps the rules passes" {
-    tree src/report/c.c '#include "measure/result.h"' '/* printf( stdout exit(1) */' \
+    tree src/report/c.c '#include "result/result.h"' '/* printf( stdout exit(1) */' \
         'const char *s = "exit(1) stdout";' 'void f(void) __attribute__((format(printf, 1, 2)));'
 }
 
 @test "an include against the order of the layers is found, with its line" {
-    violates 'src/core/c.c:2: core may not include "trace/op.h"' \
-        src/core/c.c '' '#include "trace/op.h"'
+    violates 'src/core/c.c:2: core may not include "tape/op.h"' \
+        src/core/c.c '' '#include "tape/op.h"'
     violates 'report may not include "runner/run.h"' src/report/c.c ' #  include "runner/run.h"'
     violates 'worker may not include "workload/config.h"' src/worker/c.c '#include "workload/config.h"'
     violates 'measure may not include "trace/reader.h"' src/measure/c.c '#include "trace/reader.h"'
-    violates 'record may not include "measure/run.h"' src/record/c.c '#include "measure/run.h"'
-    violates 'stats may not include "measure/run.h"' src/stats/c.c '#include "measure/run.h"'
+    violates 'record may not include "wire/run.h"' src/record/c.c '#include "wire/run.h"'
+    violates 'stats may not include "wire/run.h"' src/stats/c.c '#include "wire/run.h"'
     violates 'runner may not include "cli/options.h"' src/runner/c.c '#include "cli/options.h"'
-    violates 'allocators may not include "core/bits.h"' allocators/x/x.c '#include "core/bits.h"'
+    violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 
 @test "a folder that is no layer is found" {

@@ -7,7 +7,7 @@
 #define AB_TESTS_CONTRACT_SUBJECT_H
 
 #include "backend/params.h"
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

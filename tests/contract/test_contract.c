@@ -8,8 +8,8 @@
 #include "contract/malloc_boundary.h"
 #include "contract/subject.h"
 
-#include "backend/builtin.h"
-#include "core/rng.h"
+#include "allocators/builtin.h"
+#include "base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,9 +6,9 @@
  * AB_TRACE_UNCHECKED the block checksums are not compared.
  */
 #include "fuzz/input_file.h"
-#include "trace/check_trace.h"
-#include "trace/cut.h"
-#include "trace/survey.h"
+#include "trace_tools/check_trace.h"
+#include "trace_tools/cut.h"
+#include "trace_tools/trace_stats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,7 +3,7 @@
  * libFuzzer entry: any bytes as a stored result. What is accepted must be writable, must come back
  * as the same document, and must print.
  */
-#include "report/read_result.h"
+#include "report/read/read_result.h"
 #include "report/sink.h"
 
 #include <stdio.h>

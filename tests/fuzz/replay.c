@@ -4,7 +4,7 @@
  * a few hundred deterministic changes, and prints one TAP line a file. Behind --every each file is
  * fed again with every single byte changed in two ways, and cut at every length.
  */
-#include "core/rng.h"
+#include "base/rng.h"
 
 #include <dirent.h>
 #include <stdbool.h>

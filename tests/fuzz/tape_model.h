@@ -6,7 +6,7 @@
 #ifndef AB_TESTS_FUZZ_TAPE_MODEL_H
 #define AB_TESTS_FUZZ_TAPE_MODEL_H
 
-#include "trace/tape.h"
+#include "tape/tape.h"
 
 enum {
     MODEL_LANES = 8,

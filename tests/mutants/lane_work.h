@@ -9,7 +9,7 @@
 #define AB_TESTS_MUTANTS_LANE_WORK_H
 
 #include "allocators/ab_backend.h"
-#include "core/rng.h"
+#include "base/rng.h"
 
 #include <pthread.h>
 #include <sched.h>

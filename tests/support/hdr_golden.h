@@ -6,7 +6,7 @@
 #ifndef AB_TESTS_HDR_GOLDEN_H
 #define AB_TESTS_HDR_GOLDEN_H
 
-#include "measure/hdr.h"
+#include "result/hdr.h"
 
 enum { HDR_GOLDEN_PERCENTILES = 13 };
 

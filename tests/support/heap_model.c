@@ -2,7 +2,7 @@
 #include "support/heap_model.h"
 
 #include "backend/params.h"
-#include "core/rng.h"
+#include "base/rng.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_depth.h"
 
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_session.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <math.h>
 #include <setjmp.h>

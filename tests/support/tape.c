@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/tape.h"
 
-#include "core/rng.h"
+#include "base/rng.h"
 #include "support/cmocka.h"
 
 static void churn(struct ab_tape_builder *b, uint32_t n, uint32_t rounds)

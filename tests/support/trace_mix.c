@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/trace_mix.h"
 
-#include "core/rng.h"
+#include "base/rng.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

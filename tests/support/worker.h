@@ -5,8 +5,8 @@
 #ifndef AB_TESTS_SUPPORT_WORKER_H
 #define AB_TESTS_SUPPORT_WORKER_H
 
-#include "runner/tape_map.h"
-#include "verify/target.h"
+#include "runner/tape/tape_image.h"
+#include "worker/checks/target.h"
 #include "worker/lanes.h"
 
 /* Fills what the worker's main would, from a tape's mapping; w->block is the caller's, its request

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/params.h"
 
-#include "backend/builtin.h"
+#include "allocators/builtin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

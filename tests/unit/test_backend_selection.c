@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/selection.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "guests.h"
 
 #include <setjmp.h>

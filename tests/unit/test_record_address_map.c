@@ -5,7 +5,7 @@
  */
 #include "record/address_map.h"
 
-#include "core/rng.h"
+#include "base/rng.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

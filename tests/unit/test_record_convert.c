@@ -6,7 +6,7 @@
  */
 #include "record/convert.h"
 
-#include "record/half_pack.h"
+#include "record/preload/spool_codec.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 

@@ -3,11 +3,11 @@
  * Results read back: the same document comes out that went in; and what is no result is refused
  * with its place.
  */
-#include "report/read_result.h"
+#include "report/read/read_result.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "core/text.h"
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 #include "report/sink.h"
 #include "support/report_depth.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/sink.h"
 
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 #include "support/report_locale.h"
 #include "support/report_depth.h"
 

@@ -5,7 +5,7 @@
  */
 #include "report/sink.h"
 
-#include "measure/result_fields.h"
+#include "result/result_fields.h"
 #include "support/report_locale.h"
 #include "support/report_depth.h"
 

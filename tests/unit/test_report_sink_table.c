@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/sink.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "report/format.h"
 #include "support/report_session.h"
 

@@ -2,8 +2,8 @@
  *
  * Hand-made worker reports folded into results: every number can be computed on paper.
  */
-#include "runner/fold.h"
-#include "runner/sampling.h"
+#include "runner/fold/fold.h"
+#include "runner/sample_plan.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

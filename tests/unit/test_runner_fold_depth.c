@@ -3,8 +3,8 @@
  * Samples by size and over time: nothing is lost, nothing counted twice, and what a worker says
  * about sizes is believed within bounds only.
  */
-#include "runner/fold_depth.h"
-#include "runner/sampling.h"
+#include "runner/fold/fold_depth.h"
+#include "runner/sample_plan.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

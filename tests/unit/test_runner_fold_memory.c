@@ -3,8 +3,8 @@
  * Hand-made memory reports: what is told, what is refused with which reason, and that no report,
  * however false, does harm.
  */
-#include "core/rng.h"
-#include "runner/fold_memory.h"
+#include "base/rng.h"
+#include "runner/fold/fold_memory.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/resume.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 #include "support/report_session.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  *
  * Real processes: what ends by itself, what must be ended, and what it leaves behind.
  */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "runner/supervise.h"
 #include "support/cmocka.h"
 

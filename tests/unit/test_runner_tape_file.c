@@ -2,7 +2,7 @@
  *
  * A tape file of several bursts: each where the head says, in a file that nobody can write to.
  */
-#include "runner/tape_file.h"
+#include "runner/tape/tape_file.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

@@ -7,7 +7,7 @@
 
 #include "support/report_session.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
  */
 #include "stats/gate.h"
 
-#include "core/bits.h"
+#include "base/bits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

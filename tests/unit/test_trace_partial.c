@@ -2,10 +2,10 @@
  *
  * A file that was cut anywhere, a file with any byte changed: what may be read of it.
  */
-#include "core/bytes.h"
+#include "base/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/check_trace.h"
+#include "trace_tools/check_trace.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
 

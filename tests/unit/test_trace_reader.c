@@ -2,7 +2,7 @@
  *
  * Trace files that are whole are read as written; everything else is refused at its place.
  */
-#include "core/bytes.h"
+#include "base/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "trace/digest.h"

@@ -4,10 +4,10 @@
  * free comes before its alloc, lanes never part further than the window says, and a strict order
  * is the order of the pushes. Run under TSan this proves the guards of the tape.
  */
-#include "core/rng.h"
+#include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/worker.h"
-#include "worker/verify.h"
+#include "worker/preflight.h"
 
 #include <malloc.h>
 #include <stdlib.h>

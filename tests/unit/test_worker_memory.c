@@ -5,7 +5,7 @@
  */
 #include "support/cmocka.h"
 #include "support/worker.h"
-#include "worker/memory_pass.h"
+#include "worker/memory/memory_pass.h"
 
 #include <stdlib.h>
 #include <string.h>

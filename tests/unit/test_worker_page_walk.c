@@ -3,10 +3,10 @@
  * What pages hold, of blocks at places that this test chooses in memory that it writes itself:
  * every figure is counted a second time, page by page, or on paper.
  */
-#include "core/rng.h"
-#include "measure/residency.h"
+#include "base/rng.h"
+#include "worker/memory/residency.h"
 #include "support/cmocka.h"
-#include "worker/page_walk.h"
+#include "worker/memory/page_walk.h"
 
 #include <stdlib.h>
 #include <string.h>

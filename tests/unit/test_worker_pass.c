@@ -6,7 +6,7 @@
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "support/worker.h"
-#include "worker/verify.h"
+#include "worker/preflight.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Waits of lanes: they end when what is wanted is there, sleep rather than burn the CPU, and are
  * told apart from it; who sleeps is woken, though late where all CPUs are busy.
  */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "support/cmocka.h"
 #include "worker/wait.h"
 

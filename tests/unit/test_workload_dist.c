@@ -5,7 +5,7 @@
  */
 #include "workload/dist.h"
 
-#include "workload/real.h"
+#include "workload/portable_math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * The live set against a plain model: an array of ages.
  */
-#include "workload/live_set.h"
+#include "workload/generate/live_set.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
  */
 #include "support/workload_ops.h"
 
-#include "core/rng.h"
+#include "base/rng.h"
 #include "core/text.h"
-#include "trace/slot_pool.h"
+#include "tape/slot_pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
  *
  * The message queue against a plain model: an array of messages.
  */
-#include "workload/queue.h"
+#include "workload/generate/queue.h"
 
-#include "core/rng.h"
+#include "base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * The grammar of scalars: what comes out, or which bytes are blamed and why.
  */
-#include "core/bits.h"
+#include "base/bits.h"
 #include "support/report_locale.h"
 #include "workload/values.h"
 

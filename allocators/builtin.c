@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One line a back end: the name of its table. The skeleton is here as it stands, under the name
+ * that a shared object exports.
+ */
+#include "allocators/builtin.h"
+
+#include <string.h>
+
+#define BUILTINS(X) \
+    X(ab_arena_backend) \
+    X(ab_pool_backend) \
+    X(ab_slab_backend) \
+    X(ab_paged_backend) \
+    X(ab_handle_backend) \
+    X(ab_system_backend) \
+    X(ab_null_backend) \
+    X(ab_backend_v1)
+
+#define X(table) extern const struct ab_backend table;
+BUILTINS(X)
+#undef X
+
+static const struct ab_backend *const builtins[] = {
+#define X(table) &table,
+    BUILTINS(X)
+#undef X
+};
+
+enum { N_BUILTINS = sizeof builtins / sizeof builtins[0] };
+
+const struct ab_backend *ab_builtin_find(const char *name)
+{
+    for (size_t i = 0; i < N_BUILTINS; i++)
+        if (strcmp(builtins[i]->name, name) == 0)
+            return builtins[i];
+    return NULL;
+}
+
+bool ab_builtin_has_inline(const char *name)
+{
+    static const char *const names[] = {"arena", "pool", "slab", "null"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+size_t ab_builtin_count(void)
+{
+    return N_BUILTINS;
+}
+
+const struct ab_backend *ab_builtin_at(size_t index)
+{
+    return builtins[index];
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Alignment and powers of two.
+ */
+#ifndef AB_BASE_BITS_H
+#define AB_BASE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AB_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define AB_LIKELY(x) __builtin_expect(!!(x), 1)
+#define AB_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+static inline bool ab_is_pow2(uint64_t x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
+}
+
+/* a must be a power of two; wraps at 2^64 as unsigned arithmetic does. */
+static inline uint64_t ab_align_up(uint64_t x, uint64_t a)
+{
+    return (x + a - 1) & ~(a - 1);
+}
+
+/* x > 0 */
+static inline unsigned ab_log2(uint64_t x)
+{
+    return 63u - (unsigned)__builtin_clzll(x);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec ts;
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t ab_clock_now_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t ab_clock_thread_cpu_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t ab_clock_process_cpu_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* A pair (raw time, ticks) whose two readings lie as close together as 64 tries allow. */
+static void read_pair(uint64_t *raw_ns, uint64_t *ticks)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 64; i++) {
+        uint64_t a = ab_tick_begin(), ns = read_clock(CLOCK_MONOTONIC_RAW), b = ab_tick_end();
+        if (b - a < best) {
+            best = b - a;
+            *raw_ns = ns;
+            *ticks = a + (b - a) / 2;
+        }
+    }
+}
+
+enum { GAP_MAX = 400, STEP_MIN = 4 };
+
+/* Differences of readings taken at dithered distances, by size. */
+static void collect_gaps(uint32_t gaps[GAP_MAX])
+{
+    for (unsigned i = 0; i < GAP_MAX; i++)
+        gaps[i] = 0;
+    for (unsigned i = 0; i < 100000; i++) {
+        uint64_t a = ab_tick_begin();
+        for (volatile unsigned spin = i * 7u % 13u; spin > 0; spin--)
+            ;
+        uint64_t d = ab_tick_end() - a;
+        if (d < GAP_MAX)
+            gaps[d]++;
+    }
+}
+
+/* Share of the gaps that are a multiple of `step`, give or take one tick. By chance alone it is
+ * 3/step, at most three quarters. */
+static double share_of_multiples(const uint32_t gaps[GAP_MAX], unsigned step)
+{
+    uint64_t all = 0, multiples = 0;
+    for (unsigned d = 0; d < GAP_MAX; d++) {
+        unsigned rest = d % step;
+        all += gaps[d];
+        if (rest <= 1 || rest == step - 1)
+            multiples += gaps[d];
+    }
+    return all == 0 ? 0 : (double)multiples / (double)all;
+}
+
+/* A counter that is fed by a slower clock moves in steps (26 ticks of a 2.6 GHz counter fed at
+ * 100 MHz, say): the largest step that nearly all differences are multiples of. 1 = no steps. */
+static unsigned quantum_ticks(void)
+{
+    uint32_t gaps[GAP_MAX];
+    collect_gaps(gaps);
+    for (unsigned step = GAP_MAX / 4; step >= STEP_MIN; step--)
+        if (share_of_multiples(gaps, step) > 0.97)
+            return step;
+    return 1;
+}
+
+void ab_clock_calibrate(struct ab_clock *clock)
+{
+    uint64_t ns0, ns1, t0, t1;
+    read_pair(&ns0, &t0);
+    unsigned quantum = quantum_ticks();
+    struct timespec rest = {0, 50000000};
+    nanosleep(&rest, NULL);
+    read_pair(&ns1, &t1);
+    clock->ns_per_tick = (double)(ns1 - ns0) / (double)(t1 - t0);
+    clock->quantum_ns = quantum * clock->ns_per_tick;
+}

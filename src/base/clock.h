@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tick counter of the CPU and what is known about it. Ticks are recorded, nanoseconds are
+ * computed at the end. Needs a constant-rate counter (constant_tsc and nonstop_tsc on x86-64,
+ * the generic timer on aarch64); ab_clock_describe says when it is not.
+ */
+#ifndef AB_BASE_CLOCK_H
+#define AB_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+
+#include <x86intrin.h>
+
+/* Opens a timed interval: nothing before it is still running, nothing behind it has begun. */
+static inline uint64_t ab_tick_begin(void)
+{
+    uint64_t t = __rdtsc();
+    _mm_lfence();
+    return t;
+}
+
+/* Closes a timed interval: waits for all that was begun inside it. Also the chained reading of
+ * the tail pass, where the end of one op is the beginning of the next. */
+static inline uint64_t ab_tick_end(void)
+{
+    unsigned cpu;
+    return __rdtscp(&cpu);
+}
+
+static inline void ab_cpu_pause(void)
+{
+    _mm_pause();
+}
+
+#elif defined(__aarch64__)
+
+static inline uint64_t ab_tick_begin(void)
+{
+    uint64_t t;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(t)::"memory");
+    return t;
+}
+
+static inline uint64_t ab_tick_end(void)
+{
+    return ab_tick_begin();
+}
+
+static inline void ab_cpu_pause(void)
+{
+    __asm__ volatile("yield" ::: "memory");
+}
+
+#else
+#error "allocbench knows the tick counters of x86-64 and aarch64"
+#endif
+
+struct ab_clock {
+    double ns_per_tick;
+    double quantum_ns; /* the counter moves in steps of this size; differences below are noise */
+};
+
+/* Nanoseconds of CLOCK_MONOTONIC, of this thread's CPU time, of this process's CPU time. */
+uint64_t ab_clock_now_ns(void);
+uint64_t ab_clock_thread_cpu_ns(void);
+uint64_t ab_clock_process_cpu_ns(void);
+
+/* Measures rate (against CLOCK_MONOTONIC_RAW, about 50 ms) and quantum. Allocates nothing. */
+void ab_clock_calibrate(struct ab_clock *clock);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers with units, read strictly and printed short. One table for the command line and for
+ * workloads: decimal only, full match, no leading zeros, no sign where none makes sense, no NaN,
+ * no infinity, never the locale's decimal comma.
+ */
+#ifndef AB_BASE_UNITS_H
+#define AB_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ab_unit_kind {
+    AB_UNIT_COUNT,    /* 12, 1e6, 1_000_000, 20M (k K M G T: powers of 1000) */
+    AB_UNIT_BYTES,    /* COUNT, or B KB MB GB TB (1000) KiB MiB GiB TiB (1024) */
+    AB_UNIT_TIME,     /* ns us ms s; a bare number is an error except 0; result in ns */
+    AB_UNIT_FRACTION, /* 0.25 or 25%; result as given, 0.25 */
+    AB_UNIT_BYTES_REAL, /* BYTES and TIME that need not be whole: 6.1MiB, 3.5ns */
+    AB_UNIT_TIME_REAL,
+};
+
+/* What is wrong with a number, as the end of a sentence ("… must be a size such as 64KiB"). */
+struct ab_number {
+    double value;    /* always set */
+    uint64_t whole;  /* exact for COUNT, BYTES, TIME: must be whole, else error */
+};
+
+/* Reads all of s[0..n). Returns NULL, or a static message saying what is wrong; out untouched. */
+const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, struct ab_number *out);
+
+/* "64 B", "1.21 MiB" … three significant digits. Returns buf. */
+const char *ab_units_bytes(char *buf, size_t cap, double bytes);
+/* "42.1 ns", "1.31 us", "5.00 ms" */
+const char *ab_units_time(char *buf, size_t cap, double ns);
+/* "12.4 M", "950" */
+const char *ab_units_count(char *buf, size_t cap, double n);
+
+#endif

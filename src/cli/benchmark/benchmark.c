@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/benchmark/benchmark.h"
+
+#include "backend/selection.h"
+#include "cli/benchmark/cases.h"
+#include "cli/commands.h"
+#include "cli/benchmark/gate_set.h"
+#include "cli/benchmark/outputs.h"
+#include "cli/benchmark/progress.h"
+#include "cli/benchmark/result_store.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "result/environment.h"
+#include "runner/case.h"
+#include "runner/estimate.h"
+#include "runner/resume.h"
+#include "runner/session.h"
+#include "runner/spawn.h"
+#include "runner/supervise.h"
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct measurement {
+    const struct ab_options *options;
+    const struct ab_subject *subject;
+    struct ab_selection_list selection;
+    struct ab_case *cases;
+    struct ab_outputs outputs;
+    struct ab_store store;
+    struct ab_session session;
+    const char **phases;
+    struct ab_gate_set gates;
+    char config_sha256[SHA256_DIGEST_STRING_LENGTH];
+    char worker_path[PATH_MAX];
+};
+
+static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
+{
+    enum ab_status status = ab_store_open(m->options, &m->store, err);
+    return status != AB_OK ? status : ab_outputs_open(m->options, time(NULL), &m->outputs, err);
+}
+
+static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
+{
+    const struct ab_options *o = m->options;
+    const struct ab_subject *s = m->subject;
+    const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
+    size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
+    enum ab_status status = ab_selection_parse(names, n, o->backend_path, &m->selection, err);
+    const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
+    char shown[300];
+    if (foreign != NULL && !o->allows_plugins)
+        return ab_fail(err, AB_USAGE, "the workload's back end %s is a library, whose code would be "
+                       "run: --allow-plugins allows it, or name it with -b",
+                       ab_text_printable(shown, sizeof shown, foreign->name));
+    /* A workload's list is a default, made where other libraries were installed. */
+    for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
+        m->selection.items[i].was_named = false;
+    return status;
+}
+
+static void copy(char *dst, size_t cap, const char *src)
+{
+    snprintf(dst, cap, "%s", src);
+}
+
+static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
+{
+    struct ab_session *session = &m->session;
+    size_t n = m->selection.n;
+    m->cases = calloc(n + 1, sizeof m->cases[0]);
+    session->backends = calloc(n + 1, sizeof session->backends[0]);
+    if (m->cases == NULL || session->backends == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    session->n_backends = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        ab_case_describe(&m->selection.items[i], &session->backends[i]);
+        ab_case_make(&m->selection.items[i], &m->cases[i]);
+    }
+    return AB_OK;
+}
+
+static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
+{
+    m->phases = calloc(m->subject->map->image->n_phases + 1, sizeof m->phases[0]);
+    if (m->phases == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < m->subject->map->image->n_phases; i++)
+        if (m->subject->map->phases[i].is_measured)
+            m->phases[m->session.n_phases++] = m->subject->map->phases[i].name;
+    m->session.phases = m->phases;
+    return AB_OK;
+}
+
+static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = m->options,
+        .workload = m->subject->workload,
+        .phases = m->subject->map->phases,
+        .n_phases = m->subject->map->image->n_phases,
+        .backends = names,
+    };
+    for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = m->selection.items[i].name;
+    return ab_gate_set_read(&source, &m->gates, err);
+}
+
+static void describe_session(struct measurement *m)
+{
+    const struct ab_subject *s = m->subject;
+    struct ab_session *session = &m->session;
+    session->kind = s->kind;
+    session->name = s->name;
+    session->about = s->about;
+    session->config_path = s->path;
+    session->config_text = s->text;
+    if (strcmp(s->kind, "workload") == 0)
+        SHA256Data((const uint8_t *)s->text, strlen(s->text), m->config_sha256);
+    else if (SHA256File(s->file != NULL ? s->file : s->path, m->config_sha256) == NULL)
+        m->config_sha256[0] = 0;
+    session->config_sha256 = m->config_sha256;
+    session->tape_sha256 = s->tape->sha256;
+    session->settings = s->settings;
+    session->seed = s->seed;
+    session->n_blocks_planned = m->options->reps;
+    session->facts = s->tape->facts;
+    session->n_slots = s->tape->n_slots;
+    session->n_tape_ops = s->tape->n_ops;
+    session->window = s->tape->window;
+    session->is_window_given = m->options->has_window;
+    session->n_edges = s->tape->n_edges;
+    session->n_remote = s->tape->n_remote;
+    session->command_line = ab_command_line;
+    session->resumed_from = s->resumed != NULL ? m->options->resume : NULL;
+    session->timer.window_ns = NAN;
+    session->timer.floor_ns = NAN;
+#if defined(__x86_64__)
+    session->timer.source = "rdtsc/rdtscp";
+#else
+    session->timer.source = "cntvct_el0";
+#endif
+    ab_environment_read(&session->host);
+    if (m->options->is_thp_off) /* what the workers had, not what the system would give */
+        copy(session->host.thp, sizeof session->host.thp, "never (--thp)");
+}
+
+static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
+{
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (size_t i = 0; i < o->n_cpus; i++)
+        if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
+            return ab_fail(err, AB_USAGE,
+                           "--cpus: CPU %d is not among those this process may use", o->cpus[i]);
+    return AB_OK;
+}
+
+/* Puts the name of the partial result in front of what is wrong with it. */
+static enum ab_status name_resumed(const struct measurement *m, struct ab_err *err)
+{
+    char shown[512];
+    return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
+}
+
+static enum ab_status run_session(struct measurement *m, struct ab_err *err)
+{
+    const struct ab_options *o = m->options;
+    struct ab_progress_line line;
+    struct ab_session_plan plan = {
+        .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
+    plan.resumed = m->subject->resumed;
+    plan.allows_broken = o->allows_broken;
+    plan.context.tape = m->subject->map;
+    plan.context.worker_path = m->worker_path;
+    plan.context.timeout_ns = o->timeout_ns;
+    plan.context.drain_ns = o->drain_ns;
+    plan.context.is_thp_off = o->is_thp_off;
+    plan.context.memory_limit_bytes =
+        o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
+    enum ab_status status = check_cpus(o, err);
+    if (status != AB_OK)
+        return status;
+    plan.context.cpus = m->session.cpus = o->cpus;
+    plan.context.n_cpus = m->session.n_cpus = (uint32_t)o->n_cpus;
+    plan.context.is_strict = m->session.is_strict = o->is_strict;
+    m->session.cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
+    if (plan.resumed != NULL && (status = ab_resume_check(&m->session, plan.resumed, err)) != AB_OK)
+        return name_resumed(m, err);
+    ab_clock_calibrate(&plan.context.clock);
+    if ((status = ab_gate_set_check_floor(&m->gates, &plan.context.clock, err)) != AB_OK)
+        return status;
+    m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
+    m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
+    ab_progress_begin(&line, o->is_quiet);
+    status = ab_session_run(&plan, &m->session, err);
+    if (status == AB_OK)
+        ab_progress_all_done(&line);
+    ab_progress_end(&line);
+    return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
+}
+
+/* The list of gates is for people: where standard output has a document, it goes beside it. */
+static void print_verdicts(const struct measurement *m)
+{
+    struct ab_table_style style = ab_terminal_style(m->options);
+    bool is_quiet = m->options->is_quiet;
+    bool is_taken = ab_outputs_use_stdout(m->options) || is_quiet;
+    if (is_quiet && ab_gates_status(&m->session) == AB_OK)
+        return;
+    style.color = style.color && !is_taken;
+    if (!is_taken)
+        ab_sink_claims(stdout, &m->session, style);
+    ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
+}
+
+/* Files come before the table, whose pipe may close; and one output that fails is no reason to go
+ * without the others. The first error is the one that is told. */
+static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
+{
+    struct ab_err more;
+    enum ab_status status = ab_store_write(&m->store, &m->session, err);
+    enum ab_status written =
+        ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
+    if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
+        ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+    print_verdicts(m);
+    fflush(stdout); /* the table first, then where it is kept */
+    if (!m->options->is_quiet)
+        ab_store_tell(&m->store, stderr);
+    return status == AB_OK ? written : status;
+}
+
+/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
+ * failed back end outweighs a gate: without it the gate says nothing. */
+static int judge(const struct measurement *m)
+{
+    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
+    for (uint32_t i = 0; i < m->session.n_backends; i++) {
+        const struct ab_backend_info *b = &m->session.backends[i];
+        if (ab_backend_status_has_numbers(b->status))
+            continue;
+        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
+        char name[300], reason[1400];
+        if (is_error)
+            exit_code = ab_status_exit_code(AB_BACKEND);
+        if (is_error || !m->options->is_quiet)
+            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
+                    ab_text_printable(name, sizeof name, b->name),
+                    ab_backend_status_name(b->status),
+                    ab_text_printable(reason, sizeof reason, b->reason));
+    }
+    return exit_code;
+}
+
+/* What of -b has to be said again: a result is not taken at its word about libraries. */
+static void add_libraries(const struct measurement *m, struct ab_text *t)
+{
+    bool has_file = false;
+    for (size_t i = 0; i < m->selection.n; i++)
+        has_file = has_file || m->selection.items[i].is_file;
+    for (size_t i = 0; has_file && i < m->options->n_backends; i++)
+        ab_text_addf(t, " -b '%s'", m->options->backends[i]);
+}
+
+/* That it was interrupted, and how to go on. */
+static void explain_interruption(const struct measurement *m, struct ab_err *err)
+{
+    const struct ab_session *s = &m->session;
+    struct ab_text t = {0};
+    const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
+    if (s->n_blocks == s->n_blocks_resumed)
+        ab_text_add(&t, "interrupted before a round was complete: nothing new is kept");
+    else if (m->store.name[0] == 0)
+        ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_blocks,
+                     s->n_blocks_planned);
+    else
+        ab_text_addf(&t, "interrupted: %u of %u rounds are complete; the rest with\n"
+                     "  allocbench %s --resume '%s/%s'", s->n_blocks, s->n_blocks_planned,
+                     command, m->store.folder, m->store.name);
+    if (m->store.name[0] != 0 && m->options->results != NULL)
+        ab_text_addf(&t, " --results '%s'", m->options->results);
+    if (m->store.name[0] != 0)
+        add_libraries(m, &t);
+    ab_fail(err, AB_INTERRUPTED, "%s", m->options->is_quiet || t.s == NULL ? "" : t.s);
+    ab_text_fini(&t);
+}
+
+static void release(struct measurement *m)
+{
+    ab_outputs_abandon(&m->outputs);
+    ab_store_close(&m->store);
+    ab_session_fini(&m->session);
+    ab_selection_list_fini(&m->selection);
+    ab_gate_set_fini(&m->gates);
+    free(m->session.gates);
+    free(m->session.claims);
+    free(m->session.backends);
+    free(m->cases);
+    free(m->phases);
+}
+
+enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
+                          int *exit_code, struct ab_err *err)
+{
+    struct measurement m = {.options = o, .subject = subject};
+    ab_supervise_begin(); /* from here on nothing is left behind by a signal */
+    enum ab_status status =
+        ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
+    if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
+        (status = open_outputs(&m, err)) != AB_OK ||
+        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
+        (status = read_gates(&m, err)) != AB_OK)
+        goto out;
+    describe_session(&m);
+    if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
+        goto out;
+    status = run_session(&m, err);
+    if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed) {
+        if (status == AB_INTERRUPTED)
+            explain_interruption(&m, err);
+        goto out; /* nothing new to keep */
+    }
+    struct ab_err why;
+    ab_session_settle(&m.session);
+    if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
+        !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+        goto out;
+    }
+    enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
+    if (status == AB_OK)
+        status = written;
+    else if (written != AB_OK && status == AB_INTERRUPTED)
+        fprintf(stderr, "allocbench: %s\n", why.text);
+    *exit_code = judge(&m);
+    if (status == AB_INTERRUPTED)
+        explain_interruption(&m, err);
+out:
+    release(&m);
+    return status;
+}

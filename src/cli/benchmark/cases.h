@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From what -b selected to what is run and to what is told of it.
+ */
+#ifndef AB_CLI_BENCHMARK_CASES_H
+#define AB_CLI_BENCHMARK_CASES_H
+
+#include "backend/selection.h"
+#include "cli/options.h"
+#include "result/result.h"
+#include "runner/case.h"
+
+void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
+/* Borrows strings of `s`. */
+/* The first back end that the workload names by a path, and not the command line; NULL = none. Its
+ * code would be run on the word of whoever wrote the workload. */
+const struct ab_selection *ab_case_foreign(const struct ab_options *o,
+                                           const struct ab_selection_list *list);
+void ab_case_make(const struct ab_selection *s, struct ab_case *c);
+
+#endif

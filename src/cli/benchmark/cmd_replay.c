@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/benchmark/build_limit.h"
+#include "cli/commands.h"
+#include "cli/benchmark/benchmark.h"
+#include "cli/one_file.h"
+#include "cli/benchmark/progress.h"
+#include "cli/benchmark/resume_result.h"
+#include "runner/available.h"
+#include "runner/tape/tape_file.h"
+#include "trace_tools/burst_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is to be replayed, once it is known how. */
+struct replay {
+    const char *path;
+    char file[64];  /* where `path` is read from */
+    int spool;      /* copy of standard input, without a name; -1 = none */
+    struct ab_trace_feed_options options;
+    struct ab_trace_feed *feed;
+    struct ab_tape_map map;
+};
+
+static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
+{
+    static const char *const names[] = {"none", "first", "ends", "page", "line", "all"};
+    if (o->touch == AB_TOUCH_FIRST)
+        snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
+    else
+        snprintf(buf, cap, "touch=%s", names[o->touch]);
+    return buf;
+}
+
+static enum ab_status copy_input(int to, struct ab_err *err)
+{
+    static char buf[1 << 16];
+    for (ssize_t n = 1; n != 0;) {
+        n = read(STDIN_FILENO, buf, sizeof buf);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return ab_fail_errno(err, AB_INPUT, "cannot read standard input");
+        for (ssize_t done = 0, w; done < n; done += w)
+            if ((w = write(to, buf + done, (size_t)(n - done))) < 0)
+                return ab_fail_errno(err, AB_SYSTEM, "cannot keep what standard input gives");
+    }
+    return AB_OK;
+}
+
+/* A trace may have to be read twice, a pipe gives it once: so it is kept, as it came. */
+static enum ab_status spool_input(struct replay *r, struct ab_err *err)
+{
+    const char *folder;
+    if (strcmp(r->path, "-") != 0)
+        return AB_OK;
+    if ((r->spool = ab_unnamed_file(&folder)) < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "no room in $TMPDIR, /var/tmp or /tmp for what "
+                                             "standard input gives");
+    snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
+    return copy_input(r->spool, err);
+}
+
+/* Errors name the file as the user does. */
+static enum ab_status name_input(const struct replay *r, enum ab_status status, struct ab_err *err)
+{
+    size_t n = strlen(r->file);
+    if (status == AB_OK || n == 0 || strncmp(err->text, r->file, n) != 0)
+        return status;
+    struct ab_err plain = *err;
+    return ab_fail(err, status, "standard input%s", plain.text + n);
+}
+
+struct reading { /* what is told on a terminal meanwhile */
+    struct ab_progress_line line;
+    const char *path;
+};
+
+static void show_reading(void *user, uint64_t done, uint64_t total)
+{
+    struct reading *reading = user;
+    ab_progress_show_events(&reading->line, reading->path, done, total);
+}
+
+/* How much of the trace may be in memory as a tape. */
+static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
+{
+    double available = (double)ab_available_memory() * o->tape_mem_share;
+    options->burst_events = o->burst_events;
+    options->most_bytes = o->has_burst             ? UINT64_MAX
+                          : o->tape_mem_bytes != 0 ? o->tape_mem_bytes
+                                                   : (uint64_t)available;
+}
+
+/* Burst by burst to where the runs find it. */
+static enum ab_status lay_down(struct replay *r, struct ab_err *err)
+{
+    struct ab_tape_file file = {0};
+    const struct ab_tape *burst;
+    enum ab_status status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status != AB_OK || (status = ab_tape_file_begin(r->feed->is_over, &file, err)) != AB_OK)
+        return status;
+    while (status == AB_OK && burst != NULL)
+        if ((status = ab_tape_file_add(&file, burst, err)) == AB_OK)
+            status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status == AB_OK)
+        status = ab_tape_file_end(&file, &r->feed->total, &r->map, err);
+    ab_tape_file_abandon(&file);
+    return status;
+}
+
+static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
+{
+    const char *file = r->file[0] != 0 ? r->file : r->path;
+    struct reading reading = {.path = r->path};
+    ab_progress_begin(&reading.line, o->is_quiet);
+    r->options.tape.progress = show_reading;
+    r->options.tape.user = &reading;
+    set_burst(o, &r->options);
+    enum ab_status status = ab_trace_feed_open(file, &r->options, &r->feed, err);
+    if (status == AB_OK)
+        status = lay_down(r, err);
+    ab_progress_end(&reading.line);
+    return name_input(r, status, err);
+}
+
+static enum ab_status measure(const struct ab_options *o, struct replay *r,
+                              struct ab_resume *resume, int *exit_code, struct ab_err *err)
+{
+    char touch[64], program[300], threads[64], burst[64];
+    const struct ab_trace_info *info = &r->feed->info;
+    const struct ab_tape *tape = &r->feed->total;
+    const char *settings[8], *slash = strrchr(r->path, '/');
+    unsigned n = 0;
+    snprintf(program, sizeof program, "program=%s", info->program);
+    snprintf(threads, sizeof threads, "threads=%llu in %u lanes",
+             (unsigned long long)info->threads, tape->facts.lanes);
+    settings[n++] = touch_text(o, touch, sizeof touch);
+    settings[n++] = program;
+    if (info->threads > 1)
+        settings[n++] = threads;
+    if (r->feed->burst_events != 0) {
+        snprintf(burst, sizeof burst, "burst=%u calls, %u of them", r->feed->burst_events,
+                 r->feed->n_bursts);
+        settings[n++] = burst;
+    }
+    if (info->is_partial)
+        settings[n++] = "partial: the end of the trace is missing";
+    settings[n] = NULL;
+    struct ab_subject subject = {
+        .kind = "trace",
+        .name = r->spool >= 0 ? "standard input" : slash != NULL ? slash + 1 : r->path,
+        .about = "",
+        .path = r->path,
+        .file = r->file[0] != 0 ? r->file : NULL,
+        .text = "",
+        .settings = settings,
+        .seed = o->has_seed ? o->seed : 1,
+        .tape = tape,
+        .map = &r->map,
+        .resumed = resume->is_on ? &resume->stored.session : NULL,
+    };
+    return ab_measure(o, &subject, exit_code, err);
+}
+
+static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
+                                   int *exit_code, struct ab_err *err)
+{
+    struct replay r = {.spool = -1,
+                       .options.tape = {.touch = o->touch,
+                                        .touch_bytes = o->touch_bytes,
+                                        .n_lanes = o->n_lanes,
+                                        .is_partial = o->is_partial,
+                                        .has_window = o->has_window,
+                                        .window = o->window}};
+    enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
+    if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
+        ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);
+        status = read_trace(o, &r, err);
+        ab_build_limit_end();
+    }
+    if (status == AB_OK)
+        status = measure(o, &r, resume, exit_code, err);
+    ab_trace_feed_close(r.feed);
+    ab_tape_map_close(&r.map);
+    if (r.spool >= 0)
+        close(r.spool);
+    return status;
+}
+
+enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_resume resume;
+    enum ab_status status = ab_resume_begin(o, "trace", &resume, err);
+    if (status != AB_OK)
+        return status;
+    if (!resume.is_done)
+        status = replay_trace(&resume.options, &resume, exit_code, err);
+    ab_resume_end(&resume);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stored results, printed as they were when they were measured, or written in another form.
+ */
+#include "cli/commands.h"
+#include "cli/benchmark/outputs.h"
+#include "cli/terminal.h"
+#include "report/read/read_result.h"
+
+#include <stdio.h>
+
+static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
+{
+    struct ab_stored stored;
+    struct ab_outputs outputs = {0};
+    enum ab_status status = ab_stored_read(path, &stored, err);
+    if (status != AB_OK)
+        return status;
+    status = ab_outputs_open(o, 0, &outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_check(&outputs, &stored.session, err);
+    if (status == AB_OK && !ab_outputs_use_stdout(o))
+        ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
+    if (status == AB_OK)
+        status = ab_outputs_write(&outputs, &stored.session, err);
+    ab_outputs_abandon(&outputs);
+    ab_stored_fini(&stored);
+    return status;
+}
+
+enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    const char *output = ab_outputs_asked_for(o);
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
+    if (o->n_args > 1 && output != NULL)
+        return ab_fail(err, AB_USAGE, "%s takes one result, %zu are given", output, o->n_args);
+    for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
+        if (i > 0)
+            fputc('\n', stdout);
+        status = report_one(o, o->args[i], err);
+    }
+    *exit_code = 0;
+    return status;
+}

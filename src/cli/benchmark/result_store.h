@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where results are kept without being asked for: one JSON file a command, in --results DIR, else
+ * $ALLOCBENCH_RESULTS, else results/ in the current directory. Nothing stored is ever replaced.
+ */
+#ifndef AB_CLI_BENCHMARK_RESULT_STORE_H
+#define AB_CLI_BENCHMARK_RESULT_STORE_H
+
+#include "cli/options.h"
+#include "result/result.h"
+
+#include <time.h>
+
+struct ab_store {
+    const char *folder; /* NULL = nothing is stored */
+    bool is_made;       /* by us, and empty so far */
+    char name[160];     /* of the file in it, once there is one */
+};
+
+/* Makes the folder where it is missing and tries that it can be written to: before measuring. A
+ * folder that was asked for by --results has to work; for the others a warning will do, and the
+ * store is off. */
+enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err);
+
+/* Stores the session as NAME-YYYYMMDDTHHMMSS-DIGEST8.json. Nothing where the store is off. */
+enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *session,
+                              struct ab_err *err);
+/* Tells the place, when there is one. */
+void ab_store_tell(const struct ab_store *store, FILE *to);
+
+/* Removes a folder that was made for nothing. */
+void ab_store_close(struct ab_store *store);
+
+/* NAME-YYYYMMDDTHHMMSS-DIGEST8: characters other than [A-Za-z0-9._-] become '_', at most 64 of the
+ * name; UTC; the first digits of the tape's digest. */
+void ab_store_stem(const struct ab_session *session, time_t when, char *buf, size_t cap);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/benchmark/resume_result.h"
+
+#include "allocators/builtin.h"
+#include "backend/presets.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A copy of n strings as an option's list; it ends with NULL. */
+static enum ab_status take_list(struct ab_resume *r, int which, const char *const *items, size_t n,
+                                struct ab_err *err)
+{
+    r->lists[which] = calloc(n + 1, sizeof items[0]);
+    if (r->lists[which] == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        r->lists[which][i] = items[i];
+    return AB_OK;
+}
+
+static enum ab_status take_path(struct ab_resume *r, struct ab_err *err)
+{
+    const char *path = r->stored.session.config_path;
+    if (r->options.n_args > 0 || path[0] == 0)
+        return AB_OK;
+    enum ab_status status = take_list(r, 0, &path, 1, err);
+    r->options.args = r->lists[0];
+    r->options.n_args = 1;
+    return status;
+}
+
+/* A result may come from anywhere: what it says is a library is not run on its word alone. */
+static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err *err)
+{
+    char name[sizeof b->name], shown[256];
+    memcpy(name, b->name, sizeof name);
+    name[strcspn(name, ":")] = 0;
+    const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
+    if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE, "its back end %s is a library of your own: give all its back ends "
+                   "again, with -b and the path",
+                   ab_text_printable(shown, sizeof shown, b->name));
+}
+
+static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    const char *names[AB_STORED_BACKENDS_MAX];
+    enum ab_status status = AB_OK;
+    if (r->options.n_backends > 0)
+        return AB_OK;
+    for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
+        names[i] = s->backends[i].name;
+        status = check_known(&s->backends[i], err);
+    }
+    if (status == AB_OK)
+        status = take_list(r, 1, names, s->n_backends, err);
+    r->options.backends = r->lists[1];
+    r->options.n_backends = s->n_backends;
+    return status;
+}
+
+static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
+{
+    const char *const *settings = r->stored.session.settings;
+    size_t n = 0;
+    if (r->options.n_sets > 0)
+        return AB_OK;
+    while (settings[n] != NULL)
+        n++;
+    enum ab_status status = take_list(r, 2, settings, n, err);
+    r->options.sets = r->lists[2];
+    r->options.n_sets = n;
+    return status;
+}
+
+static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
+{
+    const char *const *settings = r->stored.session.settings;
+    for (; *settings != NULL && !r->options.has_touch; settings++)
+        if (strncmp(*settings, "touch=", 6) == 0)
+            return ab_options_set_touch(&r->options, *settings + 6, err);
+    return AB_OK;
+}
+
+/* As many lanes as it had; in bursts of as many calls, or whole. */
+static void take_tape(struct ab_resume *r)
+{
+    const struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    unsigned n;
+    if (o->n_lanes == 0)
+        o->n_lanes = s->facts.lanes;
+    if (o->has_burst)
+        return;
+    o->has_burst = true;
+    o->burst_events = 0;
+    for (const char *const *text = s->settings; *text != NULL; text++)
+        if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX)
+            o->burst_events = n;
+}
+
+static void take_conditions(struct ab_resume *r)
+{
+    const struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    if (!o->has_reps)
+        o->reps = s->n_blocks_planned;
+    if (!o->has_seed && s->seed <= INT64_MAX) {
+        o->has_seed = true;
+        o->seed = s->seed;
+    }
+    for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
+        o->cpus[o->n_cpus++] = s->cpus[i];
+    o->is_strict = o->is_strict || s->is_strict;
+    if (!o->has_window && s->is_window_given && s->facts.lanes > 1) {
+        o->has_window = true;
+        o->window = s->window;
+    }
+    if (strncmp(s->host.thp, "never (", 7) == 0)
+        o->is_thp_off = true;
+}
+
+static enum ab_status complete_options(struct ab_resume *r, const char *kind, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    bool is_trace = strcmp(s->kind, "trace") == 0;
+    if (strcmp(s->kind, kind) != 0)
+        return ab_fail(err, AB_USAGE, "is of a %s: allocbench %s --resume goes on with it",
+                       is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
+    if (s->n_blocks_planned == 0 || s->n_blocks_planned > AB_REPS_MAX)
+        return ab_fail(err, AB_INPUT, "has %u blocks planned, allowed are 1 to %d",
+                       s->n_blocks_planned, AB_REPS_MAX);
+    take_conditions(r);
+    enum ab_status status = take_path(r, err);
+    if (status == AB_OK)
+        status = take_backends(r, err);
+    if (status == AB_OK)
+        status = is_trace ? take_touch(r, err) : take_sets(r, err);
+    if (is_trace)
+        take_tape(r);
+    return status;
+}
+
+enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
+                               struct ab_err *err)
+{
+    struct ab_resume r = {.options = *o, .is_on = o->resume != NULL};
+    enum ab_status status = AB_OK;
+    char shown[512];
+    if (r.is_on) {
+        ab_text_printable(shown, sizeof shown, o->resume);
+        status = ab_stored_read(o->resume, &r.stored, err);
+        if (status != AB_OK)
+            return status;
+        r.is_done = r.stored.session.is_complete;
+        if (r.is_done && !o->is_quiet)
+            fprintf(stderr, "%s is complete: nothing is left to run\n", shown);
+        if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)
+            ab_err_context(err, "%s: ", shown);
+    }
+    if (status == AB_OK)
+        *out = r;
+    else
+        ab_resume_end(&r);
+    return status;
+}
+
+void ab_resume_end(struct ab_resume *resume)
+{
+    for (size_t i = 0; i < sizeof resume->lists / sizeof resume->lists[0]; i++)
+        free(resume->lists[i]);
+    if (resume->is_on)
+        ab_stored_fini(&resume->stored);
+    *resume = (struct ab_resume){0};
+}

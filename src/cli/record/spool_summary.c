@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is missing from a trace, repaired in it or only counted never goes unsaid, and neither does
+ * what the recording cost: a program that spends half its time in the recorder is not the program.
+ * Of many traces there is one table, the largest first.
+ */
+#include "cli/record/spool_summary.h"
+
+#include "cli/record/launch.h"
+#include "cli/record/name_counts.h"
+#include "base/clock.h"
+#include "core/text.h"
+#include "base/units.h"
+#include "record/starts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MOST = 10, LINES_MOST = 5 };
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static bool is_written(const struct ab_spool_result *r)
+{
+    return r->outcome == AB_SPOOL_WHOLE || r->outcome == AB_SPOOL_SHORT;
+}
+
+/* ---- what the traces hold ---- */
+
+static void print_one(const struct ab_spool_result *r)
+{
+    const struct ab_trace_info *info = &r->report.info;
+    char bytes[32], peak[32], shown[512];
+    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, "
+                    "%s (%.3f bytes an event)\n",
+            ab_text_printable(shown, sizeof shown, r->path), (unsigned long long)info->events,
+            (unsigned long long)info->threads, plural(info->threads),
+            ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
+            (unsigned long long)info->live_peak_blocks,
+            ab_units_bytes(bytes, sizeof bytes, (double)info->file_bytes),
+            (double)info->file_bytes / (double)info->events);
+}
+
+static int by_events(const void *a, const void *b)
+{
+    const struct ab_spool_result *x = *(const struct ab_spool_result *const *)a;
+    const struct ab_spool_result *y = *(const struct ab_spool_result *const *)b;
+    if (x->report.info.events != y->report.info.events)
+        return x->report.info.events > y->report.info.events ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void print_row(const struct ab_spool_result *r)
+{
+    const struct ab_trace_info *info = &r->report.info;
+    char peak[32], path[512], program[256];
+    fprintf(stderr, "%14llu %8llu %11s  %-16s %s%s\n", (unsigned long long)info->events,
+            (unsigned long long)info->threads,
+            ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
+            ab_text_printable(program, sizeof program, r->entry->image.program),
+            ab_text_printable(path, sizeof path, r->path),
+            r->outcome == AB_SPOOL_SHORT ? " (short)" : "");
+}
+
+static void print_rows(const struct ab_spool_result **rows, size_t n)
+{
+    uint64_t all = 0, rest = 0;
+    size_t n_shown = n > ROWS_MOST + 1 ? ROWS_MOST : n;
+    for (size_t i = 0; i < n; i++)
+        all += rows[i]->report.info.events;
+    fprintf(stderr, "allocbench: %zu traces, %llu events together:\n", n, (unsigned long long)all);
+    fprintf(stderr, "%14s %8s %11s  %-16s %s\n", "events", "threads", "live peak", "program",
+            "trace");
+    for (size_t i = 0; i < n_shown; i++)
+        print_row(rows[i]);
+    for (size_t i = n_shown; i < n; i++)
+        rest += rows[i]->report.info.events;
+    if (n_shown < n)
+        fprintf(stderr, "%14llu in %zu smaller traces\n", (unsigned long long)rest, n - n_shown);
+}
+
+static void print_sizes(const struct ab_spool_traces *t)
+{
+    const struct ab_spool_result **rows = calloc(t->n_results + 1, sizeof rows[0]);
+    size_t n = 0;
+    if (rows == NULL)
+        return;
+    for (size_t i = 0; i < t->n_results; i++)
+        if (is_written(&t->results[i]))
+            rows[n++] = &t->results[i];
+    qsort(rows, n, sizeof rows[0], by_events);
+    if (n == 1)
+        print_one(rows[0]);
+    else if (n > 1)
+        print_rows(rows, n);
+    free(rows);
+}
+
+/* ---- what is missing from them ---- */
+
+struct sum { /* over all traces */
+    struct ab_convert_report report;
+    uint64_t n_running, n_short;
+    uint32_t end; /* enum ab_spool_stop: recording was ended while they went on */
+};
+
+static struct sum add_up(const struct ab_spool_traces *t)
+{
+    struct sum s = {.n_short = 0};
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_convert_report *r = &t->results[i].report;
+        if (!is_written(&t->results[i]))
+            continue;
+        s.report.n_shared_threads += r->n_shared_threads;
+        s.report.n_foreign += r->n_foreign;
+        s.report.n_reused += r->n_reused;
+        if (r->stop == AB_SPOOL_RUNNING) /* else they are what the stop cut off */
+            s.report.n_unfinished += r->n_unfinished;
+        s.report.n_repairs += r->n_repairs;
+        s.report.n_usable_size += r->n_usable_size;
+        if (r->repair_ticks_max > s.report.repair_ticks_max)
+            s.report.repair_ticks_max = r->repair_ticks_max;
+        s.end = ab_spool_end_text(r->stop) != NULL ? r->stop : s.end;
+        s.n_running += t->results[i].is_running;
+        s.n_short += t->results[i].outcome == AB_SPOOL_SHORT;
+    }
+    return s;
+}
+
+static void print_losses(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    if (s->end != AB_SPOOL_RUNNING && s->end != AB_SPOOL_ENDED)
+        fprintf(stderr, "allocbench: recording was ended %s\n", ab_spool_end_text(s->end));
+    if (r->n_shared_threads > 0)
+        fprintf(stderr, "allocbench: %llu threads beyond the 1,048,576th have its number\n",
+                (unsigned long long)r->n_shared_threads);
+    if (r->n_foreign > 0)
+        fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
+                        "given out were left out\n", (unsigned long long)r->n_foreign);
+    if (r->n_reused > 0)
+        fprintf(stderr, "allocbench: %llu blocks were given back by a way that cannot be seen; "
+                        "their frees were put in\n", (unsigned long long)r->n_reused);
+    if (r->n_unfinished > 0)
+        fprintf(stderr, "allocbench: %llu call%s cut off by the end of the program\n",
+                (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
+}
+
+static void print_order(const struct sum *s, double ns_per_tick)
+{
+    const struct ab_convert_report *r = &s->report;
+    bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
+    char distance[32];
+    fprintf(stderr, "allocbench: %s%llu repair%s of the order of threads",
+            is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
+            plural(r->n_repairs));
+    if (r->n_repairs > 0)
+        fprintf(stderr, ", the farthest %llu ticks (%s) apart",
+                (unsigned long long)r->repair_ticks_max,
+                ab_units_time(distance, sizeof distance,
+                              (double)r->repair_ticks_max * ns_per_tick));
+    fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
+            (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
+}
+
+static void print_short(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    char path[512], program[256];
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        bool is_told = r->entry == t->main && !t->is_partial; /* as the error of the command */
+        if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
+            continue;
+        fprintf(stderr, "allocbench: %s holds the first %llu events of %s: recording stopped "
+                        "before the program did: %s\n",
+                ab_text_printable(path, sizeof path, r->path),
+                (unsigned long long)r->report.info.events,
+                ab_text_printable(program, sizeof program, r->entry->image.program),
+                ab_spool_short_text(&r->report));
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: %zu more traces are short\n", n - LINES_MOST);
+}
+
+/* Programs that took the recorder in, and of which there is no call. */
+static void print_empty(const struct ab_spool_traces *t)
+{
+    struct ab_name_counts none = {.n = 0}, stopped = {.n = 0};
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_events == 0)
+            ab_name_counts_add(ab_spool_stop_text(r->entry->image.stop) != NULL ? &stopped : &none,
+                               r->entry->image.program);
+    }
+    if (none.total > 0) {
+        fprintf(stderr, "allocbench: no call of malloc was seen, by process: ");
+        ab_name_counts_print(stderr, &none);
+        fputs("; a program may bring a malloc of its own\n", stderr);
+    }
+    if (stopped.total > 0) {
+        fprintf(stderr, "allocbench: could not be recorded, by process: ");
+        ab_name_counts_print(stderr, &stopped);
+        fputs("\n", stderr);
+    }
+    ab_name_counts_fini(&none);
+    ab_name_counts_fini(&stopped);
+}
+
+/* Why a program did not take the recorder in, by what can be seen of it now. */
+static void print_unseen_program(const struct ab_unseen *u)
+{
+    struct ab_err why;
+    char path[4096], shown[256];
+    const char *name = strrchr(u->path, '/') != NULL ? strrchr(u->path, '/') + 1 : u->path;
+    const char *stop = ab_spool_stop_text(u->why);
+    const char *reason = "LD_PRELOAD was taken from it, or it ended before the recorder began";
+    if (stop != NULL)
+        reason = stop;
+    else if (!ab_launch_find(u->path, path, sizeof path))
+        reason = "it is not there any more, or was called in a folder of its own";
+    else if (ab_launch_check(path, &why) != AB_OK)
+        reason = why.text;
+    fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
+            (unsigned long long)u->n, u->n == 1 ? "" : "es",
+            ab_text_printable(shown, sizeof shown, name), u->n == 1 ? "was" : "were", reason);
+}
+
+static int by_processes(const void *a, const void *b)
+{
+    const struct ab_unseen *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Programs that left nothing. */
+static void print_unseen(const struct ab_spool_traces *t)
+{
+    struct ab_unseen *unseen = NULL;
+    struct ab_err err;
+    size_t n = 0;
+    uint64_t n_lost = 0, rest = 0;
+    if (ab_starts_read(t->folder, t->images, t->n_images, &unseen, &n, &n_lost, &err) != AB_OK)
+        return;
+    if (n > 0)
+        qsort(unseen, n, sizeof unseen[0], by_processes);
+    for (size_t i = 0; i < n; i++)
+        if (i < LINES_MOST)
+            print_unseen_program(&unseen[i]);
+        else
+            rest += unseen[i].n;
+    if (rest > 0)
+        fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
+                (unsigned long long)rest);
+    if (n_lost > 0)
+        fprintf(stderr, "allocbench: of %llu more starts it is not known whether they were "
+                        "recorded\n", (unsigned long long)n_lost);
+    free(unseen);
+}
+
+void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    char program[256];
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (r->outcome != AB_SPOOL_FAILED || r->entry == t->main || n++ >= LINES_MOST)
+            continue;
+        fprintf(stderr, "allocbench: no trace of process %u (%s): %s\n", r->entry->image.pid,
+                ab_text_printable(program, sizeof program, r->entry->image.program),
+                r->why != NULL ? r->why : "out of memory");
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: no trace of %zu more processes\n", n - LINES_MOST);
+}
+
+/* ---- what it cost ---- */
+
+/* Threads record side by side: of the time on the wall the sum of their times may be more than
+ * all. Without the command's own time (trace recover) that between its first and last call. */
+static void print_cost(const struct ab_convert_report *r, double wall_ns, double ns_per_tick)
+{
+    double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
+    double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
+    char sum[32], each[32], turns[32], of[32];
+    if (noting_ns <= 0 || of_ns <= 0)
+        return;
+    fprintf(stderr, "allocbench: recording took about %s of %s (%.1f %%%s): an estimate of %s an "
+                    "event, and %s for writing\n",
+            ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
+            ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
+            r->info.threads > 1 ? ", all threads together" : "",
+            ab_units_time(each, sizeof each, noting_ns / (double)r->info.events),
+            ab_units_time(turns, sizeof turns, turn_ns));
+}
+
+static void print_cost_of_command(const struct ab_spool_traces *t)
+{
+    for (size_t i = 0; i < t->n_results; i++)
+        if (is_written(&t->results[i]) && (t->n_written == 1 || t->results[i].entry == t->main))
+            print_cost(&t->results[i].report, t->results[i].entry == t->main ? t->wall_ns : 0,
+                       t->ns_per_tick);
+}
+
+void ab_spool_summary_print(struct ab_spool_traces *t)
+{
+    struct ab_clock clock;
+    struct sum s = add_up(t);
+    if (t->ns_per_tick <= 0) {
+        ab_clock_calibrate(&clock);
+        t->ns_per_tick = clock.ns_per_tick;
+    }
+    print_sizes(t);
+    print_empty(t);
+    print_unseen(t);
+    print_short(t);
+    if (t->n_written == 0)
+        return;
+    print_losses(&s);
+    print_order(&s, t->ns_per_tick);
+    print_cost_of_command(t);
+}

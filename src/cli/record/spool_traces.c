@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/spool_traces.h"
+
+#include "cli/record/descendants.h"
+#include "cli/benchmark/progress.h"
+#include "cli/record/spool_summary.h"
+#include "base/bits.h"
+#include "core/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *ab_spool_stop_text(uint32_t stop)
+{
+    switch (stop) {
+    case AB_SPOOL_NO_SPACE:
+        return "the disk is full";
+    case AB_SPOOL_FILE_LIMIT:
+        return "the limit on file sizes (ulimit -f) was reached";
+    case AB_SPOOL_NO_MEMORY:
+        return "the spool could not be mapped";
+    case AB_SPOOL_NO_FILE:
+        return "the program can no longer open the spool (chroot, another user, no descriptors)";
+    case AB_SPOOL_NO_SLOT:
+        return "more than 65,536 threads at once";
+    default: /* as was asked for */
+        return NULL;
+    }
+}
+
+const char *ab_spool_short_text(const struct ab_convert_report *report)
+{
+    const char *stop = ab_spool_stop_text(report->stop);
+    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
+}
+
+const char *ab_spool_end_text(uint32_t stop)
+{
+    switch (stop) {
+    case AB_SPOOL_ENOUGH:
+        return "when there were as many events as --max-events asks for";
+    case AB_SPOOL_TIME_UP:
+        return "when the time of --duration was up";
+    case AB_SPOOL_SIGNAL:
+        return "at a signal";
+    case AB_SPOOL_ENDED:
+        return "with the command";
+    default:
+        return NULL;
+    }
+}
+
+const char *ab_spool_folder(const char *given, char *buf, size_t cap)
+{
+    struct stat st;
+    int n = snprintf(buf, cap, "%s/%s", given, AB_SPOOL_FOLDER);
+    return n > 0 && (size_t)n < cap && stat(buf, &st) == 0 && S_ISDIR(st.st_mode) ? buf : given;
+}
+
+bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
+{
+    char path[PATH_MAX], name[32];
+    struct stat st;
+    snprintf(name, sizeof name, "%u.%u", e->image.pid, e->generation);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &st) == 0 && ab_process_maps((pid_t)e->image.pid, name, st.st_ino);
+}
+
+/* ---- one trace ---- */
+
+struct watch {
+    struct ab_progress_line line;
+    const char *path;
+};
+
+/* Signals that `record` holds back while the command runs are for us by now. */
+static bool is_interrupted(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t pending;
+    if (sigpending(&pending) != 0)
+        return false;
+    for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++)
+        if (sigismember(&pending, ends[i]) == 1)
+            return true;
+    return false;
+}
+
+static bool show_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct watch *w = user;
+    ab_progress_show_events(&w->line, w->path, done, total);
+    return !is_interrupted();
+}
+
+/* What converting says of the trace that it has made. */
+static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
+{
+    if (r->info.events == r->n_inherited)
+        return AB_SPOOL_EMPTY;
+    return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
+}
+
+/* One image into an output that is open; committed unless there is nothing in it. */
+static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_result *r,
+                                  struct ab_output *out, struct ab_err *err)
+{
+    struct watch watch = {.path = r->path};
+    ab_progress_begin(&watch.line, t->is_quiet);
+    enum ab_status status = ab_convert(t->family, r->entry, out->to, &r->report, show_progress,
+                                       &watch, err);
+    ab_progress_end(&watch.line);
+    if (status != AB_OK)
+        return status;
+    r->outcome = outcome_of(&r->report);
+    if (r->outcome == AB_SPOOL_EMPTY)
+        return AB_OK;
+    return ab_output_commit(out, err);
+}
+
+/* A trace that fails keeps its reason; it is for the caller to go on or not. */
+static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_result *r,
+                                struct ab_output *opened, struct ab_err *err)
+{
+    struct ab_output own = {0}, *out = opened != NULL ? opened : &own;
+    enum ab_status status = AB_OK;
+    if (r->entry->n_events == 0) {
+        r->outcome = AB_SPOOL_EMPTY;
+        return AB_OK;
+    }
+    if (opened == NULL)
+        status = ab_output_open(r->path, out, err);
+    if (status == AB_OK)
+        status = convert_one(t, r, out, err);
+    ab_output_abandon(out);
+    r->is_running = ab_spool_is_written(t->folder, r->entry);
+    if (status == AB_OK) {
+        t->n_written += r->outcome != AB_SPOOL_EMPTY;
+        t->n_in_doubt += r->report.damage[0] != 0;
+        return AB_OK;
+    }
+    r->outcome = AB_SPOOL_FAILED;
+    r->why = strdup(err->text);
+    t->n_failed++;
+    t->n_in_doubt++;
+    return status;
+}
+
+/* "app.abt" of process 17 is "app.17.abt", of its second program "app.17.1.abt"; within a folder
+ * that was given it has the name of its own program. */
+static char *other_path(const struct ab_spool_traces *t, const struct ab_spool_entry *image)
+{
+    struct ab_text path = {0};
+    const char *name = basename(t->path), *dot = strrchr(name, '.');
+    size_t n_folder = (size_t)(name - t->path), n_stem = dot != NULL ? (size_t)(dot - name) :
+                                                                       strlen(name);
+    if (t->has_folder && image->image.program[0] != 0)
+        ab_text_addf(&path, "%.*s%s.%u", (int)n_folder, t->path, image->image.program,
+                     image->image.pid);
+    else
+        ab_text_addf(&path, "%.*s.%u", (int)(n_folder + n_stem), t->path, image->image.pid);
+    if (image->generation > 0)
+        ab_text_addf(&path, ".%u", image->generation);
+    ab_text_addf(&path, "%s", name + n_stem);
+    return path.s;
+}
+
+enum ab_status ab_trace_place_find(const char *output, const char *name, const char *extension,
+                                   struct ab_trace_place *out, struct ab_err *err)
+{
+    size_t n = output == NULL ? 0 : strlen(output);
+    struct stat st;
+    bool is_spool = strcmp(extension, "spool") == 0; /* is a folder of its own */
+    char shown[512];
+    *out = (struct ab_trace_place){.is_in_folder = false};
+    if (n > sizeof out->path / 2 || strlen(name) > sizeof out->path / 4)
+        return ab_fail(err, AB_USAGE, "the path of the output is too long");
+    if (n == 0) {
+        snprintf(out->path, sizeof out->path, "%s.%s", name, extension);
+        return AB_OK;
+    }
+    out->is_in_folder = !is_spool && (output[n - 1] == '/' ||
+                                      (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
+    if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
+        return ab_fail_errno(err, AB_USAGE, "cannot make the folder %s",
+                             ab_text_printable(shown, sizeof shown, output));
+    if (out->is_in_folder)
+        snprintf(out->path, sizeof out->path, "%s%s%s.%s", output,
+                 output[n - 1] == '/' ? "" : "/", name, extension);
+    else
+        snprintf(out->path, sizeof out->path, "%s", output);
+    return AB_OK;
+}
+
+/* ---- all ---- */
+
+enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *err)
+{
+    enum ab_status status = ab_spool_list(t->folder, &t->images, &t->n_images, err);
+    if (status != AB_OK)
+        return status;
+    t->main = NULL;
+    t->n_programs = 0;
+    for (size_t i = 0; i < t->n_images; i++) {
+        const struct ab_spool_entry *e = &t->images[i];
+        if (e->image.pid == e->image.command && e->n_events > 0) {
+            t->main = e;
+            t->n_programs++;
+        }
+    }
+    return ab_family_open(t->folder, t->images, t->n_images, &t->family, err);
+}
+
+void ab_spool_traces_close(struct ab_spool_traces *t)
+{
+    for (size_t i = 0; i < t->n_results; i++) {
+        free(t->results[i].path);
+        free(t->results[i].why);
+    }
+    ab_family_close(t->family);
+    t->family = NULL;
+    free(t->results);
+    free(t->images);
+    t->results = NULL;
+    t->images = NULL;
+    t->n_results = t->n_images = 0;
+}
+
+static bool is_following(const struct ab_spool_traces *t)
+{
+    return t->n_images > 0 && t->images[0].image.takes_children != 0;
+}
+
+static bool add_result(struct ab_spool_traces *t, const struct ab_spool_entry *entry, char *path)
+{
+    if (path == NULL)
+        return false;
+    t->results[t->n_results++] = (struct ab_spool_result){.entry = entry, .path = path};
+    return true;
+}
+
+/* The command's own comes first. */
+static enum ab_status list_results(struct ab_spool_traces *t, struct ab_err *err)
+{
+    t->results = calloc(t->n_images + 1, sizeof t->results[0]);
+    bool ok = t->results != NULL;
+    if (ok && t->main != NULL)
+        ok = add_result(t, t->main, strdup(t->path));
+    for (size_t i = 0; i < t->n_images && ok && is_following(t); i++)
+        if (&t->images[i] != t->main)
+            ok = add_result(t, &t->images[i], other_path(t, &t->images[i]));
+    return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the list of traces");
+}
+
+static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err *err)
+{
+    const struct ab_spool_result *main = t->main != NULL ? &t->results[0] : NULL;
+    char shown[512];
+    if (main != NULL && main->outcome == AB_SPOOL_SHORT && !t->is_partial)
+        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; %s holds what "
+                                       "came before",
+                       (unsigned long long)main->report.info.events,
+                       ab_spool_short_text(&main->report),
+                       ab_text_printable(shown, sizeof shown, main->path));
+    if (t->n_written == 0 && t->n_failed == 0)
+        return ab_fail(err, AB_INPUT, "no event is whole; no trace is written");
+    return AB_OK;
+}
+
+enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output *out,
+                                     struct ab_err *err)
+{
+    enum ab_status status = list_results(t, err), of_main = AB_OK;
+    struct ab_err why = {0};
+    for (size_t i = 0; i < t->n_results && status == AB_OK; i++) {
+        bool is_main = t->results[i].entry == t->main;
+        enum ab_status one = write_one(t, &t->results[i], is_main ? out : NULL,
+                                       is_main ? err : &why);
+        if (is_main)
+            of_main = one;
+        if (one == AB_INTERRUPTED)
+            status = is_main ? one : ab_fail(err, one, "%s", why.text);
+    }
+    if (status != AB_OK)
+        return status;
+    ab_spool_summary_print_failures(t);
+    if (!t->is_quiet)
+        ab_spool_summary_print(t);
+    if (!is_following(t) && t->n_programs > 1 && !t->is_quiet)
+        fprintf(stderr, "allocbench: the process replaced its program %u time%s (exec); the last "
+                        "one is what was kept (--follow keeps each)\n", t->n_programs - 1,
+                t->n_programs == 2 ? "" : "s");
+    return of_main != AB_OK ? of_main : judge_main(t, err);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The words of `allocbench trace`: which there are, what options and how many files each takes.
+ */
+#include "cli/trace/cmd_trace.h"
+
+#include "cli/commands.h"
+#include "base/bits.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void show_progress(void *user, uint64_t n_events)
+{
+    struct ab_trace_watch *w = user;
+    ab_progress_show_events(&w->line, w->path, n_events, 0);
+}
+
+void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
+                          struct ab_walk *walk)
+{
+    w->path = path;
+    ab_progress_begin(&w->line, o->is_quiet);
+    walk->path = path;
+    walk->is_partial = o->is_partial;
+    walk->begin = o->first_event;
+    walk->end = o->end_event;
+    walk->progress = w->line.is_on ? show_progress : NULL;
+    walk->progress_user = w;
+}
+
+void ab_trace_watch_end(struct ab_trace_watch *w)
+{
+    ab_progress_end(&w->line);
+}
+
+enum { EVENTS = 1, LIVE = 2, PARTIAL = 4, DIGEST = 8, OUTPUT = 16, JSON = 32, CSV = 64,
+       LIVE_CSV = 128 };
+
+static const struct word {
+    const char *name;
+    bool takes_many;
+    unsigned options;
+    enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
+} words[] = {
+    {"info", true, PARTIAL | DIGEST | JSON, ab_trace_cmd_info},
+    {"check", true, PARTIAL, ab_trace_cmd_check},
+    {"dump", false, EVENTS | PARTIAL, ab_trace_cmd_dump},
+    {"cut", false, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
+    {"export", false, EVENTS | PARTIAL | CSV | LIVE_CSV, ab_trace_cmd_export},
+    {"recover", false, PARTIAL | OUTPUT, ab_trace_cmd_recover},
+};
+
+static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
+{
+    const char *names[AB_ARRAY_LEN(words)];
+    char shown[256];
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        if (strcmp(names[i] = words[i].name, given) == 0) {
+            *out = &words[i];
+            return AB_OK;
+        }
+    const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
+    ab_text_printable(shown, sizeof shown, given);
+    return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown; did you mean %s?", shown, near)
+                        : ab_fail(err, AB_USAGE, "trace %s: unknown; there are info, check, dump, "
+                                                 "cut, export and recover", shown);
+}
+
+static enum ab_status check_options(const struct word *word, const struct ab_options *o,
+                                    struct ab_err *err)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } given[] = {
+        {o->has_events, "events"}, {o->has_live, "live"},      {o->is_partial, "partial"},
+        {o->wants_digest, "digest"}, {o->output != NULL, "output"}, {o->json != NULL, "json"},
+        {o->csv != NULL, "csv"},   {o->live_csv != NULL, "live-csv"},
+    };
+    for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
+        if (given[i].is_given && (word->options >> i & 1) == 0)
+            return ab_fail(err, AB_USAGE, "trace %s takes no --%s; see allocbench trace --help",
+                           word->name, given[i].name);
+    return AB_OK;
+}
+
+static enum ab_status check_files(const struct word *word, const struct ab_options *o,
+                                  struct ab_err *err)
+{
+    size_t n_standard_input = 0;
+    if (o->n_args < 2)
+        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s %s", word->name,
+                       word->name, word->run == ab_trace_cmd_recover ? "SPOOL" : "TRACE.abt");
+    if (o->n_args > 2 && !word->takes_many)
+        return ab_fail(err, AB_USAGE, "trace %s takes one %s", word->name,
+                       word->run == ab_trace_cmd_recover ? "spool" : "trace");
+    for (size_t i = 1; i < o->n_args; i++)
+        n_standard_input += strcmp(o->args[i], "-") == 0;
+    return n_standard_input < 2 ? AB_OK
+                                : ab_fail(err, AB_USAGE, "standard input can be read only once");
+}
+
+enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const struct word *word;
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "trace what? allocbench trace info TRACE.abt");
+    enum ab_status status = find_word(o->args[0], &word, err);
+    if (status != AB_OK || (status = check_options(word, o, err)) != AB_OK ||
+        (status = check_files(word, o, err)) != AB_OK)
+        return status;
+    return word->run(o, exit_code, err);
+}

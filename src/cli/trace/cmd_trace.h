@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the words of `allocbench trace` share: the pass over a file with its progress line, and the
+ * functions behind the words.
+ */
+#ifndef AB_CLI_TRACE_CMD_TRACE_H
+#define AB_CLI_TRACE_CMD_TRACE_H
+
+#include "cli/options.h"
+#include "cli/benchmark/progress.h"
+#include "report/sink.h"
+#include "trace_tools/trace_stats.h"
+
+#include <jansson.h>
+
+struct ab_trace_watch { /* a pass that is being watched on a terminal */
+    struct ab_progress_line line;
+    const char *path;
+};
+
+/* Fills `walk` from the options (--partial, --events) and makes it tell its progress; end takes
+ * the line off the terminal again. */
+void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
+                          struct ab_walk *walk);
+void ab_trace_watch_end(struct ab_trace_watch *w);
+
+enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_dump(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err);
+
+struct ab_trace_facts { /* what `trace info` knows of one file */
+    const char *path;
+    struct ab_trace_info info;
+    struct ab_survey survey;
+    char digest[65]; /* "" = not asked for */
+};
+
+void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style);
+/* NULL when out of memory. */
+json_t *ab_trace_facts_json(const struct ab_trace_facts *f);
+
+#endif

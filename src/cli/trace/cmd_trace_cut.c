@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trace/cmd_trace.h"
+#include "core/text.h"
+#include "trace_tools/cut.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void print_summary(const char *path, const struct ab_cut_report *r)
+{
+    char shown[600];
+    fprintf(stderr, "allocbench: %s: %llu events", ab_text_printable(shown, sizeof shown, path),
+            (unsigned long long)r->info.events);
+    if (r->n_kept > 0)
+        fprintf(stderr, ", the first %llu of them allocations from before the cut",
+                (unsigned long long)r->n_kept);
+    if (r->n_dropped > 0)
+        fprintf(stderr, "; %llu calls on blocks from before the cut were left out",
+                (unsigned long long)r->n_dropped);
+    fputc('\n', stderr);
+}
+
+enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {0};
+    struct ab_output out = {0};
+    struct ab_cut_report report;
+    (void)exit_code;
+    if (o->output == NULL)
+        return ab_fail(err, AB_USAGE, "trace cut needs -o: where to write the part");
+    if (!o->has_events)
+        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: which part");
+    if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return ab_fail(err, AB_USAGE, "a trace is no text for a terminal; name a file");
+    enum ab_status status = ab_output_open(o->output, &out, err);
+    if (status != AB_OK)
+        return status;
+    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
+    status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
+    ab_trace_watch_end(&watch);
+    if (status == AB_OK)
+        status = ab_output_commit(&out, err);
+    if (status == AB_OK && !o->is_quiet)
+        print_summary(o->output, &report);
+    ab_output_abandon(&out);
+    return status;
+}

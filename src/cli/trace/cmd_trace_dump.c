@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events as text: `dump` for people and pipes, `export` for spreadsheets and data frames.
+ */
+#include "cli/trace/cmd_trace.h"
+#include "trace_tools/event_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct printer {
+    FILE *to;
+    unsigned layout; /* of enum ab_event_layout */
+    struct ab_survey *survey; /* gathers the curve; NULL = not asked for */
+    char buffer[BUFFER_BYTES];
+};
+
+static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch *batch,
+                                  struct ab_err *err)
+{
+    char *at = p->buffer, *full = p->buffer + BUFFER_BYTES - AB_EVENT_TEXT_MAX;
+    for (size_t i = 0; i < batch->n; i++) {
+        at = ab_event_text(at, p->layout, batch->first + i, &batch->events[i], &batch->blocks[i]);
+        if (at < full && i + 1 < batch->n)
+            continue;
+        size_t n = (size_t)(at - p->buffer);
+        if (fwrite(p->buffer, 1, n, p->to) != n)
+            return ab_fail_errno(err, AB_SYSTEM, "cannot write the events");
+        at = p->buffer;
+    }
+    return AB_OK;
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct printer *p = user;
+    if (batch->where == AB_WALK_BEGIN && batch->info->has_time)
+        p->layout |= AB_EVENT_TIMED;
+    if (p->to != NULL && batch->where == AB_WALK_BEGIN && (p->layout & AB_EVENT_CSV) != 0)
+        fputs(ab_event_csv_head(p->layout), p->to);
+    enum ab_status status = p->to != NULL ? print_batch(p, batch, err) : AB_OK;
+    return status == AB_OK && p->survey != NULL ? ab_survey_visit(p->survey, batch, err) : status;
+}
+
+static enum ab_status print_events(const struct ab_options *o, struct printer *p,
+                                   struct ab_err *err)
+{
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {.visit = visit, .user = p};
+    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
+    enum ab_status status = ab_trace_walk(&walk, NULL, err);
+    ab_trace_watch_end(&watch);
+    return status;
+}
+
+enum ab_status ab_trace_cmd_dump(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct printer *p = calloc(1, sizeof *p);
+    (void)exit_code;
+    if (p == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    p->to = stdout;
+    p->layout = AB_EVENT_LINE;
+    enum ab_status status = print_events(o, p, err);
+    free(p);
+    return status;
+}
+
+/* Each step's highest values, at the number of its last event. */
+static void print_curve(FILE *to, const struct ab_curve *c, uint64_t first)
+{
+    fputs("event,live_bytes,live_blocks\r\n", to);
+    for (size_t i = 0; i < ab_curve_count(c); i++) {
+        uint64_t end = (i + 1) * c->width;
+        fprintf(to, "%llu,%llu,%llu\r\n",
+                (unsigned long long)(first + (end < c->n_events ? end : c->n_events) - 1),
+                (unsigned long long)c->steps[i].bytes, (unsigned long long)c->steps[i].blocks);
+    }
+}
+
+static enum ab_status export_to(const struct ab_options *o, struct printer *p,
+                                struct ab_output *events, struct ab_output *curve,
+                                struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (o->csv != NULL && (status = ab_output_open(o->csv, events, err)) != AB_OK)
+        return status;
+    if (o->live_csv != NULL && (status = ab_output_open(o->live_csv, curve, err)) != AB_OK)
+        return status;
+    if (ab_output_is_same(events, curve))
+        return ab_fail(err, AB_USAGE, "--csv and --live-csv name the same file");
+    p->to = events->to;
+    if ((status = print_events(o, p, err)) != AB_OK)
+        return status;
+    if (curve->to != NULL)
+        print_curve(curve->to, &p->survey->live, o->first_event);
+    status = ab_output_commit(events, err);
+    return status == AB_OK ? ab_output_commit(curve, err) : status;
+}
+
+enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_output events = {0}, curve = {0};
+    (void)exit_code;
+    if (o->csv == NULL && o->live_csv == NULL)
+        return ab_fail(err, AB_USAGE, "trace export needs --csv or --live-csv: where to write");
+    struct printer *p = calloc(1, sizeof *p);
+    struct ab_survey *survey = calloc(1, sizeof *survey);
+    enum ab_status status = p == NULL || survey == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")
+                                                        : AB_OK;
+    if (status == AB_OK) {
+        p->layout = AB_EVENT_CSV;
+        p->survey = o->live_csv != NULL ? survey : NULL;
+        status = export_to(o, p, &events, &curve, err);
+        ab_survey_fini(survey);
+    }
+    ab_output_abandon(&events);
+    ab_output_abandon(&curve);
+    free(survey);
+    free(p);
+    return status;
+}

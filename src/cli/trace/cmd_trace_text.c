@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The facts of a trace for people: the totals, then three small pictures.
+ */
+#include "cli/trace/cmd_trace.h"
+#include "core/text.h"
+#include "base/units.h"
+#include "trace_tools/event_text.h"
+
+#include <string.h>
+
+enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8 };
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_totals(FILE *to, const struct ab_trace_info *i)
+{
+    char a[32], b[1024];
+    fprintf(to, "program    %s%s\n",
+            i->program[0] != 0 ? ab_text_printable(b, sizeof b, i->program) : "unknown",
+            i->is_partial ? " (partial: the end of the file is missing)" : "");
+    fprintf(to, "events     %llu in %s", (unsigned long long)i->events,
+            ab_units_bytes(a, sizeof a, (double)i->file_bytes));
+    if (i->events > 0)
+        fprintf(to, " (%.3f bytes each)", (double)i->file_bytes / (double)i->events);
+    fputc('\n', to);
+    fprintf(to, "threads    %llu", (unsigned long long)i->threads);
+    if (i->thread_ends > 0)
+        fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);
+    if (i->has_time)
+        fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+    fputc('\n', to);
+    for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
+        if (i->ops[k] > 0)
+            fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);
+    if (i->inherited > 0)
+        fprintf(to, "inherited  %llu: the first events allocate what lived at the fork\n",
+                (unsigned long long)i->inherited);
+    if (i->failed > 0)
+        fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
+    fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
+    fprintf(to, " (%llu bytes), at most %llu blocks\n", (unsigned long long)i->live_peak_bytes,
+            (unsigned long long)i->live_peak_blocks);
+    fprintf(to, "never freed  %s in %llu blocks",
+            ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
+            (unsigned long long)i->live_end_blocks);
+    if (i->live_end_bytes > 0)
+        fprintf(to, ", %.3g %% of the live peak",
+                100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
+    fputc('\n', to);
+    fprintf(to, "requested  %s in all\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+}
+
+static void print_threads(FILE *to, const struct ab_survey *s)
+{
+    if (s->n_threads < 2)
+        return;
+    fprintf(to, "freed by another thread  %llu of %llu blocks (%.1f %%)\n",
+            (unsigned long long)s->n_remote_frees, (unsigned long long)s->n_frees,
+            share(s->n_remote_frees, s->n_frees));
+    if (s->n_remote_resizes > 0)
+        fprintf(to, "resized by another thread  %llu blocks\n",
+                (unsigned long long)s->n_remote_resizes);
+    fprintf(to, "\n%-10s %12s %12s %12s %14s\n", "thread", "events", "allocs", "frees",
+            "another's");
+    for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
+        fprintf(to, "%-10zu %12llu %12llu %12llu %14llu\n", i,
+                (unsigned long long)s->threads[i].events,
+                (unsigned long long)s->threads[i].allocs,
+                (unsigned long long)s->threads[i].frees,
+                (unsigned long long)s->threads[i].remote_frees);
+    if (s->n_threads > THREADS_SHOWN)
+        fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
+}
+
+/* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
+static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    uint64_t to = ab_class_to(k);
+    unsigned unit = 0;
+    for (; is_bytes && to >= 1024 && to != UINT64_MAX; unit++)
+        to >>= 10;
+    snprintf(buf, cap, "%llu%s%s", (unsigned long long)to, is_bytes ? " " : "",
+             is_bytes ? units[unit] : "");
+    return buf;
+}
+
+static void print_aligns(FILE *to, const struct ab_survey *s)
+{
+    const char *lead = "aligned to ";
+    for (unsigned i = 0; i < AB_ARRAY_LEN(s->aligns); i++) {
+        char bytes[32];
+        if (s->aligns[i] == 0)
+            continue;
+        fprintf(to, "%s%s: %llu", lead, class_label(bytes, sizeof bytes, i + 1, true),
+                (unsigned long long)s->aligns[i]);
+        lead = ", ";
+    }
+    if (lead[0] == ',')
+        fputc('\n', to);
+}
+
+/* One character a column, as high as its share of the peak: 0 is blank, all else is seen. */
+static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    struct ab_curve_step columns[CURVE_COLUMNS];
+    size_t n = ab_curve_columns(curve, columns, CURVE_COLUMNS);
+    uint64_t peak = 0, least = UINT64_MAX;
+    char low[32], high[32];
+    for (size_t i = 0; i < n; i++) {
+        peak = columns[i].bytes > peak ? columns[i].bytes : peak;
+        least = columns[i].bytes < least ? columns[i].bytes : least;
+    }
+    if (peak == 0)
+        return;
+    fprintf(to, "\nlive bytes, from the first event to the last, heights from 0; %s to %s\n|",
+            ab_units_bytes(low, sizeof low, (double)least),
+            ab_units_bytes(high, sizeof high, (double)peak));
+    for (size_t i = 0; i < n; i++) {
+        double height = (double)columns[i].bytes / (double)peak * 8;
+        unsigned level = (unsigned)height + (height > (double)(unsigned)height);
+        fputs(utf8 ? blocks[level] : plain[level], to);
+    }
+    fputs("|\n", to);
+}
+
+static void print_bar(FILE *to, double columns, bool utf8)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    unsigned whole = (unsigned)columns, rest = (unsigned)((columns - whole) * 8);
+    for (unsigned i = 0; i < whole; i++)
+        fputs(utf8 ? "█" : "#", to);
+    if (utf8)
+        fputs(eighths[whole == 0 && rest == 0 && columns > 0 ? 1 : rest], to);
+    else if (columns - whole >= 0.5 || (whole == 0 && columns > 0))
+        fputc(columns - whole >= 0.5 ? '#' : '.', to);
+}
+
+struct picture {
+    const char *title;
+    const struct ab_classes *classes;
+    const struct ab_classes *second; /* a count behind each bar; NULL = none */
+    const char *second_name;
+    bool is_bytes, utf8;
+};
+
+static void print_class(FILE *to, const struct picture *p, unsigned k, uint64_t most, uint64_t all)
+{
+    uint64_t n = p->classes->n[k], second = p->second != NULL ? p->second->n[k] : 0;
+    char bound[32];
+    fprintf(to, "%s %8s %12llu %5.1f %%  ", k < 2 ? "  " : p->utf8 ? " ≤" : "<=",
+            class_label(bound, sizeof bound, k, p->is_bytes), (unsigned long long)n,
+            share(n, all));
+    print_bar(to, (double)n / (double)(most > 0 ? most : 1) * BAR_COLUMNS, p->utf8);
+    if (second > 0)
+        fprintf(to, "%s%llu %s", n > 0 ? " + " : "", (unsigned long long)second, p->second_name);
+    fputc('\n', to);
+}
+
+static void print_classes(FILE *to, const struct picture *p)
+{
+    uint64_t all = ab_classes_total(p->classes), most = 0;
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++)
+        most = p->classes->n[k] > most ? p->classes->n[k] : most;
+    if (all == 0 && (p->second == NULL || ab_classes_total(p->second) == 0))
+        return;
+    fprintf(to, "\n%s\n", p->title);
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++)
+        if (p->classes->n[k] > 0 || (p->second != NULL && p->second->n[k] > 0))
+            print_class(to, p, k, most, all);
+}
+
+void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style)
+{
+    const struct ab_survey *s = &f->survey;
+    print_totals(to, &f->info);
+    if (f->digest[0] != 0)
+        fprintf(to, "digest     %s\n", f->digest);
+    print_threads(to, s);
+    print_aligns(to, s);
+    print_curve(to, &s->live, style.utf8);
+    print_classes(to, &(struct picture){"sizes asked for: allocations + resizes", &s->alloc_sizes,
+                                        &s->resize_sizes, "resizes", true, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: calls of the program from allocation to free",
+                                        &s->life_events, NULL, NULL, false, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: bytes asked for from allocation to free",
+                                        &s->life_bytes, NULL, NULL, true, style.utf8});
+}

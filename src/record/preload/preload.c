@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The interposer: preloaded into the program that is recorded, in front of whatever malloc it has.
+ *
+ * Order: a release is noted before the real free, an acquire after the real malloc, so that no
+ * address is ever seen given out twice. A realloc is both. The program must not notice: nothing
+ * here calls malloc or stdio or takes a lock, errno is kept, one descriptor of a high number is all
+ * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
+ */
+#include "record/preload/preload_exec.h"
+#include "record/preload/preload_spool.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
+ * behind the real one, 2 = a realloc is, as if it were one event. */
+#ifndef AB_RECORD_WRONG
+#define AB_RECORD_WRONG 0
+#endif
+
+static struct {
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+} real;
+
+static enum { FRESH, RESOLVING, READY } stage;
+
+/* What dlsym itself asks for while we look for the real functions. Never given back. */
+static _Alignas(16) char bootstrap[65536];
+static size_t bootstrap_used;
+
+static void *bootstrap_alloc(size_t size)
+{
+    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
+    if (size > sizeof bootstrap || bytes > sizeof bootstrap - bootstrap_used)
+        return NULL;
+    char *p = bootstrap + bootstrap_used;
+    bootstrap_used += bytes;
+    memcpy(p, &size, sizeof size);
+    return p + 16;
+}
+
+static bool is_bootstrap(const void *p)
+{
+    return (const char *)p >= bootstrap && (const char *)p < bootstrap + sizeof bootstrap;
+}
+
+static size_t bootstrap_size(const void *p)
+{
+    size_t size;
+    memcpy(&size, (const char *)p - 16, sizeof size);
+    return size;
+}
+
+/* ---- start ---- */
+
+static void *find(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+static void find_real_functions(void)
+{
+    *(void **)&real.malloc = find("malloc");
+    *(void **)&real.free = find("free");
+    *(void **)&real.calloc = find("calloc");
+    *(void **)&real.realloc = find("realloc");
+    *(void **)&real.reallocarray = find("reallocarray");
+    *(void **)&real.memalign = find("memalign");
+    *(void **)&real.posix_memalign = find("posix_memalign");
+    *(void **)&real.aligned_alloc = find("aligned_alloc");
+    *(void **)&real.valloc = find("valloc");
+    *(void **)&real.pvalloc = find("pvalloc");
+    *(void **)&real.malloc_usable_size = find("malloc_usable_size");
+}
+
+static __attribute__((noinline)) void start(void)
+{
+    int saved = errno;
+    stage = RESOLVING;
+    find_real_functions();
+    ab_exec_find_real();
+    ab_spool_start();
+    stage = READY;
+    /* First to register: run last before a fork, so that no other handler's calls come between. */
+    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, NULL);
+    errno = saved;
+}
+
+/* True once the real functions are known; false while they are being looked for. */
+static inline bool is_ready(void)
+{
+    if (__builtin_expect(stage == READY, 1))
+        return true;
+    if (stage == FRESH)
+        start();
+    return stage == READY;
+}
+
+/* Before any thread can exist, even when nothing was allocated until then. */
+static __attribute__((constructor)) void start_early(void)
+{
+    is_ready();
+}
+
+static __attribute__((destructor)) void end(void)
+{
+    ab_spool_end();
+}
+
+/* ---- the malloc family ---- */
+
+EXPORT void *malloc(size_t size)
+{
+    if (!is_ready())
+        return bootstrap_alloc(size);
+    void *p = real.malloc(size);
+    ab_spool_note(AB_SPOOL_ALLOC, p, size);
+    return p;
+}
+
+EXPORT void *calloc(size_t n, size_t size)
+{
+    size_t bytes;
+    bool is_too_much = __builtin_mul_overflow(n, size, &bytes);
+    if (!is_ready())
+        return is_too_much ? NULL : bootstrap_alloc(bytes); /* never used before: zero */
+    void *p = real.calloc(n, size);
+    ab_spool_note(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes);
+    return p;
+}
+
+EXPORT void free(void *p)
+{
+    if (p == NULL || is_bootstrap(p) || !is_ready())
+        return;
+    if (AB_RECORD_WRONG != 1)
+        ab_spool_note(AB_SPOOL_FREE, p, 0);
+    real.free(p);
+    if (AB_RECORD_WRONG == 1)
+        ab_spool_note(AB_SPOOL_FREE, p, 0);
+}
+
+/* A block of the bootstrap moves to the real allocator when it is resized. */
+static void *resize_bootstrap(void *p, size_t size)
+{
+    size_t old_size = bootstrap_size(p);
+    void *moved = malloc(size);
+    if (moved != NULL)
+        memcpy(moved, p, old_size < size ? old_size : size);
+    return moved;
+}
+
+EXPORT void *realloc(void *p, size_t size)
+{
+    if (p == NULL)
+        return malloc(size);
+    if (is_bootstrap(p) || !is_ready())
+        return resize_bootstrap(p, size);
+    if (AB_RECORD_WRONG != 2)
+        ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
+    void *moved = real.realloc(p, size);
+    if (AB_RECORD_WRONG == 2)
+        ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
+    ab_spool_note(AB_SPOOL_RESIZE_END, moved, size);
+    return moved;
+}
+
+/* An array of more bytes than there are: the call fails in the real one's way and is on record. */
+static void *resize_too_much(void *p, size_t n, size_t size)
+{
+    if (is_bootstrap(p) || !is_ready() || real.reallocarray == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (p != NULL)
+        ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, SIZE_MAX);
+    void *moved = real.reallocarray(p, n, size);
+    ab_spool_note(p != NULL ? AB_SPOOL_RESIZE_END : AB_SPOOL_ALLOC, moved, SIZE_MAX);
+    return moved;
+}
+
+/* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+EXPORT void *reallocarray(void *p, size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return resize_too_much(p, n, size);
+    return realloc(p, bytes);
+}
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+    if (!is_ready() || real.memalign == NULL)
+        return NULL;
+    void *p = real.memalign(align, size);
+    ab_spool_note_aligned(p, size, align);
+    return p;
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+    if (!is_ready() || real.aligned_alloc == NULL)
+        return NULL;
+    void *p = real.aligned_alloc(align, size);
+    ab_spool_note_aligned(p, size, align);
+    return p;
+}
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+    if (!is_ready() || real.posix_memalign == NULL)
+        return ENOMEM;
+    int error = real.posix_memalign(out, align, size);
+    ab_spool_note_aligned(error == 0 ? *out : NULL, size, align);
+    return error;
+}
+
+EXPORT void *valloc(size_t size)
+{
+    if (!is_ready() || real.valloc == NULL)
+        return NULL;
+    void *p = real.valloc(size);
+    ab_spool_note_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+    return p;
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+    if (!is_ready() || real.pvalloc == NULL)
+        return NULL;
+    void *p = real.pvalloc(size);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    ab_spool_note_aligned(p, (size + page - 1) & ~(page - 1), page);
+    return p;
+}
+
+EXPORT size_t malloc_usable_size(void *p)
+{
+    if (is_bootstrap(p))
+        return bootstrap_size(p);
+    if (p == NULL || !is_ready() || real.malloc_usable_size == NULL)
+        return 0;
+    ab_spool_note_usable_size();
+    return real.malloc_usable_size(p);
+}

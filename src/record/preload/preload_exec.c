@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs that a recorded process starts may not take the recorder in: they are static, of another
+ * C library, or the variable was taken from them. Of these nothing else would be known. So each
+ * start is noted, and the recorder of the program that begins takes the note away. A child of vfork
+ * runs here too: it writes nothing but its note.
+ */
+#include "record/preload/preload_exec.h"
+
+#include "record/preload/preload_files.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execv)(const char *, char *const[]);
+    int (*execvp)(const char *, char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
+    int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                       const posix_spawnattr_t *, char *const[], char *const[]);
+    int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                        const posix_spawnattr_t *, char *const[], char *const[]);
+} real;
+
+void ab_exec_find_real(void)
+{
+    *(void **)&real.execve = dlsym(RTLD_NEXT, "execve");
+    *(void **)&real.execv = dlsym(RTLD_NEXT, "execv");
+    *(void **)&real.execvp = dlsym(RTLD_NEXT, "execvp");
+    *(void **)&real.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&real.execveat = dlsym(RTLD_NEXT, "execveat");
+    *(void **)&real.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
+    *(void **)&real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+}
+
+/* A constructor of another library may start a program before ours has run. */
+static void make_ready(void)
+{
+    if (real.execve == NULL)
+        ab_exec_find_real();
+}
+
+/* ---- notes ---- */
+
+static uint32_t process_id(void)
+{
+    return (uint32_t)syscall(SYS_getpid);
+}
+
+static struct ab_spool_start *take_note(void)
+{
+    struct ab_spool_control *control = ab_control;
+    for (int i = 0; control != NULL && i < AB_SPOOL_STARTS; i++) {
+        uint32_t is_free = AB_SPOOL_NO_START;
+        if (__atomic_compare_exchange_n(&control->starts[i].state, &is_free, AB_SPOOL_START_TAKEN,
+                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return &control->starts[i];
+    }
+    if (control != NULL)
+        __atomic_fetch_add(&control->n_starts_lost, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static struct ab_spool_start *note(uint32_t pid, const char *path, enum ab_spool_stop why)
+{
+    struct ab_spool_start *start = path != NULL ? take_note() : NULL;
+    if (start == NULL)
+        return NULL;
+    size_t n = strlen(path), most = sizeof start->path - 1;
+    start->pid = pid;
+    start->why = why;
+    memcpy(start->path, path, n < most ? n : most);
+    start->path[n < most ? n : most] = 0;
+    __atomic_store_n(&start->state, AB_SPOOL_START_NOTED, __ATOMIC_RELEASE);
+    return start;
+}
+
+static struct ab_spool_start *note_start(uint32_t pid, const char *path)
+{
+    int saved = errno;
+    bool is_over = ab_control == NULL ||
+                   __atomic_load_n(&ab_control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
+    struct ab_spool_start *start =
+        ab_exec_is_noted && !is_over ? note(pid, path, AB_SPOOL_RUNNING) : NULL;
+    if (start != NULL)
+        start->generation = ab_exec_next_generation(pid);
+    errno = saved;
+    return start;
+}
+
+/* Back from exec: there was no start. */
+static int failed(struct ab_spool_start *start, int result)
+{
+    if (start != NULL)
+        __atomic_store_n(&start->state, AB_SPOOL_NO_START, __ATOMIC_RELEASE);
+    return result;
+}
+
+bool ab_exec_is_noted;
+
+void ab_exec_note_failure(const char *program, enum ab_spool_stop why)
+{
+    note(process_id(), program, why);
+}
+
+void ab_exec_forget_start(void)
+{
+    uint32_t self = process_id();
+    for (int i = 0; i < AB_SPOOL_STARTS; i++) {
+        struct ab_spool_start *start = &ab_control->starts[i];
+        if (__atomic_load_n(&start->state, __ATOMIC_ACQUIRE) == AB_SPOOL_START_NOTED &&
+            start->pid == self && start->why == AB_SPOOL_RUNNING)
+            __atomic_store_n(&start->state, AB_SPOOL_NO_START, __ATOMIC_RELEASE);
+    }
+}
+
+/* ---- the exec family ---- */
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    make_ready();
+    struct ab_spool_start *start = note_start(process_id(), path);
+    return failed(start, real.execve(path, argv, envp));
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+    make_ready();
+    struct ab_spool_start *start = note_start(process_id(), path);
+    return failed(start, real.execv(path, argv));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+    make_ready();
+    struct ab_spool_start *start = note_start(process_id(), file);
+    return failed(start, real.execvp(file, argv));
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    make_ready();
+    struct ab_spool_start *start = note_start(process_id(), file);
+    return failed(start, real.execvpe(file, argv, envp));
+}
+
+EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    make_ready();
+    if (real.execveat == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    struct ab_spool_start *start = note_start(process_id(), path);
+    return failed(start, real.execveat(folder, path, argv, envp, flags));
+}
+
+static size_t count_words(va_list words)
+{
+    size_t n = 0;
+    while (va_arg(words, const char *) != NULL)
+        n++;
+    return n;
+}
+
+/* argv of a call whose words are arguments, `first` among them; *envp takes what comes behind the
+ * NULL, where it is asked for. */
+#define WORDS_TO_ARGV(first, envp)                                                       \
+    va_list words, again;                                                                \
+    va_start(words, first);                                                              \
+    va_copy(again, words);                                                               \
+    size_t n_words = count_words(again) + 1; /* with NULL */                            \
+    va_end(again);                                                                       \
+    char **argv = alloca((n_words + 1) * sizeof argv[0]);                                \
+    argv[0] = (char *)(first);                                                           \
+    for (size_t i = 1; i <= n_words; i++)                                                \
+        argv[i] = va_arg(words, char *);                                                 \
+    if ((envp) != NULL)                                                                  \
+        *(char *const **)(envp) = va_arg(words, char *const *);                          \
+    va_end(words)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+    WORDS_TO_ARGV(first, (void *)NULL);
+    return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+    WORDS_TO_ARGV(first, (void *)NULL);
+    return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+    char *const *envp = NULL;
+    WORDS_TO_ARGV(first, &envp);
+    return execve(path, argv, envp);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    make_ready();
+    pid_t child = 0;
+    int result = real.posix_spawn(&child, path, actions, attributes, argv, envp);
+    if (result == 0)
+        note_start((uint32_t)child, path);
+    if (result == 0 && pid != NULL)
+        *pid = child;
+    return result;
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const argv[],
+                        char *const envp[])
+{
+    make_ready();
+    pid_t child = 0;
+    int result = real.posix_spawnp(&child, file, actions, attributes, argv, envp);
+    if (result == 0)
+        note_start((uint32_t)child, file);
+    if (result == 0 && pid != NULL)
+        *pid = child;
+    return result;
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One stream of events a thread, without locks, malloc or shared counters. An event's place is
+ * taken by one instruction, so that a signal handler in the middle of an event gets one of its
+ * own; two halves are written in turn, so that the handler may fill one and go on in the other
+ * while the interrupted event still lies in the first. A half is packed when its place is needed
+ * again; the file is written when no more packed ones fit into memory.
+ *
+ * Order between threads is that of the stamps, which only events of a process with several threads
+ * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release
+ * and behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
+ * wrong.
+ *
+ * Everything of one process is reached through one page that a forked child finds empty
+ * (MADV_WIPEONFORK): it never writes into its parent's streams. A vfork child shares its parent's
+ * memory and thread, and records as it.
+ */
+#include "record/preload/preload_spool.h"
+
+#include "record/preload/spool_codec.h"
+#include "record/preload/preload_exec.h"
+#include "record/preload/preload_files.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+struct process { /* wiped in a forked child: image is NULL there */
+    struct ab_spool_image *image; /* NULL = not recording */
+    struct ab_spool_tail **tails; /* by slot; NULL = none yet */
+    uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
+    bool has_stopped;             /* there is no image, and there will be none */
+    bool has_threads;             /* there was more than one stream */
+    uint32_t generation;          /* of the image: how many programs the process had been before */
+    uint32_t n_forks;
+    const char *is_alone;         /* the C library's word on it: 1 = one thread */
+};
+static struct process *process;
+static uint32_t command; /* the process that `record` started */
+static bool takes_children;
+static char program_name[sizeof((struct ab_spool_image *)NULL)->program];
+static const char never, *is_alone = &never;
+
+static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
+
+/* The fork that is under way in this thread, which is the only one that its child has. */
+static __thread struct fork_point {
+    uint32_t pid, generation, number; /* 0 = none */
+} fork_point __attribute__((tls_model("initial-exec")));
+
+/* ---- small things that must not be the C library's ---- */
+
+static uint32_t process_id(void)
+{
+    return (uint32_t)syscall(SYS_getpid);
+}
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+/* The first reason counts; `record` may have set one. */
+static void stop(enum ab_spool_stop why)
+{
+    struct ab_spool_image *image = process->image;
+    uint32_t running = AB_SPOOL_RUNNING;
+    uint32_t error = (uint32_t)errno;
+    if (__atomic_compare_exchange_n(&image->stop, &running, (uint32_t)why, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        image->stop_errno = error;
+}
+
+/* `record` has ended the recording of all? */
+static bool is_over(void)
+{
+    uint32_t why = __atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST);
+    if (why != AB_SPOOL_RUNNING && process->image != NULL)
+        stop((enum ab_spool_stop)why);
+    return why != AB_SPOOL_RUNNING;
+}
+
+static struct ab_file_id file_of(int32_t slot)
+{
+    return (struct ab_file_id){process->image->pid, process->generation, slot};
+}
+
+/* ---- stamps ---- */
+
+/* Waits for what came before: behind an acquire for the call, ahead of a release for the load that
+ * brought the block here. Without that wait (plain rdtsc) a free that is stalled on the cache line
+ * where it finds its block is stamped before the call that put the block there. */
+static inline uint64_t stamp_now(void)
+{
+#if defined(__x86_64__)
+    uint64_t low, high; /* not the builtin: its third result would need a stack to be protected */
+    __asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx", "memory");
+    return high << 32 | low;
+#else
+    uint64_t t;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+/* ---- halves ---- */
+
+static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned half)
+{
+    return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
+}
+
+/* Packs a half behind those that are packed; false when there is no room. */
+static bool pack_half(struct ab_spool_tail *tail, unsigned half)
+{
+    uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
+    struct ab_spool_chunk *chunk =
+        (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK + tail->pack_bytes);
+    if (left < sizeof *chunk)
+        return false;
+    size_t words = ab_half_pack(half_events(tail, half), AB_SPOOL_HALF_EVENTS,
+                                (uint64_t *)(chunk + 1), (left - sizeof *chunk) / 8);
+    if (words == 0)
+        return false;
+    chunk->number = tail->half_number[half] - 1;
+    chunk->bytes = words * 8;
+    __atomic_store_n(&tail->pack_bytes, tail->pack_bytes + sizeof *chunk + words * 8,
+                     __ATOMIC_RELEASE);
+    return true;
+}
+
+static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
+{
+    if (pack_half(tail, half))
+        return AB_SPOOL_RUNNING;
+    enum ab_spool_stop why = ab_files_save(file_of((int32_t)tail->slot), tail);
+    if (why == AB_SPOOL_RUNNING)
+        pack_half(tail, half); /* one always fits where there is nothing */
+    return why;
+}
+
+/* Makes room for half `number` of the stream. With all signals blocked. */
+static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
+{
+    unsigned half = number % 2;
+    if (tail->half_number[half] == number + 1)
+        return true; /* a signal handler was quicker */
+    if (tail->half_number[half] != 0) {
+        enum ab_spool_stop why = save_half(tail, half);
+        if (why != AB_SPOOL_RUNNING) {
+            stop(why);
+            return false;
+        }
+    }
+    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memset(half_events(tail, half), 0, AB_SPOOL_HALF);
+    __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* A half more is full. */
+static void count_half(void)
+{
+    int64_t n = __atomic_add_fetch(&ab_control->n_events, AB_SPOOL_HALF_EVENTS, __ATOMIC_RELAXED);
+    uint32_t running = AB_SPOOL_RUNNING;
+    if (ab_control->most_events != 0 && n >= (int64_t)ab_control->most_events)
+        __atomic_compare_exchange_n(&ab_control->stop, &running, AB_SPOOL_ENOUGH, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static bool is_recording(void)
+{
+    return !is_over() && __atomic_load_n(&process->image->stop, __ATOMIC_SEQ_CST) == 0;
+}
+
+static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
+{
+    int saved = errno;
+    uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
+    uint64_t begin = stamp_now();
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
+    __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
+    if (number > 0)
+        count_half();
+    bool ok = is_recording() && turn_half(tail, number);
+    __atomic_store_n(&tail->is_turning, 0, __ATOMIC_RELEASE);
+    uint64_t end = stamp_now();
+    tail->turn_ticks += end - begin;
+    tail->last_stamp = end;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+    errno = saved;
+    return ok;
+}
+
+/* ---- places ---- */
+
+/* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
+ * because no other thread takes places here. */
+static inline uint64_t take_place(uint64_t *next)
+{
+#if defined(__x86_64__)
+    uint64_t place = 1;
+    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(*next) : : "memory", "cc");
+    return place;
+#else
+    return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static inline void fill(struct ab_spool_tail *tail, uint64_t place, struct ab_spool_event event)
+{
+    struct ab_spool_event *e =
+        &half_events(tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
+    e->address = event.address;
+    e->size = event.size;
+    __atomic_store_n(&e->stamp_kind, event.stamp_kind, __ATOMIC_RELEASE);
+}
+
+/* Apart, so that the usual way needs no stack. */
+static __attribute__((noinline)) void fill_next_half(struct ab_spool_tail *tail, uint64_t place,
+                                                     struct ab_spool_event event)
+{
+    if (next_half(tail, place / AB_SPOOL_HALF_EVENTS))
+        fill(tail, place, event);
+}
+
+static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool_kind kind,
+                       uint64_t address, size_t size)
+{
+    struct ab_spool_event event = {stamp << 4 | kind, address, size};
+    uint64_t place = take_place(&tail->n_events);
+    uint64_t number = place / AB_SPOOL_HALF_EVENTS;
+    if (__builtin_expect(tail->half_number[number % 2] == number + 1, 1))
+        fill(tail, place, event);
+    else
+        fill_next_half(tail, place, event);
+}
+
+/* ---- threads ---- */
+
+static bool is_dead(uint32_t thread)
+{
+    return syscall(SYS_tgkill, process->image->pid, thread, 0) != 0 && errno == ESRCH;
+}
+
+/* The slot of a thread that is gone. A few are looked at each time: with many threads alive a
+ * search through all would cost each newborn too much. */
+static struct ab_spool_tail *recycle(uint32_t self)
+{
+    enum { LOOKED_AT = 16 };
+    struct process *p = process;
+    uint32_t n = __atomic_load_n(&p->image->n_slots, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < LOOKED_AT && i < n; i++) {
+        uint32_t at = __atomic_fetch_add(&p->next_recycled, 1, __ATOMIC_RELAXED) % n;
+        struct ab_spool_tail *tail = __atomic_load_n(&p->tails[at], __ATOMIC_ACQUIRE);
+        if (tail == NULL)
+            continue; /* another thread is making it */
+        uint32_t owner = __atomic_load_n(&tail->owner, __ATOMIC_ACQUIRE);
+        /* An id of our own that is taken belonged to a thread before us. */
+        if ((owner == self || is_dead(owner)) &&
+            __atomic_compare_exchange_n(&tail->owner, &owner, self, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return tail;
+    }
+    return NULL;
+}
+
+static struct ab_spool_tail *make_tail(uint32_t self)
+{
+    struct process *p = process;
+    uint32_t slot = __atomic_fetch_add(&p->image->n_slots, 1, __ATOMIC_ACQ_REL);
+    enum ab_spool_stop why = AB_SPOOL_NO_SLOT;
+    struct ab_spool_tail *tail = NULL;
+    if (slot < AB_SPOOL_SLOTS_MAX)
+        tail = ab_files_make(file_of((int32_t)slot), AB_SPOOL_DATA, &why);
+    if (tail == NULL) {
+        stop(why);
+        return NULL;
+    }
+    p->has_threads = p->has_threads || slot > 0;
+    tail->slot = slot;
+    tail->owner = self;
+    tail->magic = AB_SPOOL_MAGIC;
+    __atomic_store_n(&p->tails[slot], tail, __ATOMIC_RELEASE);
+    return tail;
+}
+
+static bool start_image(const struct fork_point *from);
+
+/* What an event costs here, in this very stream and while its page is warm. The best of a few
+ * rounds: the others tell of interrupts. */
+static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
+{
+    uint64_t best = UINT32_MAX;
+    for (int round = 0; round < 4; round++) {
+        uint64_t begin = stamp_now();
+        for (int i = 0; i < AB_SPOOL_TRIALS; i++) {
+            if (has_stamp)
+                stamp_now();
+            put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
+        }
+        uint64_t ticks = stamp_now() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    return (uint32_t)best;
+}
+
+/* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
+static struct ab_spool_tail *enter_thread(void)
+{
+    if (process == NULL)
+        return NULL;
+    if (process->image == NULL) { /* a forked child: the parent's stream is not ours */
+        own_tail = NULL;
+        process->has_stopped = !takes_children;
+        struct fork_point from = fork_point;
+        fork_point.number = 0;
+        if (from.number == 0)
+            from = (struct fork_point){.pid = (uint32_t)syscall(SYS_getppid)};
+        if (process->has_stopped || !start_image(&from))
+            return NULL;
+    }
+    if (process->has_stopped || process->image->stop != AB_SPOOL_RUNNING)
+        return NULL;
+    if (own_tail != NULL)
+        return own_tail;
+    if (process->image->pid != process_id())
+        return NULL; /* a vfork child of a thread that never allocated: its stream would be its
+                        parent's, under an id that is soon another's */
+    uint32_t self = thread_id();
+    struct ab_spool_tail *tail = recycle(self);
+    if (tail == NULL)
+        tail = make_tail(self);
+    if (tail == NULL)
+        return NULL;
+    uint64_t n_before = tail->n_events;
+    put(tail, 0, AB_SPOOL_BIRTH, self, 0);
+    tail->last_stamp = stamp_now();
+    if (process->image->trial_ticks == 0) {
+        process->image->bare_ticks = try_events(tail, false);
+        process->image->trial_ticks = try_events(tail, true);
+    }
+    /* They are no events, but in a half that is counted when it is full. */
+    __atomic_fetch_sub(&ab_control->n_events, (int64_t)(tail->n_events - n_before),
+                       __ATOMIC_RELAXED);
+    own_tail = tail;
+    return tail;
+}
+
+static __attribute__((noinline)) struct ab_spool_tail *find_tail(void)
+{
+    int saved = errno;
+    uint64_t all = ~UINT64_C(0), old;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
+    struct ab_spool_tail *tail = enter_thread();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+    errno = saved;
+    return tail;
+}
+
+/* A few loads where all is as usual: the page of the process, which fork empties, our stream, and
+ * the image, where `record` may have said that it is enough. */
+static inline struct ab_spool_tail *tail_of_thread(void)
+{
+    struct process *p = process;
+    struct ab_spool_tail *tail = own_tail;
+    if (p == NULL)
+        return NULL;
+    const struct ab_spool_image *image = p->image;
+    uint32_t why = image != NULL ? __atomic_load_n(&image->stop, __ATOMIC_RELAXED) : 0;
+    if (__builtin_expect(tail != NULL && image != NULL && why == AB_SPOOL_RUNNING, 1))
+        return tail;
+    if (p->has_stopped || why != AB_SPOOL_RUNNING)
+        return NULL;
+    return find_tail();
+}
+
+/* The clock, unless there is but one thread. The C library says so before a second one begins. */
+static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
+{
+    struct process *p = process;
+    if (__builtin_expect(*p->is_alone && !p->has_threads, 1))
+        return tail->last_stamp;
+    return stamp_now();
+}
+
+/* ---- the process ---- */
+
+/* The image of this program: PID.K, the first K that is free (exec keeps the pid). */
+static struct ab_spool_image *create_image(enum ab_spool_stop *why)
+{
+    for (unsigned k = 0; k < 10000; k++) {
+        struct ab_spool_image *image =
+            ab_files_make((struct ab_file_id){process_id(), k, -1}, AB_SPOOL_PAGE, why);
+        process->generation = k;
+        if (image != NULL || errno != EEXIST)
+            return image;
+    }
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Many programs are links to one, and act by the name that they were called by. A script's is not
+ * that of the program which runs it. */
+static bool is_executable(const char *path)
+{
+    struct stat named, own;
+    return path != NULL && strncmp(path, "/dev/fd/", 8) != 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, path, &named, 0) == 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/exe", &own, 0) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
+/* At the start: later the program may have no way to know it. */
+static void find_program_name(void)
+{
+    char path[PATH_MAX];
+    const char *called = (const char *)getauxval(AT_EXECFN);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    const char *name = base_name(is_executable(called) ? called : path);
+    size_t bytes = strlen(name), most = sizeof program_name - 1;
+    memcpy(program_name, name, bytes < most ? bytes : most);
+}
+
+static void note_program(struct ab_spool_image *image)
+{
+    memcpy(image->program, program_name, sizeof image->program);
+    syscall(SYS_prctl, PR_GET_NAME, image->comm);
+}
+
+static bool start_image(const struct fork_point *from)
+{
+    struct process *p = process;
+    p->has_stopped = true; /* until all is there */
+    p->next_recycled = 0;
+    p->n_forks = 0;
+    p->has_threads = false;
+    p->is_alone = is_alone;
+    if (p->tails == NULL)
+        p->tails = ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
+    if (is_over())
+        return false;
+    enum ab_spool_stop why = AB_SPOOL_NO_MEMORY;
+    struct ab_spool_image *image = p->tails != NULL ? create_image(&why) : NULL;
+    if (image == NULL) {
+        ab_exec_note_failure(program_name, why);
+        return false;
+    }
+    image->pid = process_id();
+    image->parent = from->pid;
+    image->parent_generation = from->generation;
+    image->fork_number = from->number;
+    image->command = command;
+    image->takes_children = takes_children;
+    note_program(image);
+    image->magic = AB_SPOOL_MAGIC;
+    p->image = image;
+    p->has_stopped = false;
+    return !is_over(); /* it may not have seen this image */
+}
+
+/* "17" or "17+"; 0 = neither. */
+static uint32_t read_command(const char *text, bool *is_plus)
+{
+    uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9' && value <= UINT32_MAX; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    *is_plus = *text == '+';
+    return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+HIDDEN void ab_spool_start(void)
+{
+    const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
+    const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
+    size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
+    if (where == NULL || pid == NULL)
+        return;
+    command = read_command(pid, &takes_children);
+    if (command == 0 || (!takes_children && command != process_id()))
+        return; /* a child of the program: not recorded */
+    struct process *p = ab_files_map_private(bytes);
+    if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
+        return; /* Linux before 4.14: a forked child would write into its parent's streams */
+    const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    is_alone = alone != NULL ? alone : &never;
+    process = p;
+    find_program_name();
+    ab_exec_is_noted = takes_children;
+    ab_exec_forget_start();
+    start_image(&(struct fork_point){0});
+}
+
+/* A child of vfork has none of its own. */
+HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
+{
+    const struct process *p = process;
+    return p != NULL && p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
+}
+
+HIDDEN void ab_spool_end(void)
+{
+    struct process *p = process;
+    if (p != NULL && p->image != NULL && p->image->pid == process_id())
+        p->image->has_exited = 1;
+}
+
+/* ---- forks ---- */
+
+HIDDEN void ab_spool_fork_begin(void)
+{
+    struct ab_spool_tail *tail = takes_children ? tail_of_thread() : NULL;
+    struct process *p = process;
+    fork_point.number = 0;
+    if (tail == NULL)
+        return;
+    fork_point = (struct fork_point){p->image->pid, p->generation,
+                                     __atomic_add_fetch(&p->n_forks, 1, __ATOMIC_RELAXED)};
+    put(tail, stamp_of_event(tail), AB_SPOOL_FORK, fork_point.number, 0);
+}
+
+HIDDEN void ab_spool_fork_end(void)
+{
+    fork_point.number = 0;
+}
+
+/* ---- events ---- */
+
+HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
+{
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail != NULL)
+        put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
+}
+
+/* What is no power of two is rounded up, as the libraries that allow it do. */
+static unsigned log2_up(size_t align)
+{
+    return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
+}
+
+HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
+{
+    unsigned log2 = log2_up(align);
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail != NULL)
+        put(tail, stamp_of_event(tail), AB_SPOOL_ALIGNED,
+            (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58, size);
+}
+
+HIDDEN void ab_spool_note_usable_size(void)
+{
+    struct process *p = process;
+    if (p != NULL && p->image != NULL)
+        __atomic_fetch_add(&p->image->n_usable_size, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The spool: what the recorder leaves behind, and what convert reads. Only these two know it, and
+ * both are of one version: a spool that `record --no-convert` or a crash leaves behind is converted
+ * by the build that recorded it, or refused by its magic.
+ *
+ *   control    struct ab_spool_control: shared by all while the command runs
+ *   PID.K      the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
+ *   PID.K.T    what one thread at a time wrote into slot T of that image:
+ *                page 0             struct ab_spool_tail
+ *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
+ *                from AB_SPOOL_PACK halves that were full, each packed into a chunk; mapped
+ *                from AB_SPOOL_DATA the chunks before those, written when no more fit there
+ *
+ * They lie in the folder AB_SPOOL_FOLDER, which everybody may use, within one that is private: a
+ * process that has changed its user, or its root, reaches it by a descriptor that it holds.
+ *
+ * Everything mapped is MAP_SHARED and its space is reserved before: whatever kills the recorded
+ * program, what it had written is in the file; a full disk stops the recording, never the program.
+ * The halves stay in the cache, so that recording costs no page faults. A half is in a chunk before
+ * its place is used again, a chunk in the file before its own is: what is found twice is the same.
+ */
+#ifndef AB_RECORD_PRELOAD_SPOOL_H
+#define AB_RECORD_PRELOAD_SPOOL_H
+
+#include <stdint.h>
+
+#define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
+#define AB_SPOOL_FOLDER "spool"
+#define AB_SPOOL_CONTROL "control"
+#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* of the command; "17+": its children too */
+#define AB_SPOOL_MAGIC UINT64_C(0x356c6f6f70536241) /* "AbSpool5" */
+
+enum {
+    AB_SPOOL_PAGE = 4096,
+    AB_SPOOL_TAIL = 4096,
+    AB_SPOOL_HALF_EVENTS = 1024, /* a power of two: a place is split without a division */
+    AB_SPOOL_HALF = AB_SPOOL_HALF_EVENTS * 24,
+    AB_SPOOL_PACK = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
+    AB_SPOOL_PACK_BYTES = 65536, /* what one half can need at most, and more */
+    AB_SPOOL_DATA = AB_SPOOL_PACK + AB_SPOOL_PACK_BYTES,
+    AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at once */
+    AB_SPOOL_TRIALS = 32,       /* events noted in a row to see what one costs */
+};
+
+enum ab_spool_stop { /* why recording stopped before the program did */
+    AB_SPOOL_RUNNING,
+    AB_SPOOL_NO_SPACE,
+    AB_SPOOL_FILE_LIMIT,
+    AB_SPOOL_NO_MEMORY,
+    AB_SPOOL_NO_FILE,  /* it cannot be opened again: chroot, other user, no descriptor left */
+    AB_SPOOL_NO_SLOT,  /* more threads at once than slots */
+    AB_SPOOL_ENOUGH,   /* as was asked for: so many events, */
+    AB_SPOOL_TIME_UP,  /* so much time, */
+    AB_SPOOL_SIGNAL,   /* until a signal came, */
+    AB_SPOOL_ENDED,    /* until the command had ended */
+};
+
+struct ab_spool_image {
+    uint64_t magic;
+    uint32_t pid, parent;     /* parent: the process that was forked, 0 = started as a program */
+    uint32_t parent_generation; /* K of its image then */
+    uint32_t fork_number;     /* of the AB_SPOOL_FORK in its stream; 0 = not known */
+    uint32_t stop, stop_errno;
+    uint32_t n_slots;         /* files PID.K.0 … */
+    uint32_t command;         /* the process that `record` started: this one, or an ancestor */
+    uint32_t takes_children;  /* are its children recorded too? */
+    uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
+    uint32_t trial_ticks;     /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
+    uint32_t bare_ticks;      /* the same without the clock */
+    uint32_t has_exited;      /* by exit() or from main; not by exec, _exit or a signal */
+    char comm[16];            /* as the kernel calls it at its start */
+    char program[256];        /* the name that it was called by; of a script its interpreter's */
+};
+
+struct ab_spool_tail {
+    uint64_t magic;
+    uint32_t owner;           /* thread id of who writes here; atomic */
+    uint32_t slot;
+    uint64_t n_events;        /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t last_stamp;      /* of a half ago at most: of events that need none of their own */
+    uint64_t half_number[2];  /* which half of the stream each holds, + 1; 0 = none yet */
+    uint64_t turn_ticks;      /* spent on halves that were full */
+    uint64_t pack_bytes;      /* of chunks from AB_SPOOL_PACK */
+    uint64_t data_bytes;      /* of chunks from AB_SPOOL_DATA */
+    uint32_t is_turning;      /* its thread is busy with a half that was full */
+};
+
+/* What a process cannot do for itself any more, because of limits or rights, `record` does. The
+ * process waits for it. */
+enum ab_spool_wish {
+    AB_SPOOL_SAVE, /* write the packed chunks of a slot to the end of its file */
+    AB_SPOOL_MAKE, /* make a file of `bytes` bytes */
+};
+enum ab_spool_request_state { /* a futex */
+    AB_SPOOL_FREE_PLACE,
+    AB_SPOOL_TAKEN,
+    AB_SPOOL_ASKED,
+    AB_SPOOL_AT_WORK,
+    AB_SPOOL_ANSWERED,
+};
+struct ab_spool_request {
+    uint32_t state;
+    uint32_t wish;
+    uint32_t pid, generation;
+    int32_t slot;        /* < 0: the image */
+    uint32_t answer;     /* enum ab_spool_stop: why not, or AB_SPOOL_RUNNING */
+    uint64_t bytes;
+};
+
+enum ab_spool_start_state { AB_SPOOL_NO_START, AB_SPOOL_START_TAKEN, AB_SPOOL_START_NOTED };
+struct ab_spool_start { /* a program that a process became or started, not (yet) recorded */
+    uint32_t state;
+    uint32_t pid;
+    uint32_t generation; /* its image, if it has one, is this or a later one */
+    uint32_t why;        /* enum ab_spool_stop: it took the recorder in, but has no image */
+    char path[240];      /* as it was called, maybe cut off */
+};
+
+enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512 };
+struct ab_spool_control {
+    uint64_t magic;
+    uint32_t n_asked;    /* a futex: changes with each request */
+    uint32_t server;     /* process id of `record` */
+    uint32_t stop;       /* enum ab_spool_stop: recording is over for all */
+    uint64_t most_events; /* 0 = any number */
+    int64_t n_events;    /* counted when a half is full */
+    uint32_t n_starts_lost; /* that there was no place for */
+    struct ab_spool_request requests[AB_SPOOL_REQUESTS];
+    struct ab_spool_start starts[AB_SPOOL_STARTS];
+};
+
+struct ab_spool_chunk { /* ahead of the words of a half (half_pack.h) */
+    uint64_t number;    /* of the half; they come in order */
+    uint64_t bytes;     /* of the words */
+};
+
+enum ab_spool_kind {
+    AB_SPOOL_NOTHING, /* reserved, never written */
+    AB_SPOOL_ALLOC,
+    AB_SPOOL_ZEROED,
+    AB_SPOOL_ALIGNED,
+    AB_SPOOL_FREE,         /* stamped before the real free */
+    AB_SPOOL_RESIZE_BEGIN, /* stamped before the real realloc: address = the old block */
+    AB_SPOOL_RESIZE_END,   /* stamped after it: address = the new one, 0 = failed or freed */
+    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on; stamp 0 */
+    AB_SPOOL_TRIAL,        /* no call: noted to be timed; stamp 0 */
+    AB_SPOOL_FORK,         /* no call: address = number of the fork, from 1; ahead of it */
+    AB_SPOOL_KIND_COUNT
+};
+
+/* While a process has one thread its events are in order by their places, and reading the clock
+ * would be half of what recording costs: they carry an old stamp again. */
+struct ab_spool_event {
+    uint64_t stamp_kind; /* clock ticks in the upper 60 bits, kind below; written last */
+    uint64_t address;    /* of allocs: 0 = failed; ALIGNED: log2 of the alignment in the top 6 bits */
+    uint64_t size;
+};
+#define AB_SPOOL_KIND(e) ((enum ab_spool_kind)((e)->stamp_kind & 15))
+#define AB_SPOOL_STAMP(e) ((e)->stamp_kind >> 4)
+#define AB_SPOOL_ADDRESS(e) ((e)->address & ((UINT64_C(1) << 58) - 1))
+#define AB_SPOOL_LOG2(e) ((unsigned)((e)->address >> 58))
+
+#endif

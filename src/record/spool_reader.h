@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a spool: the images of a folder, and of one image the streams of its thread slots, each in
+ * its own order. Files are opened for each read, because there may be more of them than
+ * descriptors. The spool may be damaged: what is read is bounded by what the files hold.
+ */
+#ifndef AB_RECORD_SPOOL_READER_H
+#define AB_RECORD_SPOOL_READER_H
+
+#include "base/bits.h"
+#include "core/status.h"
+#include "record/preload/spool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_spool_entry { /* an image in the folder */
+    struct ab_spool_image image;
+    uint32_t generation; /* K: how many programs the process had been before */
+    uint64_t n_events;
+};
+
+/* All images of a folder, a process's in the order of its programs. Free *out. */
+enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, size_t *n,
+                             struct ab_err *err);
+
+struct ab_stream {
+    const struct ab_spool_event *at, *end; /* the event, unless is_done; what is loaded ends there */
+    bool is_done;
+    bool is_cut;                 /* it ended before all of what it says was there */
+    uint32_t slot;
+    uint64_t n_events;           /* of the whole stream */
+    uint64_t half_number[2];     /* of the mapped halves, + 1 */
+    uint64_t data_bytes, pack_bytes; /* of chunks in the file, of those that were not saved yet */
+    uint64_t chunks_read;            /* of the two together, in bytes */
+    struct ab_spool_event *half; /* AB_SPOOL_HALF_EVENTS of half n_loaded - 1 */
+    uint64_t n_loaded;
+    uint8_t *window;             /* what was read of the chunks: window_bytes from window_at on */
+    uint64_t window_at, window_bytes;
+    uint64_t n_unwritten;        /* places that were taken and never filled */
+    uint64_t turn_ticks;
+};
+
+/* At its first event, or is_done. */
+enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
+                              const struct ab_spool_entry *image, uint32_t slot,
+                              struct ab_err *err);
+/* To the next event that is there from `at` on, or is_done behind the last. */
+enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
+                              const struct ab_spool_entry *image, struct ab_err *err);
+static inline enum ab_status ab_stream_next(struct ab_stream *s, const char *folder,
+                                            const struct ab_spool_entry *image, struct ab_err *err)
+{
+    if (AB_LIKELY(++s->at < s->end && AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING))
+        return AB_OK;
+    return ab_stream_seek(s, folder, image, err);
+}
+void ab_stream_close(struct ab_stream *s);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/read/json_in.h"
+
+#include "core/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the file ---- */
+
+/* Jansson asks for memory through these while a document is read: three bytes of input may want
+ * a hundred of it. Blocks are malloc's own, so that anyone may free them later. */
+static size_t memory_left;
+static bool is_memory_short; /* jansson does not always say why it gave up */
+
+static void *take(size_t n)
+{
+    void *p = n <= memory_left ? malloc(n) : NULL;
+    size_t got = p == NULL ? 0 : malloc_usable_size(p);
+    is_memory_short = is_memory_short || p == NULL;
+    memory_left -= got < memory_left ? got : memory_left;
+    return p;
+}
+
+static void give(void *p)
+{
+    memory_left += p == NULL ? 0 : malloc_usable_size(p);
+    free(p);
+}
+
+struct source {
+    int fd, reason; /* errno of a failed read */
+    size_t left;    /* bytes that may still come */
+    bool is_too_long;
+};
+
+static size_t pull(void *to, size_t n, void *user)
+{
+    struct source *s = user;
+    ssize_t got;
+    do
+        got = read(s->fd, to, n);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        s->reason = errno;
+        return (size_t)-1;
+    }
+    if ((size_t)got > s->left) { /* it grows while it is read */
+        s->is_too_long = true;
+        return (size_t)-1;
+    }
+    s->left -= (size_t)got;
+    return (size_t)got;
+}
+
+static enum ab_status fail_size(const char *path, size_t cap_bytes, struct ab_err *err)
+{
+    return ab_fail(err, AB_INPUT, "%s: has more than %zu MiB, the most that is read", path,
+                   cap_bytes >> 20);
+}
+
+static enum ab_status open_source(const char *path, const char *shown, size_t cap_bytes,
+                                  struct source *out, struct ab_err *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
+    enum ab_status status = AB_OK;
+    if (fstat(fd, &st) != 0)
+        status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
+    else if (!S_ISREG(st.st_mode))
+        status = ab_fail(err, AB_INPUT, "cannot read '%s': it is no regular file", shown);
+    else if ((uint64_t)st.st_size > cap_bytes)
+        status = fail_size(shown, cap_bytes, err);
+    if (status != AB_OK)
+        close(fd);
+    else
+        *out = (struct source){.fd = fd, .left = cap_bytes};
+    return status;
+}
+
+enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memory, json_t **out,
+                            struct ab_err *err)
+{
+    struct source source;
+    json_error_t error;
+    char shown[512], what[512];
+    ab_text_printable(shown, sizeof shown, path);
+    enum ab_status status = open_source(path, shown, cap_bytes, &source, err);
+    if (status != AB_OK)
+        return status;
+    memory_left = cap_memory;
+    is_memory_short = false;
+    json_set_alloc_funcs(take, give);
+    json_t *document = json_load_callback(pull, &source, JSON_REJECT_DUPLICATES, &error);
+    json_set_alloc_funcs(malloc, free);
+    close(source.fd);
+    errno = source.reason;
+    if (source.reason != 0) /* a document may be whole all the same: not to be trusted */
+        status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
+    else if (source.is_too_long)
+        status = fail_size(shown, cap_bytes, err);
+    else if (is_memory_short)
+        status = ab_fail(err, AB_INPUT, "%s: needs more than %zu MiB of memory", shown,
+                         cap_memory >> 20);
+    else if (document == NULL)
+        status = ab_fail(err, AB_INPUT, "%s:%d:%d: not valid JSON: %s", shown, error.line,
+                         error.column, ab_text_printable(what, sizeof what, error.text));
+    if (status == AB_OK)
+        *out = document;
+    else
+        json_decref(document);
+    return status;
+}
+
+void ab_json_free(json_t *document)
+{
+    json_decref(document);
+}
+
+/* ---- errors ---- */
+
+/* Writes the way to `node`; returns how much of the buffer is used. */
+static size_t put_path(char *buf, size_t cap, const struct ab_json_node *node)
+{
+    if (node->parent == NULL)
+        return 0;
+    size_t n = put_path(buf, cap, node->parent);
+    int more = node->key != NULL ? snprintf(buf + n, cap - n, "%s%s", n == 0 ? "" : ".", node->key)
+                                 : snprintf(buf + n, cap - n, "[%zu]", node->index);
+    return more < 0 || n + (size_t)more >= cap ? cap - 1 : n + (size_t)more;
+}
+
+void ab_json_fail(struct ab_json_reader *r, const struct ab_json_node *node, const char *fmt, ...)
+{
+    char path[256] = "", what[sizeof r->err->text], shown[512];
+    if (r->status != AB_OK)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    put_path(path, sizeof path, node);
+    r->status = ab_fail(r->err, AB_INPUT, "%s: %s%s%s", ab_text_printable(shown, sizeof shown,
+                        r->file), path, path[0] != 0 ? ": " : "", what);
+}
+
+static const char *type_name(const json_t *json)
+{
+    static const char *const names[] = {"an object", "an array", "a string", "a whole number",
+                                        "a number",  "true",     "false",    "null"};
+    return names[json_typeof(json)];
+}
+
+static void fail_type(struct ab_json_reader *r, const struct ab_json_node *node, const char *wanted)
+{
+    ab_json_fail(r, node, "is %s, has to be %s", type_name(node->json), wanted);
+}
+
+/* ---- nodes ---- */
+
+static struct ab_json_node member(struct ab_json_reader *r, const struct ab_json_node *parent,
+                                  const char *key)
+{
+    struct ab_json_node node = {.parent = parent, .key = key};
+    if (r->status != AB_OK)
+        return node;
+    node.json = json_object_get(parent->json, key);
+    if (node.json == NULL)
+        ab_json_fail(r, &node, "is missing");
+    return node;
+}
+
+static struct ab_json_node of_type(struct ab_json_reader *r, struct ab_json_node node, json_type type,
+                                   const char *wanted)
+{
+    if (node.json != NULL && json_typeof(node.json) != type) {
+        fail_type(r, &node, wanted);
+        node.json = NULL;
+    }
+    return node;
+}
+
+struct ab_json_node ab_json_object(struct ab_json_reader *r, const struct ab_json_node *parent,
+                                   const char *key)
+{
+    return of_type(r, member(r, parent, key), JSON_OBJECT, "an object");
+}
+
+struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json_node *parent,
+                                  const char *key)
+{
+    return of_type(r, member(r, parent, key), JSON_ARRAY, "an array");
+}
+
+bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
+{
+    return r->status == AB_OK && json_object_get(o->json, key) != NULL;
+}
+
+struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
+                                         const struct ab_json_node *parent, const char *key)
+{
+    struct ab_json_node none = {.parent = parent, .key = key};
+    return ab_json_has(r, parent, key) ? ab_json_array(r, parent, key) : none;
+}
+
+size_t ab_json_count(struct ab_json_reader *r, const struct ab_json_node *array, size_t max)
+{
+    size_t n = r->status == AB_OK && array->json != NULL ? json_array_size(array->json) : 0;
+    if (n <= max)
+        return n;
+    ab_json_fail(r, array, "has %zu entries, at most %zu are allowed", n, max);
+    return 0;
+}
+
+struct ab_json_node ab_json_item(const struct ab_json_node *array, size_t i)
+{
+    return (struct ab_json_node){json_array_get(array->json, i), array, NULL, i};
+}
+
+struct ab_json_node ab_json_item_object(struct ab_json_reader *r, const struct ab_json_node *array,
+                                        size_t i)
+{
+    return of_type(r, ab_json_item(array, i), JSON_OBJECT, "an object");
+}
+
+/* ---- values ---- */
+
+const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
+{
+    struct ab_json_node node = member(r, o, key);
+    if (node.json == NULL || json_is_null(node.json))
+        return "";
+    node = of_type(r, node, JSON_STRING, "a string or null");
+    return node.json != NULL ? json_string_value(node.json) : "";
+}
+
+void ab_json_text_into(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
+                       char *buf, size_t cap)
+{
+    const char *s = ab_json_text(r, o, key);
+    size_t n = strlen(s);
+    struct ab_json_node node = {.parent = o, .key = key};
+    if (n >= cap)
+        ab_json_fail(r, &node, "has %zu bytes, at most %zu are allowed", n, cap - 1);
+    else
+        memcpy(buf, s, n + 1);
+}
+
+double ab_json_number(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
+{
+    struct ab_json_node node = member(r, o, key);
+    if (node.json == NULL || json_is_null(node.json))
+        return NAN;
+    if (!json_is_number(node.json)) {
+        fail_type(r, &node, "a number or null");
+        return NAN;
+    }
+    return json_number_value(node.json);
+}
+
+uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
+                       uint64_t max, uint64_t unknown)
+{
+    struct ab_json_node node = member(r, o, key);
+    if (node.json == NULL || json_is_null(node.json))
+        return unknown;
+    node = of_type(r, node, JSON_INTEGER, "a whole number or null");
+    json_int_t n = node.json != NULL ? json_integer_value(node.json) : 0;
+    if (n >= 0 && (uint64_t)n <= max)
+        return (uint64_t)n;
+    ab_json_fail(r, &node, "is %lld, has to be between 0 and %llu", (long long)n,
+                 (unsigned long long)max);
+    return unknown;
+}
+
+bool ab_json_flag(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
+{
+    struct ab_json_node node = member(r, o, key);
+    if (node.json != NULL && !json_is_boolean(node.json))
+        fail_type(r, &node, "true or false");
+    return node.json != NULL && json_is_true(node.json);
+}
+
+static void fail_choice(struct ab_json_reader *r, const struct ab_json_node *node,
+                        const char *const *names, size_t n)
+{
+    char shown[128];
+    struct ab_text list = {0};
+    const char *given = json_string_value(node->json);
+    const char *near = ab_text_nearest(given, names, n);
+    for (size_t i = 0; i < n && n <= 16; i++)
+        ab_text_addf(&list, "%s%s", i == 0 ? "; one of " : ", ", names[i]);
+    if (near != NULL && strcmp(near, given) != 0)
+        ab_text_addf(&list, "; did you mean %s?", near);
+    ab_json_fail(r, node, "is unknown: \"%s\"%s", ab_text_printable(shown, sizeof shown, given),
+                 list.s != NULL ? list.s : "");
+    ab_text_fini(&list);
+}
+
+size_t ab_json_one_of(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
+                      const char *const *names, size_t n)
+{
+    struct ab_json_node node = of_type(r, member(r, o, key), JSON_STRING, "a string");
+    for (size_t i = 0; i < n && node.json != NULL; i++)
+        if (strcmp(json_string_value(node.json), names[i]) == 0)
+            return i;
+    if (node.json != NULL)
+        fail_choice(r, &node, names, n);
+    return 0;
+}

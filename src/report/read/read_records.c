@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The lists of numbers of a result. What they refer to (back ends, phases, blocks) was read before
+ * and has to exist; histograms are decoded and have to hold what the record says.
+ */
+#include "report/read/read_records.h"
+
+#include "base/bits.h"
+#include "core/text.h"
+#include "result/result_fields.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what records refer to ---- */
+
+const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_node *o)
+{
+    char shown[160];
+    struct ab_json_node at = {.parent = o, .key = "phase"};
+    const char *name = ab_json_text(&r->json, o, "phase");
+    for (uint32_t i = 0; i < r->session->n_phases && r->json.status == AB_OK; i++)
+        if (strcmp(r->session->phases[i], name) == 0)
+            return r->session->phases[i];
+    ab_json_fail(&r->json, &at, "\"%s\" is not among config.phases",
+                 ab_text_printable(shown, sizeof shown, name));
+    return "";
+}
+
+static int by_index(const void *key, const void *block)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const struct ab_block *)block)->index;
+    return (a > b) - (a < b);
+}
+
+uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *o)
+{
+    const struct ab_session *s = r->session;
+    struct ab_json_node at = {.parent = o, .key = "block"};
+    uint32_t index = (uint32_t)ab_json_whole(&r->json, o, "block", UINT32_MAX - 1, UINT32_MAX);
+    if (s->n_blocks == 0 ||
+        bsearch(&index, s->blocks, s->n_blocks, sizeof s->blocks[0], by_index) == NULL)
+        ab_json_fail(&r->json, &at, "there is no block with this index");
+    return index;
+}
+
+unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o)
+{
+    const char *names[AB_OP_ALL + 1];
+    for (unsigned k = 0; k <= AB_OP_ALL; k++)
+        names[k] = ab_result_op_name(k);
+    return (unsigned)ab_json_one_of(&r->json, o, "op", names, AB_ARRAY_LEN(names));
+}
+
+/* ---- histograms ---- */
+
+/* Copies what is not zero into fresh zeroes: of 220 KiB a histogram only a few pages are used, and
+ * they are what the bound counts. */
+static struct ab_hdr *keep_histogram(struct ab_stored_reader *r)
+{
+    enum { PAGE_COUNTS = 4096 / sizeof(uint64_t) };
+    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
+    uint64_t bytes = 4096;
+    for (uint32_t i = 0, page = UINT32_MAX; hdr != NULL && i < AB_HDR_COUNTS; i++)
+        if (r->scratch->counts[i] != 0) {
+            hdr->counts[i] = r->scratch->counts[i];
+            bytes += i / PAGE_COUNTS != page ? 4096 : 0;
+            page = i / PAGE_COUNTS;
+        }
+    if (hdr == NULL)
+        return NULL;
+    hdr->min = r->scratch->min;
+    hdr->max = r->scratch->max;
+    r->hdr_bytes_left -= bytes < r->hdr_bytes_left ? bytes : r->hdr_bytes_left;
+    return hdr;
+}
+
+/* The text is dropped from the document: it is the bulk of it. */
+struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                   uint64_t n)
+{
+    struct ab_err why;
+    struct ab_json_node at = {.parent = o, .key = "hdr_v2"}, n_at = {.parent = o, .key = "n"};
+    const char *text = ab_json_text(&r->json, o, "hdr_v2");
+    if (r->json.status != AB_OK)
+        return NULL;
+    if (ab_hdr_decode(text, r->scratch, &why) != AB_OK) {
+        ab_json_fail(&r->json, &at, "%s", why.text);
+        return NULL;
+    }
+    if (r->hdr_bytes_left == 0) {
+        ab_json_fail(&r->json, &at, "the histograms need more than %" PRIu64 " MiB of memory",
+                     AB_STORED_HISTOGRAMS_MAX >> 20);
+        return NULL;
+    }
+    json_object_del(o->json, "hdr_v2");
+    uint64_t total = ab_hdr_total(r->scratch);
+    if (total != n)
+        ab_json_fail(&r->json, &n_at, "is %" PRIu64 ", but hdr_v2 holds %" PRIu64 " values", n,
+                     total);
+    return keep_histogram(r);
+}
+
+/* ---- nulls ---- */
+
+void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer)
+{
+    static const char *const boundaries[] = {"malloc", "heap", "inline"};
+    struct ab_session *s = r->session;
+    struct ab_json_reader *j = &r->json;
+    struct ab_json_node list = ab_json_array(j, timer, "null");
+    size_t n = ab_json_count(j, &list, AB_STORED_RECORDS_MAX);
+    s->nulls = ab_stored_records(r, n, sizeof s->nulls[0]);
+    for (size_t i = 0; i < n && j->status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(j, &list, i);
+        struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
+        cost->phase = ab_stored_phase(r, &o);
+        cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 3)];
+        cost->block = ab_stored_block(r, &o);
+        cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
+        cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
+        cost->wall_ns_per_op = ab_json_has(j, &o, "wall_ns_per_op")
+                                   ? ab_json_number(j, &o, "wall_ns_per_op")
+                                   : (double)NAN;
+        cost->latency_pass_ns_per_op = ab_json_number(j, &o, "latency_pass_ns_per_op");
+        cost->floor_ns = ab_json_number(j, &o, "floor_ns");
+    }
+    s->cap_nulls = s->n_nulls;
+}
+
+/* ---- results ---- */
+
+/* Numbers that every allocbench/2 has. Those that came later may be missing: not known. */
+static bool is_required(const char *name)
+{
+    static const char *const names[] = {
+        "n", "overflow", "p50", "p90", "p99", "p99.5", "p99.9", "p99.99", "min", "max", "mean",
+        "n_ops", "ns_per_op", "ops_per_s", "cpu_ns_per_op", "latency_pass_ns_per_op",
+        "faults_minor", "switches_involuntary", "n_unsupported", "tail_n", "tail_over_100ns",
+        "tail_over_1us", "tail_over_10us", "tail_over_100us"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of one group, from where sink_json.c puts them. */
+static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o,
+                        struct ab_result *result, enum ab_field_group group)
+{
+    for (size_t i = 0; i < ab_field_count; i++) {
+        const struct ab_field *f = &ab_fields[i];
+        void *to = (char *)result + f->offset;
+        if (f->group != group)
+            continue;
+        bool is_there = is_required(f->name) || ab_json_has(&r->json, o, f->json_key);
+        if (f->type == AB_FIELD_U64)
+            *(uint64_t *)to = !is_there ? UINT64_MAX
+                                        : ab_json_whole(&r->json, o, f->json_key, INT64_MAX,
+                                                        UINT64_MAX);
+        else
+            *(double *)to = is_there ? ab_json_number(&r->json, o, f->json_key) : (double)NAN;
+    }
+}
+
+static void no_throughput(struct ab_result *result)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].group == AB_FIELD_ALL && ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)result + ab_fields[i].offset) = NAN;
+}
+
+static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *record,
+                      struct ab_result *result)
+{
+    struct ab_json_reader *j = &r->json;
+    if (j->status != AB_OK || json_is_null(json_object_get(record->json, "tail")))
+        return;
+    struct ab_json_node o = ab_json_object(j, record, "tail");
+    read_fields(r, &o, result, AB_FIELD_TAIL);
+    if (result->tail_n == 0)
+        ab_json_fail(j, &o, "has seen no ops: it has to be null");
+    struct ab_json_node list = ab_json_array(j, &o, "worst");
+    size_t n = ab_json_count(j, &list, AB_RESULT_WORST_MAX);
+    for (size_t i = 0; i < n; i++) {
+        struct ab_json_node op = ab_json_item_object(j, &list, i);
+        struct ab_worst_op *worst = &result->worst[result->n_worst++];
+        worst->position = (uint32_t)ab_json_whole(j, &op, "position", UINT32_MAX, UINT32_MAX);
+        worst->size = ab_json_whole(j, &op, "size", INT64_MAX, UINT64_MAX);
+        worst->ns = ab_json_number(j, &op, "ns");
+    }
+}
+
+/* V2 knows only the counters that hold the extremes. */
+static void refine_histogram(struct ab_hdr *hdr, const struct ab_result *result)
+{
+    hdr->overflow = result->overflow;
+    if (hdr->min <= AB_HDR_HIGHEST && result->min >= (double)hdr->min &&
+        result->min <= (double)ab_hdr_high(ab_hdr_index(hdr->min)))
+        hdr->min = (uint64_t)result->min;
+}
+
+static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o,
+                        struct ab_result *result)
+{
+    result->backend = ab_stored_backend(r, o, "backend");
+    result->phase = ab_stored_phase(r, o);
+    result->op = ab_stored_op(r, o);
+    result->block = ab_stored_block(r, o);
+    read_fields(r, o, result, AB_FIELD_EACH);
+    struct ab_json_node quantiles = ab_json_object(&r->json, o, "quantiles");
+    read_fields(r, &quantiles, result, AB_FIELD_QUANTILE);
+    no_throughput(result);
+    if (result->op == AB_OP_ALL)
+        read_fields(r, o, result, AB_FIELD_ALL);
+    read_tail(r, o, result);
+    result->hdr = ab_stored_histogram(r, o, result->n);
+    if (result->hdr != NULL)
+        refine_histogram(result->hdr, result);
+}
+
+/* Everything but the numbers, as one key. */
+static int by_identity(const void *a, const void *b)
+{
+    const struct ab_result *x = *(const struct ab_result *const *)a;
+    const struct ab_result *y = *(const struct ab_result *const *)b;
+    if (x->backend != y->backend)
+        return x->backend < y->backend ? -1 : 1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return (x->phase > y->phase) - (x->phase < y->phase); /* of one list: same pointer, same name */
+}
+
+static void check_unique(struct ab_stored_reader *r, const struct ab_json_node *list)
+{
+    struct ab_session *s = r->session;
+    const struct ab_result **sorted = ab_stored_records(r, s->n_results, sizeof sorted[0]);
+    for (uint32_t i = 0; i < s->n_results && sorted != NULL; i++)
+        sorted[i] = &s->results[i];
+    if (sorted != NULL)
+        qsort(sorted, s->n_results, sizeof sorted[0], by_identity);
+    for (uint32_t i = 1; i < s->n_results && sorted != NULL; i++)
+        if (by_identity(&sorted[i - 1], &sorted[i]) == 0) {
+            struct ab_json_node at = ab_json_item(list, (size_t)(sorted[i] - s->results));
+            ab_json_fail(&r->json, &at, "is a second result for %s, phase %s, op %s, block %u",
+                         s->backends[sorted[i]->backend].name, sorted[i]->phase,
+                         ab_result_op_name(sorted[i]->op), sorted[i]->block);
+        }
+    free(sorted);
+}
+
+void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array(&r->json, document, "results");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->results = ab_stored_records(r, n, sizeof s->results[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_result(r, &o, &s->results[s->n_results++]);
+    }
+    s->cap_results = s->n_results;
+    check_unique(r, &list);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Private to read_result.c, read_records.c, read_depth.c and read_memory.c: the state of one
+ * reading, and the lists of records.
+ */
+#ifndef AB_REPORT_READ_READ_RECORDS_H
+#define AB_REPORT_READ_READ_RECORDS_H
+
+#include "report/read/json_in.h"
+#include "report/read/read_result.h"
+
+struct ab_stored_reader {
+    struct ab_json_reader json;
+    struct ab_session *session; /* back ends, phases and blocks are there before the records */
+    struct ab_hdr *scratch;
+    uint64_t hdr_bytes_left;
+};
+
+/* calloc of n records for a list; NULL after an error, and for none. */
+void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes);
+/* The back end that o[key] names; 0 after an error. */
+uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           const char *key);
+/* o.phase and o.block, which have to exist. */
+const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_node *o);
+uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *o);
+unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o);
+/* o.hdr_v2, which has to hold n values; NULL, or r->json.status, after an error. */
+struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                   uint64_t n);
+
+/* Each fills one list of the session from the document. */
+void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer);
+void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *document);
+void ab_stored_depth(struct ab_stored_reader *r, const struct ab_json_node *document);
+void ab_stored_memory(struct ab_stored_reader *r, const struct ab_json_node *document);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stored result read back: the JSON document allocbench/2 into the session that it was written
+ * from. Written again it is the same document, byte for byte. The file may be hostile: everything
+ * is checked before it is believed, and what can be asked for has a bound.
+ */
+#ifndef AB_REPORT_READ_READ_RESULT_H
+#define AB_REPORT_READ_READ_RESULT_H
+
+#include "core/status.h"
+#include "result/result.h"
+
+/* Bounds. The largest session that --reps allows, 1000 blocks of four back ends, has 140 MiB. */
+#define AB_STORED_FILE_MAX (UINT64_C(256) << 20)
+#define AB_STORED_DOCUMENT_MAX (UINT64_C(1) << 30)   /* of memory: what the JSON takes */
+#define AB_STORED_HISTOGRAMS_MAX (UINT64_C(2) << 30) /* of memory: pages that are in use */
+enum {
+    AB_STORED_BACKENDS_MAX = 256,
+    AB_STORED_PHASES_MAX = 4096,
+    AB_STORED_BLOCKS_MAX = 10000,
+    AB_STORED_CPUS_MAX = 65536,
+    AB_STORED_RECORDS_MAX = 1 << 20, /* of each kind */
+};
+
+struct ab_stored {
+    struct ab_session session; /* its strings lie in the document */
+    void *document;
+    const char **phases, **settings;
+    int *cpus;
+};
+
+/* AB_INPUT when it is no result: one message that names file and place, what was found and what is
+ * allowed. Keys that are not known are passed over. */
+enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
+void ab_stored_fini(struct ab_stored *stored);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Published figures beside what was measured here, one table a source. Both as "times better",
+ * like the speeds of the other tables: less is better of times and sizes, more of rates.
+ */
+#include "report/sink.h"
+
+#include "base/bits.h"
+#include "core/text.h"
+#include "report/format.h"
+#include "report/table/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static void format_times(char cell[AB_CELL_BYTES], const struct ab_claim_result *c, double ratio)
+{
+    char text[AB_CELL_BYTES];
+    double better = c->is_higher_better ? ratio : 1 / ratio;
+    if (isnan(ratio) || !isfinite(better))
+        snprintf(cell, AB_CELL_BYTES, "-");
+    else
+        snprintf(cell, AB_CELL_BYTES, "%.20sx", ab_format_ratio(text, better));
+}
+
+static void format_range(char cell[AB_CELL_BYTES], const struct ab_claim_result *c, bool utf8)
+{
+    char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+    double from = c->is_higher_better ? c->low : 1 / c->high;
+    double to = c->is_higher_better ? c->high : 1 / c->low;
+    if (!isfinite(from) || !isfinite(to))
+        return;
+    snprintf(cell, AB_CELL_BYTES, "%.10s%s%.10s", ab_format_ratio(low, from),
+             utf8 ? "\u2013" : "-", ab_format_ratio(high, to));
+}
+
+static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool utf8)
+{
+    char label[AB_TABLE_LABEL_BYTES];
+    bool is_throughput = strcmp(c->op, "all") == 0 && strcmp(c->stat, "ns_per_op") == 0;
+    snprintf(label, sizeof label, is_throughput ? "%.120s %.64s" : "%.120s %.64s %s %s",
+             c->backend, c->phase, c->op, c->stat);
+    struct ab_table_row *row = ab_table_add(t, label, false);
+    if (row == NULL)
+        return;
+    ab_format_label(row->cells[0], AB_CELL_BYTES, c->base, 12, utf8);
+    format_times(row->cells[1], c, c->claimed);
+    format_times(row->cells[2], c, c->measured);
+    format_range(row->cells[3], c, utf8);
+    if (c->reason[0] != 0)
+        ab_format_label(row->cells[4], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
+    else
+        snprintf(row->cells[4], AB_CELL_BYTES, "%u block%s", c->n_blocks,
+                 c->n_blocks == 1 ? "" : "s");
+}
+
+/* Claims [first, end) share a source. */
+static void print_source(FILE *to, const struct ab_session *s, uint32_t first, uint32_t end,
+                         struct ab_table_style style)
+{
+    static const struct ab_table_column columns[] = {
+        {"than", 2}, {"claimed", 0}, {"measured", 0}, {"blocks", 3}, {"of", 4},
+    };
+    struct ab_table t;
+    struct ab_text note = {0};
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_add(&t, "times better", true);
+    for (uint32_t i = first; i < end; i++)
+        add_claim(&t, &s->claims[i], style.utf8);
+    ab_table_print(to, &t, style);
+    ab_table_fini(&t);
+    const char *between = "says: ";
+    for (uint32_t i = first; i < end; i++)
+        if (s->claims[i].says[0] != 0) {
+            ab_text_addf(&note, "%s%s", between, s->claims[i].says);
+            between = "; ";
+        }
+    if (s->claims[first].source[0] != 0)
+        ab_text_addf(&note, "%s%s", note.n > 0 ? " | source: " : "source: ",
+                     s->claims[first].source);
+    if (note.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, note.s);
+    ab_text_fini(&note);
+}
+
+void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style)
+{
+    struct ab_format_guard guard;
+    const struct ab_claim_result *claims = session->claims;
+    if (session->n_claims == 0)
+        return;
+    ab_format_begin(&guard);
+    fputc('\n', to);
+    ab_table_line(to, style, AB_STRONG, "claimed elsewhere, measured here (no verdict)");
+    for (uint32_t i = 0, end; i < session->n_claims; i = end) {
+        for (end = i + 1; end < session->n_claims &&
+                          strcmp(claims[end].source, claims[i].source) == 0; end++) {
+        }
+        print_source(to, session, i, end, style);
+    }
+    ab_format_end(&guard);
+}

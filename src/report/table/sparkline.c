@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/table/sparkline.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEVELS = 8 };
+#define LEAST_SHARE 1e-4
+
+void ab_sparkline_begin(struct ab_sparkline_range *range)
+{
+    *range = (struct ab_sparkline_range){.low = INFINITY, .high = 0};
+}
+
+void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *hdr)
+{
+    uint32_t first = 0;
+    while (first < AB_HDR_COUNTS && hdr->counts[first] == 0)
+        first++; /* not the exact minimum, which a stored histogram does not have */
+    if (first == AB_HDR_COUNTS)
+        return;
+    double low = fmax(1, (double)ab_hdr_low(first));
+    double high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
+    range->low = fmin(range->low, low);
+    range->high = fmax(range->high, high);
+}
+
+/* level 0 is a blank. */
+static void add_level(char *cell, unsigned level, bool utf8)
+{
+    static const char *const blocks[LEVELS + 1] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
+                                                   "\u2585", "\u2586", "\u2587", "\u2588"};
+    static const char *const marks[LEVELS + 1] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    const char *mark = utf8 ? blocks[level] : marks[level];
+    if (strlen(cell) + strlen(mark) < AB_CELL_BYTES)
+        strcat(cell, mark);
+}
+
+static unsigned cell_of(double x, const struct ab_sparkline_range *range, unsigned n)
+{
+    double at = log(fmax(x, range->low) / range->low) / log(range->high / range->low);
+    return at >= 1 ? n - 1 : (unsigned)(at * n);
+}
+
+const char *ab_sparkline_hdr(char cell[AB_CELL_BYTES], const struct ab_hdr *hdr,
+                             const struct ab_sparkline_range *range, unsigned n, bool utf8)
+{
+    double shares[AB_SPARKLINE_MOST] = {0};
+    double total = (double)ab_hdr_total(hdr);
+    cell[0] = 0;
+    if (total == 0 || !(range->high > range->low) || n > AB_SPARKLINE_MOST)
+        return cell;
+    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+        if (hdr->counts[i] > 0)
+            shares[cell_of((double)ab_hdr_low(i), range, n)] += (double)hdr->counts[i] / total;
+    for (unsigned i = 0; i < n; i++) {
+        double height = shares[i] > 0 ? 1 - log(shares[i]) / log(LEAST_SHARE) : -1;
+        add_level(cell, height < 0 ? shares[i] > 0 : 1 + (unsigned)(height * (LEVELS - 1)), utf8);
+    }
+    return cell;
+}
+
+const char *ab_sparkline_series(char cell[AB_CELL_BYTES], const double *values, unsigned n,
+                                double most, bool utf8)
+{
+    cell[0] = 0;
+    for (unsigned i = 0; i < n && i < AB_SPARKLINE_MOST; i++) {
+        double height = most > 0 && isfinite(values[i]) ? fmin(1, fmax(0, values[i] / most)) : NAN;
+        unsigned level = isnan(height) ? 0 : height == 0 ? 1 : (unsigned)ceil(height * LEVELS);
+        add_level(cell, level, utf8);
+    }
+    return cell;
+}

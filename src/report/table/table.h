@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layout for terminals: tables that fit the width by leaving out columns (and saying which), and
+ * wrapped prose. Rows
+ * are collected first, because a column is as wide as its widest cell. Never wraps a row.
+ */
+#ifndef AB_REPORT_TABLE_TABLE_H
+#define AB_REPORT_TABLE_TABLE_H
+
+#include "report/format.h"
+#include "report/sink.h"
+
+enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
+
+struct ab_table_column {
+    const char *title;
+    unsigned drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
+                      that share its number */
+};
+
+/* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
+enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
+
+struct ab_table_row {
+    bool is_heading; /* of the rows behind it; the first one carries the titles */
+    enum ab_emphasis emphasis; /* of the whole row; headings are strong */
+    char label[AB_TABLE_LABEL_BYTES];
+    char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
+};
+
+struct ab_table {
+    const struct ab_table_column *columns;
+    unsigned n_columns;
+    struct ab_table_row *rows;
+    size_t n_rows, cap_rows;
+    bool is_short_of_memory; /* rows are missing; print says so */
+};
+
+void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);
+void ab_table_fini(struct ab_table *t);
+
+/* A new row with empty cells; `label` may be hostile. NULL when out of memory. */
+struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
+/* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
+struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);
+/* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
+unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
+/* With all columns whatever the width: those that do not fit follow below, under the same rows. */
+void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style);
+
+/* One line, cut to the width. */
+void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   const char *text);
+/* Words wrapped to the width; lines behind the first are indented by two more than
+ * the first, whose blanks stay. */
+void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                    const char *text);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Latency in depth, for who asks: by size class, the worst ops and where they lie, over time.
+ */
+#ifndef AB_REPORT_TABLE_TABLE_DEPTH_H
+#define AB_REPORT_TABLE_TABLE_DEPTH_H
+
+#include "report/sink.h"
+
+void ab_table_depth(FILE *to, const struct ab_session *session, struct ab_table_style style);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One row a check, one column a back end; behind the tables what is wrong, call by call, with the
+ * line that shows it again.
+ */
+#include "base/bits.h"
+#include "core/text.h"
+#include "report/format.h"
+#include "report/table/table.h"
+#include "report/verify_report.h"
+
+#include <string.h>
+
+enum { COLUMNS = 6 };
+
+static bool is_verified(const struct ab_verify_backend *b)
+{
+    return b->info->status == AB_BACKEND_OK;
+}
+
+static const struct ab_verify_line *line_of(const struct ab_verify_session *v, uint32_t line)
+{
+    for (uint32_t i = 0; i < v->n_backends; i++)
+        if (is_verified(&v->backends[i]))
+            return &v->backends[i].lines[line];
+    return NULL;
+}
+
+static void format_cell(char cell[AB_CELL_BYTES], const struct ab_verify_line *line)
+{
+    if (line->verdict == AB_VERIFY_TOLD)
+        ab_format_label(cell, AB_CELL_BYTES, line->text, 16, true);
+    else if (line->verdict == AB_VERIFY_SKIPPED)
+        snprintf(cell, AB_CELL_BYTES, "-");
+    else if (line->verdict == AB_VERIFY_OK)
+        snprintf(cell, AB_CELL_BYTES, "ok");
+    else
+        snprintf(cell, AB_CELL_BYTES, "%s",
+                 line->verdict == AB_VERIFY_FAILED    ? "FAILED"
+                 : line->verdict == AB_VERIFY_VACUOUS ? "VACUOUS"
+                 : line->verdict == AB_VERIFY_CRASHED ? "CRASHED"
+                                                      : "TIMEOUT");
+}
+
+/* Rows of gates, or of the matrix; back ends [first, first + n). */
+static void add_rows(struct ab_table *t, const struct ab_verify_session *v, bool is_matrix,
+                     const uint32_t *columns)
+{
+    for (uint32_t k = 0; k < v->n_lines; k++) {
+        const struct ab_verify_line *any = line_of(v, k);
+        if (any->is_matrix != is_matrix)
+            continue;
+        struct ab_table_row *row = ab_table_add(t, any->check, false);
+        for (unsigned i = 0; row != NULL && i < t->n_columns; i++) {
+            const struct ab_verify_line *line = &v->backends[columns[i]].lines[k];
+            format_cell(row->cells[i], line);
+            if (ab_verify_verdict_fails(line->verdict))
+                row->emphasis = AB_BAD;
+        }
+    }
+}
+
+static void print_part(FILE *to, const struct ab_verify_session *v, const uint32_t *which,
+                       unsigned n, struct ab_table_style style)
+{
+    struct ab_table_column columns[COLUMNS];
+    char names[COLUMNS][AB_CELL_BYTES];
+    for (unsigned i = 0; i < n; i++) {
+        ab_format_name(names[i], AB_CELL_BYTES, v->backends[which[i]].info->name, 16, style.utf8);
+        columns[i] = (struct ab_table_column){names[i], 0};
+    }
+    for (int is_matrix = 0; is_matrix < 2; is_matrix++) {
+        struct ab_table t;
+        ab_table_init(&t, columns, n);
+        ab_table_add(&t, is_matrix ? "left to the allocator" : "must hold", true);
+        add_rows(&t, v, is_matrix, which);
+        if (t.n_rows > 1)
+            ab_table_print(to, &t, style);
+        ab_table_fini(&t);
+    }
+}
+
+/* What is wrong, and what holds with a reservation. */
+static void print_remarks(FILE *to, const struct ab_verify_session *v,
+                           const struct ab_verify_backend *b, struct ab_table_style style)
+{
+    char name[300];
+    ab_text_printable(name, sizeof name, b->info->name);
+    for (uint32_t k = 0; k < v->n_lines; k++) {
+        const struct ab_verify_line *line = &b->lines[k];
+        struct ab_text text = {0};
+        bool is_bad = ab_verify_verdict_fails(line->verdict);
+        if (!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0))
+            continue;
+        ab_text_addf(&text, "%s: %s: %s", name, line->check, line->text);
+        if (text.s != NULL)
+            ab_table_prose(to, style, is_bad ? AB_BAD : AB_FAINT, text.s);
+        ab_text_fini(&text);
+    }
+}
+
+/* What ends in exit code 4 stands out. */
+static const char *verdict_word(const struct ab_verify_backend *b)
+{
+    return b->n_failed == 0              ? ab_verify_status_name(b)
+           : b->n_failed == b->n_vacuous ? "UNPROVEN"
+                                         : "NONCONFORMING";
+}
+
+static void print_verdict(FILE *to, const struct ab_verify_session *v,
+                          const struct ab_verify_backend *b, struct ab_table_style style)
+{
+    char name[300], line[1600];
+    uint32_t n_held = 0, n_skipped = 0;
+    ab_text_printable(name, sizeof name, b->info->name);
+    if (!is_verified(b)) {
+        char reason[1100];
+        snprintf(line, sizeof line, "%s: not verified: %s: %s", name,
+                 ab_backend_status_name(b->info->status),
+                 ab_text_printable(reason, sizeof reason, b->info->reason));
+        ab_table_prose(to, style, AB_BAD, line);
+        return;
+    }
+    for (uint32_t k = 0; k < v->n_lines; k++) {
+        n_held += b->lines[k].verdict == AB_VERIFY_OK;
+        n_skipped += !b->lines[k].is_matrix && b->lines[k].verdict == AB_VERIFY_SKIPPED;
+    }
+    char vacuous[48] = "";
+    if (b->n_vacuous > 0)
+        snprintf(vacuous, sizeof vacuous, "%u proved nothing, ", b->n_vacuous);
+    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %s%u do not apply", name,
+             verdict_word(b), n_held, b->n_failed - b->n_vacuous, vacuous, n_skipped);
+    ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
+}
+
+static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
+{
+    char text[400];
+    fputc('\n', to);
+    for (uint32_t k = 0; k < v->n_lines && line_of(v, k) != NULL; k++) {
+        snprintf(text, sizeof text, "%s: %s", line_of(v, k)->check, line_of(v, k)->rule);
+        ab_table_prose(to, style, AB_FAINT, text);
+    }
+}
+
+void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
+{
+    struct ab_format_guard guard;
+    uint32_t which[COLUMNS];
+    unsigned n = 0;
+    ab_format_begin(&guard);
+    for (uint32_t i = 0; i < v->n_backends; i++) {
+        if (is_verified(&v->backends[i]))
+            which[n++] = i;
+        if (n == COLUMNS || (i + 1 == v->n_backends && n > 0)) {
+            print_part(to, v, which, n, style);
+            n = 0;
+            fputc('\n', to);
+        }
+    }
+    for (uint32_t i = 0; i < v->n_backends; i++)
+        if (is_verified(&v->backends[i]))
+            print_remarks(to, v, &v->backends[i], style);
+    for (uint32_t i = 0; i < v->n_backends; i++)
+        print_verdict(to, v, &v->backends[i], style);
+    if (style.is_verbose)
+        explain(to, v, style);
+    ab_format_end(&guard);
+}

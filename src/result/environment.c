@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The description of the machine, from /proc, /sys and system calls. Files there are read whole
+ * with one read into a bounded buffer and taken apart by hand: no stdio, no locale.
+ */
+#include "result/environment.h"
+
+#include "core/text.h"
+#include "base/units.h"
+
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <math.h>
+#include <sched.h>
+#include <sha256.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+/* Plenty for the first CPU of cpuinfo and for everything else that is read here. */
+enum { FILE_BYTES = 16384 };
+
+/* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
+static const char *read_file(const char *root, const char *path, char buf[FILE_BYTES])
+{
+    char full[4096];
+    size_t used = 0;
+    buf[0] = 0;
+    if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
+        return buf;
+    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return buf;
+    for (ssize_t n = 1; n > 0 && used < FILE_BYTES - 1; used += n > 0 ? (size_t)n : 0)
+        n = read(fd, buf + used, FILE_BYTES - 1 - used);
+    close(fd);
+    buf[used] = 0;
+    return buf;
+}
+
+/* Copies [s, s+n) without blanks around it; what does not fit is cut off. */
+static void copy_trimmed(char *dst, size_t cap, const char *s, size_t n)
+{
+    char raw[256];
+    while (n > 0 && strchr(" \t\n\"", s[0]) != NULL) {
+        s++;
+        n--;
+    }
+    while (n > 0 && strchr(" \t\n\"", s[n - 1]) != NULL)
+        n--;
+    n = n < sizeof raw - 1 ? n : sizeof raw - 1;
+    memcpy(raw, s, n);
+    raw[n] = 0;
+    ab_text_printable(dst, cap, raw);
+}
+
+/* Value of the first line that starts with `key`, behind `separator`. */
+static void copy_value(char *dst, size_t cap, const char *text, const char *key, char separator)
+{
+    size_t n = strlen(key);
+    for (const char *line = text; line != NULL && *line != 0;) {
+        const char *end = strchrnul(line, '\n');
+        const char *value = memchr(line, separator, (size_t)(end - line));
+        if (strncmp(line, key, n) == 0 && value != NULL) {
+            copy_trimmed(dst, cap, value + 1, (size_t)(end - value - 1));
+            return;
+        }
+        line = *end == 0 ? NULL : end + 1;
+    }
+}
+
+static void read_cpu(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES];
+    read_file(root, "/proc/cpuinfo", buf);
+    copy_value(host->cpu, sizeof host->cpu, buf, "model name", ':');
+    if (host->cpu[0] != 0)
+        return;
+    read_file(root, "/sys/firmware/devicetree/base/model", buf); /* aarch64 names boards */
+    copy_trimmed(host->cpu, sizeof host->cpu, buf, strlen(buf));
+}
+
+static void read_kernel(struct ab_host *host)
+{
+    struct utsname u;
+    if (uname(&u) == 0)
+        snprintf(host->kernel, sizeof host->kernel, "%.40s %.60s %.20s", u.sysname, u.release,
+                 u.machine);
+    snprintf(host->libc, sizeof host->libc, "glibc %s", gnu_get_libc_version());
+}
+
+static void read_governor(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES];
+    read_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", buf);
+    copy_trimmed(host->governor, sizeof host->governor, buf, strlen(buf));
+}
+
+/* "none", or what the CPU says of the hypervisor ("KVMKVMKVM"); "" where it cannot be asked. */
+static void read_virt(struct ab_host *host)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    char name[13] = "";
+    snprintf(host->virt, sizeof host->virt, "none");
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 31 & 1) == 0)
+        return;
+    __cpuid(0x40000000, a, b, c, d);
+    memcpy(name, &b, 4);
+    memcpy(name + 4, &c, 4);
+    memcpy(name + 8, &d, 4);
+    copy_trimmed(host->virt, sizeof host->virt, name, strlen(name));
+    if (host->virt[0] == 0)
+        snprintf(host->virt, sizeof host->virt, "unnamed hypervisor");
+#else
+    host->virt[0] = 0;
+#endif
+}
+
+/* The choice in brackets: "always [madvise] never". */
+static void read_thp(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES];
+    read_file(root, "/sys/kernel/mm/transparent_hugepage/enabled", buf);
+    const char *begin = strchr(buf, '['), *end = strchr(buf, ']');
+    if (begin != NULL && end != NULL && begin < end)
+        copy_trimmed(host->thp, sizeof host->thp, begin + 1, (size_t)(end - begin - 1));
+}
+
+static void read_aslr(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES];
+    const char *name = "";
+    int persona = personality(0xffffffff);
+    switch (read_file(root, "/proc/sys/kernel/randomize_va_space", buf)[0]) {
+    case '0':
+        name = "off";
+        break;
+    case '1':
+        name = "partial";
+        break;
+    case '2':
+        name = "full";
+        break;
+    }
+    if (persona >= 0 && (persona & ADDR_NO_RANDOMIZE) != 0)
+        name = "off";
+    snprintf(host->aslr, sizeof host->aslr, "%s", name);
+}
+
+static void read_os(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES];
+    read_file(root, "/etc/os-release", buf);
+    copy_value(host->os, sizeof host->os, buf, "PRETTY_NAME", '=');
+}
+
+static void read_cpus(struct ab_host *host)
+{
+    enum { CPUS_MAX = 1 << 16 };
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    host->cpus_online = online > 0 ? (uint32_t)online : 0;
+    cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+    size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+    if (set != NULL && sched_getaffinity(0, bytes, set) == 0)
+        host->cpus_allowed = (uint32_t)CPU_COUNT_S(bytes, set);
+    CPU_FREE(set);
+}
+
+static double read_number(const char *s, size_t n)
+{
+    struct ab_number number;
+    return ab_units_parse(s, n, AB_UNIT_FRACTION, &number) == NULL ? number.value : NAN;
+}
+
+static void read_memory(const char *root, struct ab_host *host)
+{
+    char buf[FILE_BYTES], value[64] = "";
+    read_file(root, "/proc/meminfo", buf);
+    copy_value(value, sizeof value, buf, "MemTotal", ':');
+    double kib = read_number(value, strspn(value, "0123456789"));
+    host->memory_bytes = kib >= 0 && kib < 0x1p50 ? (uint64_t)kib * 1024 : 0;
+    long page = sysconf(_SC_PAGESIZE);
+    host->page_bytes = page > 0 ? (uint64_t)page : 0;
+    read_file(root, "/proc/loadavg", buf);
+    host->load_1min = read_number(buf, strcspn(buf, " \n"));
+}
+
+static void take_fingerprint(struct ab_host *host)
+{
+    char text[sizeof host->cpu + sizeof host->kernel + sizeof host->libc + 64];
+    int n = snprintf(text, sizeof text, "cpu %s\ncpus %u\nkernel %s\nlibc %s\n", host->cpu,
+                     host->cpus_online, host->kernel, host->libc);
+    SHA256Data((const uint8_t *)text, (size_t)n, host->fingerprint);
+}
+
+void ab_environment_read_below(const char *root, struct ab_host *out)
+{
+    *out = (struct ab_host){.load_1min = NAN};
+    read_cpu(root, out);
+    read_kernel(out);
+    read_governor(root, out);
+    read_virt(out);
+    read_thp(root, out);
+    read_aslr(root, out);
+    read_os(root, out);
+    read_cpus(out);
+    read_memory(root, out);
+    take_fingerprint(out);
+}
+
+void ab_environment_read(struct ab_host *out)
+{
+    ab_environment_read_below("", out);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * High dynamic range histogram: 1 ns … 60 s, three significant digits, exact merge. Our own
+ * because Debian 12 packages none in C and because recording is the core of what we do.
+ * Geometry, quantile rule and the V2 encoding are those of HdrHistogram for Java 2.1 (Gil Tene,
+ * public domain), byte for byte; see hdr.c for each formula.
+ *
+ * Memory belongs to the caller, e.g. pre-faulted shared memory; ab_hdr_init writes all of it.
+ */
+#ifndef AB_RESULT_HDR_H
+#define AB_RESULT_HDR_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    AB_HDR_DIGITS = 3,
+    AB_HDR_SUB_BUCKETS = 2048, /* smallest power of two ≥ 2·10^digits */
+    AB_HDR_HALF_MAGNITUDE = 10,
+    AB_HDR_BUCKETS = 26,
+    AB_HDR_COUNTS = (AB_HDR_BUCKETS + 1) * (AB_HDR_SUB_BUCKETS / 2), /* 27,648 */
+};
+#define AB_HDR_HIGHEST UINT64_C(60000000000) /* 60 s in ns */
+
+struct ab_hdr {
+    uint64_t overflow;  /* values above AB_HDR_HIGHEST: counted here, never clamped */
+    uint64_t min, max;  /* exact; min = UINT64_MAX when empty. Not part of V2 */
+    uint64_t counts[AB_HDR_COUNTS];
+};
+
+void ab_hdr_init(struct ab_hdr *h);
+
+static inline uint32_t ab_hdr_index(uint64_t v)
+{
+    unsigned e = (63u ^ (unsigned)__builtin_clzll(v | (AB_HDR_SUB_BUCKETS - 1))) -
+                 AB_HDR_HALF_MAGNITUDE;
+    return (uint32_t)((e << AB_HDR_HALF_MAGNITUDE) + (v >> e));
+}
+
+/* At most 20 instructions. */
+static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
+{
+    if (__builtin_expect(v > AB_HDR_HIGHEST, 0)) {
+        h->overflow++;
+        return;
+    }
+    h->counts[ab_hdr_index(v)]++;
+    /* Branches, as both are rare: a conditional move would store each time. */
+    if (__builtin_expect(v < h->min, 0))
+        h->min = v;
+    if (__builtin_expect(v > h->max, 0))
+        h->max = v;
+}
+
+/* Lowest and highest value that share counter i. */
+uint64_t ab_hdr_low(uint32_t i);
+uint64_t ab_hdr_high(uint32_t i);
+
+/* dst += src, exact. */
+void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src);
+
+uint64_t ab_hdr_total(const struct ab_hdr *h); /* recorded values, overflow not among them */
+double ab_hdr_mean(const struct ab_hdr *h);    /* of bucket midpoints, as Java; NaN when empty */
+double ab_hdr_stddev(const struct ab_hdr *h);
+
+/* Java's rule: highest value of the first counter whose cumulative count reaches
+ * max(1, ceil(q·n)); q in [0, 1], for 0 the lowest value of it. 0 when empty: callers print "-".
+ * The exact extremes are h->min and h->max. */
+uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q);
+
+/* V2, zlib-compressed at level 9, base64: a malloc'ed string that starts with "HISTFA". */
+enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err);
+
+/* Reads V2 (compressed or not) from untrusted text: 3 digits from 1 on, any highest value but none
+ * recorded above our last counter; anything else is AB_INPUT. V2 does not carry the extremes: min
+ * and max become the outer edges of the first and last counter in use (max may exceed 60 s by
+ * less than 1 in 1000), overflow becomes 0. */
+enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frozen names of results and the rule which percentiles may be told.
+ */
+#include "result/result.h"
+
+#include "base/bits.h"
+#include "tape/op.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const status_names[] = {
+    [AB_BACKEND_OK] = "ok",
+    [AB_BACKEND_PARTIAL] = "partial",
+    [AB_BACKEND_CRASHED] = "crashed",
+    [AB_BACKEND_TIMEOUT] = "timeout",
+    [AB_BACKEND_OOM] = "oom",
+    [AB_BACKEND_WRONG_LIBRARY] = "wrong_library",
+    [AB_BACKEND_FAILED_CHECK] = "failed_check",
+    [AB_BACKEND_ABSENT] = "absent",
+    [AB_BACKEND_NONCONFORMING] = "nonconforming",
+    [AB_BACKEND_DECORATED] = "decorated",
+};
+
+const char *const ab_quantile_names[AB_QUANTILE_COUNT] = {
+#define X(name, q) name,
+    AB_QUANTILES(X)
+#undef X
+};
+
+const double ab_quantile_values[AB_QUANTILE_COUNT] = {
+#define X(name, q) q,
+    AB_QUANTILES(X)
+#undef X
+};
+
+const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "purge"};
+
+const char *ab_memory_at_name(enum ab_memory_at at)
+{
+    static const char *const names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
+    return (unsigned)at < AB_AT_COUNT ? names[at] : "unknown";
+}
+
+const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
+{
+    static const char *const names[] = {"pass", "fail", "not_judged"};
+    return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
+}
+
+const char *ab_backend_status_name(enum ab_backend_status status)
+{
+    return (unsigned)status < AB_ARRAY_LEN(status_names) ? status_names[status] : "unknown";
+}
+
+const char *ab_backend_settings(const char *name)
+{
+    const char *settings = name + strcspn(name, ":{");
+    return settings + (*settings == ':');
+}
+
+bool ab_backend_status_has_numbers(enum ab_backend_status status)
+{
+    return status == AB_BACKEND_OK || ab_backend_status_is_aside(status);
+}
+
+bool ab_backend_status_is_aside(enum ab_backend_status status)
+{
+    return status == AB_BACKEND_PARTIAL || status == AB_BACKEND_NONCONFORMING ||
+           status == AB_BACKEND_DECORATED;
+}
+
+bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)
+{
+    return backend < session->n_backends &&
+           ab_backend_status_has_numbers(session->backends[backend].status);
+}
+
+const char *ab_result_op_name(unsigned op)
+{
+    return op < AB_OP_KIND_COUNT ? ab_op_kind_name((enum ab_op_kind)op) : "all";
+}
+
+bool ab_result_is_waiting(const struct ab_result *r)
+{
+    return r->wait_percent > 20;
+}
+
+double ab_result_quantile(const struct ab_hdr *hdr, double q)
+{
+    /* 1 − 0.9999 is a little less than 0.0001 in binary: 100,000 samples must still do. */
+    const double rounding = 1e-6;
+    uint64_t recorded = ab_hdr_total(hdr);
+    double n = (double)recorded + (double)hdr->overflow;
+    if (recorded == 0 || n * (1 - q) < AB_QUANTILE_MIN_SAMPLES_BEHIND - rounding)
+        return NAN;
+    if (hdr->overflow == 0)
+        return (double)ab_hdr_quantile(hdr, q);
+    /* What overflowed was slower than all that is in the counters, so it moves every rank. */
+    double rank = fmax(1, ceil(q * n - rounding));
+    if (rank > (double)recorded)
+        return NAN; /* beyond what the histogram holds: known to be slow, not how slow */
+    return (double)ab_hdr_quantile(hdr, (rank - 0.5) / (double)recorded);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was measured, as plain records: the only thing that sinks and statistics see. Owned by the
+ * command that runs; strings are borrowed from it and live as long as the session.
+ * Times are in nanoseconds, sizes in bytes. NaN means "not available": JSON null, CSV empty,
+ * terminal "-". Never 0.
+ */
+#ifndef AB_RESULT_RESULT_H
+#define AB_RESULT_RESULT_H
+
+#include "allocators/ab_backend.h"
+#include "core/status.h"
+#include "result/hdr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ab_backend_status { /* names are frozen: results/README.md */
+    AB_BACKEND_OK,
+    AB_BACKEND_PARTIAL,      /* some ops had no hook: different work, out of every comparison */
+    AB_BACKEND_CRASHED,
+    AB_BACKEND_TIMEOUT,
+    AB_BACKEND_OOM,
+    AB_BACKEND_WRONG_LIBRARY,
+    AB_BACKEND_FAILED_CHECK,
+    AB_BACKEND_ABSENT,
+    AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
+    AB_BACKEND_DECORATED,     /* checked+NAME, fault+NAME: its time is no measurement */
+};
+const char *ab_backend_status_name(enum ab_backend_status status);
+/* ok, or one that is shown beside those that are: only these have entries in results. */
+bool ab_backend_status_has_numbers(enum ab_backend_status status);
+/* Has numbers, and is out of every comparison. */
+bool ab_backend_status_is_aside(enum ab_backend_status status);
+
+struct ab_backend_info {
+    char name[128];     /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
+    const char *boundary; /* "malloc", "heap" or "inline" */
+    char version[64];   /* "" = unknown */
+    char path[4096];    /* "" for built-ins */
+    char build_id[41];
+    char package[64];   /* what to install when absent; "" = unknown */
+    char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
+    enum ab_backend_status status;
+    char reason[1024];  /* "" when ok */
+    char caveat[160];   /* what it does wrong, though not in this work; "" = nothing known */
+    bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
+    bool never_frees;   /* AB_TRAIT_NO_FREE */
+    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
+};
+
+/* What stands behind a back end's own name, as -b spells it; "" = nothing. */
+const char *ab_backend_settings(const char *name);
+
+/* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
+#define AB_QUANTILES(X) \
+    X("p50", 0.50) X("p90", 0.90) X("p99", 0.99) X("p99.5", 0.995) X("p99.9", 0.999) \
+    X("p99.99", 0.9999)
+enum { AB_QUANTILE_COUNT = 6 };
+extern const char *const ab_quantile_names[AB_QUANTILE_COUNT];
+extern const double ab_quantile_values[AB_QUANTILE_COUNT];
+#define AB_QUANTILE_MIN_SAMPLES_BEHIND 10
+
+/* Pseudo kind of a result that covers all ops of a phase. */
+#define AB_OP_ALL AB_OP_KIND_COUNT
+const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
+
+struct ab_worst_op {
+    double ns;
+    uint32_t position; /* index in the tape */
+    uint64_t size;     /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
+};
+#define AB_SIZE_UNKNOWN UINT64_MAX
+
+#define AB_RESULT_WORST_MAX 16
+
+/* One back end × phase × op × block. */
+struct ab_result {
+    uint32_t backend;    /* index in ab_session.backends */
+    const char *phase;
+    unsigned op;         /* enum ab_op_kind, or AB_OP_ALL */
+    uint32_t block;
+    /* latency pass; for `all` a thinned sample in which every op is equally likely */
+    uint64_t n, overflow;
+    double quantiles[AB_QUANTILE_COUNT];
+    double min, mean;
+    double max;          /* over latency and tail pass; it is worst[0].ns, unless all were fast */
+    struct ab_hdr *hdr;  /* in ns; owned by the session; never NULL */
+    /* throughput pass: `all` only, else NaN / 0 */
+    uint64_t n_ops;
+    double ns_per_op, wall_ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
+    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
+    uint64_t faults_minor, switches_involuntary, n_unsupported;
+    /* tail pass: every op; the worst also from the latency pass */
+    uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
+    uint32_t n_worst;
+    struct ab_worst_op worst[AB_RESULT_WORST_MAX]; /* slowest first */
+};
+
+/* Latency of one op kind by requested size: (2^(log2 − 1), 2^log2] bytes. From the latency pass. */
+struct ab_size_class {
+    uint32_t backend;
+    const char *phase;
+    unsigned op;
+    uint32_t block;
+    unsigned log2;      /* 0: sizes 0 and 1 */
+    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+};
+#define AB_SIZE_CLASS_COUNT 65
+
+/* Latency over time: the ops of one stretch of the tape, all kinds, every op equally likely. */
+struct ab_window {
+    uint32_t backend;
+    const char *phase;
+    uint32_t block;
+    uint32_t begin, end; /* positions in the tape: the op clock */
+    uint64_t n;          /* ops timed, latency pass */
+    double p50, p99, max; /* ns; NaN where too few were timed */
+};
+
+/* Where in a phase a memory record was taken. */
+enum ab_memory_at {
+    AB_AT_FOOTPRINT_PEAK,
+    AB_AT_LIVE_PEAK,
+    AB_AT_END, /* behind the last op of the phase */
+    AB_AT_COUNT
+};
+const char *ab_memory_at_name(enum ab_memory_at at); /* "footprint_peak", "live_peak", "end" */
+
+enum { AB_MEMORY_REASON_BYTES = 320 };
+
+/* When the footprint was read again, once every block had been freed. */
+#define AB_DRAIN_COUNT 5
+extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
+
+/* Memory pass, by page: what each number is says memory_fields.def. On resident pages
+ * live + internal + external + retained = footprint, none of them negative; where internal is not
+ * known its bytes are external. Every double may be n/a (NaN). */
+struct ab_memory {
+    uint32_t backend;
+    const char *phase;
+    uint32_t block;
+    enum ab_memory_at at;
+    uint32_t position; /* in the tape: the op clock */
+    double live_bytes, internal_bytes, external_bytes, retained_bytes;
+    double footprint_bytes;
+    double discrepancy_bytes;
+    double requested_bytes, untouched_bytes, baseline_bytes, usable_bytes;
+    double external_2m_bytes;
+    double live_peak_bytes; /* most requested bytes of the phase */
+    double rss_peak_bytes;  /* largest footprint of the phase */
+    double overhead_peak, overhead, overhead_mean;
+    double internal_ratio, external_ratio, retained_ratio, external_2m_ratio; /* by live */
+    double drained_bytes[AB_DRAIN_COUNT]; /* footprint after all blocks are freed; AB_AT_END of the
+                                             last measured phase only, else n/a */
+    double faults_minor, faults_major;    /* of the phase, memory pass */
+    double allocated_bytes, mapped_bytes; /* what the allocator says of itself here */
+    char reason[AB_MEMORY_REASON_BYTES];  /* why something is n/a; "" = nothing is */
+};
+
+/* A reason is "WHAT: why; WHAT: why …". WHAT is one of these: what the footprint is not known for,
+ * the other sums are not either. */
+#define AB_WHY_FOOTPRINT "footprint"
+#define AB_WHY_PAGES "pages" /* live, internal, external, retained, and what goes with them */
+#define AB_WHY_INTERNAL "internal"
+#define AB_WHY_RETAINED "retained"
+#define AB_WHY_RATIOS "ratios"
+#define AB_WHY_DRAINED "drained"
+#define AB_WHY_PURGED "purged"
+#define AB_WHY_OWN "allocated" /* what the allocator says */
+
+struct ab_timeline_point {
+    uint32_t position; /* in the tape */
+    double requested_bytes, usable_bytes, footprint_bytes;
+};
+
+/* Requested, usable and footprint over the op clock, one a back end × block, over all phases. */
+struct ab_timeline {
+    uint32_t backend;
+    uint32_t block;
+    uint32_t n;
+    struct ab_timeline_point *points; /* owned by the session; ascending positions */
+};
+
+enum ab_gate_verdict {
+    AB_GATE_PASS,
+    AB_GATE_FAIL,
+    AB_GATE_NOT_JUDGED, /* the back end is partial, failed or absent, or the value is n/a */
+};
+const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass" "fail" "not_judged" */
+
+/* One gate on one back end; a gate that names none has an entry for each back end. */
+struct ab_gate_result {
+    const char *text;    /* as written; owned by the command */
+    const char *place;   /* "config.yaml:31:5" or "--gate" */
+    uint32_t backend;    /* UINT32_MAX = a back end that this session does not have */
+    enum ab_gate_verdict verdict;
+    double value, bound; /* in `unit`; NaN = not known */
+    const char *unit;    /* "ns", "bytes" … or "x glibc", "x live" */
+    enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE, also
+                              where not being judged is no pass; AB_CONFIG: the clock cannot tell */
+    char reason[240];    /* of NOT_JUDGED, and of a PASS that the gate's floor made; else "" */
+};
+
+/* A figure that somebody published, beside what was measured. Never a verdict. */
+struct ab_claim_result {
+    const char *text, *place, *says, *source; /* owned by the command; "" = not said */
+    const char *phase, *op, *stat;
+    const char *backend, *base; /* names; either may be missing in the session */
+    bool is_higher_better;
+    double claimed;          /* number of the back end by that of the base */
+    double measured;         /* the same, median over the blocks; NaN = not known */
+    double low, high;        /* extremes of the blocks */
+    uint32_t n_blocks;       /* that have both numbers */
+    char reason[240];        /* why nothing was measured, else "" */
+};
+
+/* The price of the harness on this tape: the null back end, per phase and boundary. */
+struct ab_null_cost {
+    const char *phase;
+    const char *boundary;
+    uint32_t block;
+    uint64_t n_ops;
+    double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
+};
+
+struct ab_host { /* what makes numbers comparable; "" = unknown */
+    char cpu[128], kernel[128], libc[64], governor[32], virt[32], thp[32], aslr[16], os[64];
+    uint32_t cpus_online, cpus_allowed;
+    uint64_t memory_bytes, page_bytes;
+    double load_1min;
+    char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
+};
+
+struct ab_block {
+    uint32_t index;
+    const uint32_t *order; /* n_order back ends in the order they ran */
+    uint32_t n_order;
+};
+
+struct ab_session { /* everything about one command's measurements */
+    const char *kind;         /* "workload" or "trace" */
+    const char *name;         /* workload's name, or the trace's file name */
+    const char *about;        /* "" = none */
+    const char *config_path, *config_sha256, *config_text; /* text "" for traces */
+    const char *tape_sha256;
+    const char *const *settings; /* "reps=5", "set n=100", … ends with NULL */
+    uint64_t seed;
+    uint32_t n_blocks_planned;
+    bool is_complete;
+    struct ab_facts facts;
+    uint32_t n_slots;
+    uint64_t n_tape_ops;
+    struct ab_host host;
+    const char *command_line;
+    struct { /* what measured; NULL = this build */
+        const char *version, *compiler, *flags;
+    } tool;
+    const char *resumed_from;  /* the result that the first blocks were taken from; NULL = none */
+    uint32_t n_blocks_resumed;
+    struct {
+        const char *source;  /* "rdtsc/rdtscp" */
+        double ns_per_tick, quantum_ns;
+        double floor_ns;     /* p50 of an empty op, in situ; NaN = not measured */
+        double window_ns;    /* unused yet, NaN */
+    } timer;
+    struct ab_backend_info *backends;
+    uint32_t n_backends;
+    struct ab_block *blocks;
+    uint32_t n_blocks;
+    struct ab_result *results;
+    uint32_t n_results;
+    struct ab_null_cost *nulls;
+    uint32_t n_nulls;
+    uint32_t cap_results, cap_nulls, cap_blocks;
+    struct ab_size_class *size_classes;
+    uint32_t n_size_classes, cap_size_classes;
+    struct ab_window *windows;
+    uint32_t n_windows, cap_windows;
+    struct ab_memory *memory;
+    uint32_t n_memory, cap_memory;
+    struct ab_timeline *timelines;
+    uint32_t n_timelines, cap_timelines;
+    struct ab_gate_result *gates;
+    uint32_t n_gates;
+    struct ab_claim_result *claims;
+    uint32_t n_claims;
+    const char *const *phases; /* names of the measured phases, in order */
+    uint32_t n_phases;
+    int32_t cpu; /* lane 0 ran here, -1 = not pinned */
+    const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
+    uint32_t n_cpus;
+    uint32_t window;          /* skew window in ops of the global order, 0 = none */
+    bool is_window_given;     /* by --window; else it is what the tape needed */
+    uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
+    bool is_strict;           /* lanes took turns in the exact order */
+};
+
+/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
+void ab_session_fini(struct ab_session *session);
+
+/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
+ * exact), so that a table made from the session and one made from its file are the same. */
+void ab_session_settle(struct ab_session *session);
+double ab_number_settle(double x);
+
+/* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
+ * measured before. */
+bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
+
+/* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
+double ab_result_quantile(const struct ab_hdr *hdr, double q);
+
+/* Did lanes wait for each other so long that wall time says little about the back end? */
+bool ab_result_is_waiting(const struct ab_result *r);
+
+#endif

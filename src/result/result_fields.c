@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "result/result_fields.h"
+
+#include "base/bits.h"
+
+#include <math.h>
+
+enum { PREFIX_EACH = 0, PREFIX_QUANTILE = 0, PREFIX_ALL = 0, PREFIX_TAIL = sizeof "tail_" - 1 };
+
+const struct ab_field ab_fields[] = {
+#define AB_FIELD(g, n, m, t, u, b, d)                                                    \
+    {.name = n,                                                                          \
+     .json_key = &(n)[PREFIX_##g],                                                       \
+     .unit = u,                                                                          \
+     .doc = d,                                                                           \
+     .group = AB_FIELD_##g,                                                              \
+     .type = AB_FIELD_##t,                                                               \
+     .better = AB_FIELD_##b,                                                             \
+     .offset = offsetof(struct ab_result, m)},
+#include "result/result_fields.def"
+#undef AB_FIELD
+};
+const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
+
+/* The .def says U64 or F64 of each member; the compiler checks it here. */
+#define MEMBER_U64(m) _Generic(((struct ab_result *)0)->m, uint64_t: 1, default: 0)
+#define MEMBER_F64(m) _Generic(((struct ab_result *)0)->m, double: 1, default: 0)
+#define AB_FIELD(g, n, m, t, u, b, d) \
+    _Static_assert(MEMBER_##t(m), "result_fields.def: wrong type of " n);
+#include "result/result_fields.def"
+#undef AB_FIELD
+
+const struct ab_memory_field ab_memory_fields[] = {
+#define AB_MEMORY_FIELD(n, m, u, b, d)                                                   \
+    {.name = n, .unit = u, .doc = d, .better = AB_FIELD_##b,                             \
+     .offset = offsetof(struct ab_memory, m)},
+#include "result/memory_fields.def"
+#undef AB_MEMORY_FIELD
+};
+const size_t ab_memory_field_count = AB_ARRAY_LEN(ab_memory_fields);
+
+#define MEMORY_F64(m) _Generic(((struct ab_memory *)0)->m, double: 1, default: 0)
+#define AB_MEMORY_FIELD(n, m, u, b, d) \
+    _Static_assert(MEMORY_F64(m), "memory_fields.def: wrong type of " n);
+#include "result/memory_fields.def"
+#undef AB_MEMORY_FIELD
+
+uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result)
+{
+    return *(const uint64_t *)((const char *)result + field->offset);
+}
+
+double ab_field_f64(const struct ab_field *field, const struct ab_result *result)
+{
+    if (field->type == AB_FIELD_U64)
+        return (double)ab_field_u64(field, result);
+    return *(const double *)((const char *)result + field->offset);
+}
+
+bool ab_field_exists(const struct ab_field *field, const struct ab_result *result)
+{
+    if (field->group == AB_FIELD_ALL && result->op != AB_OP_ALL)
+        return false;
+    if (field->group == AB_FIELD_TAIL && result->tail_n == 0)
+        return false;
+    return field->type == AB_FIELD_U64 || isfinite(ab_field_f64(field, result));
+}

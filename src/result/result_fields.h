@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result_fields.def and memory_fields.def as tables, for whoever walks over all numbers of a
+ * result or of a memory record.
+ */
+#ifndef AB_RESULT_RESULT_FIELDS_H
+#define AB_RESULT_RESULT_FIELDS_H
+
+#include "result/result.h"
+
+#include <stddef.h>
+
+enum ab_field_group { AB_FIELD_EACH, AB_FIELD_QUANTILE, AB_FIELD_ALL, AB_FIELD_TAIL };
+enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
+enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
+
+struct ab_field {
+    const char *name; /* CSV metric, gate statistic */
+    const char *json_key; /* name without its group's prefix */
+    const char *unit, *doc;
+    enum ab_field_group group;
+    enum ab_field_type type;
+    enum ab_field_better better;
+    size_t offset; /* in struct ab_result */
+};
+extern const struct ab_field ab_fields[];
+extern const size_t ab_field_count;
+
+/* Does this result have the number at all? Not: throughput of one kind of op, the tail where no
+ * tail pass ran, an F64 that is NaN, latencies of nothing. */
+bool ab_field_exists(const struct ab_field *field, const struct ab_result *result);
+
+/* Its value; U64 fields are exact through ab_field_u64 only. */
+double ab_field_f64(const struct ab_field *field, const struct ab_result *result);
+uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result);
+
+struct ab_memory_field {
+    const char *name; /* JSON key, CSV metric, gate statistic */
+    const char *unit, *doc;
+    enum ab_field_better better;
+    size_t offset; /* of a double in struct ab_memory */
+};
+extern const struct ab_memory_field ab_memory_fields[];
+extern const size_t ab_memory_field_count;
+
+static inline double ab_memory_value(const struct ab_memory_field *field,
+                                     const struct ab_memory *memory)
+{
+    return *(const double *)((const char *)memory + field->offset);
+}
+
+#endif

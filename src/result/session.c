@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What can be done with a session as a whole: rounding its numbers to what files tell, and freeing
+ * it.
+ */
+#include "result/result.h"
+#include "result/result_fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+double ab_number_settle(double x)
+{
+    char digits[32];
+    if (!isfinite(x) || (fabs(x) < 0x1p53 && x == nearbyint(x)))
+        return x;
+    snprintf(digits, sizeof digits, "%.12g", x);
+    return strtod(digits, NULL);
+}
+
+static void settle(double *x)
+{
+    *x = ab_number_settle(*x);
+}
+
+static void settle_member(void *record, size_t offset)
+{
+    settle((double *)((char *)record + offset));
+}
+
+static void settle_result(struct ab_result *r)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].type == AB_FIELD_F64)
+            settle_member(r, ab_fields[i].offset);
+    for (uint32_t i = 0; i < r->n_worst; i++)
+        settle(&r->worst[i].ns);
+}
+
+static void settle_memory(struct ab_memory *m)
+{
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        settle_member(m, ab_memory_fields[i].offset);
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        settle(&m->drained_bytes[i]);
+}
+
+static void settle_timeline(struct ab_timeline *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        settle(&t->points[i].requested_bytes);
+        settle(&t->points[i].usable_bytes);
+        settle(&t->points[i].footprint_bytes);
+    }
+}
+
+void ab_session_settle(struct ab_session *s)
+{
+    settle(&s->host.load_1min);
+    settle(&s->timer.ns_per_tick);
+    settle(&s->timer.quantum_ns);
+    settle(&s->timer.floor_ns);
+    for (uint32_t i = 0; i < s->n_results; i++)
+        settle_result(&s->results[i]);
+    for (uint32_t i = 0; i < s->n_nulls; i++) {
+        settle(&s->nulls[i].ns_per_op);
+        settle(&s->nulls[i].wall_ns_per_op);
+        settle(&s->nulls[i].latency_pass_ns_per_op);
+        settle(&s->nulls[i].floor_ns);
+    }
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        settle(&s->windows[i].p50);
+        settle(&s->windows[i].p99);
+        settle(&s->windows[i].max);
+    }
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        settle_memory(&s->memory[i]);
+    for (uint32_t i = 0; i < s->n_timelines; i++)
+        settle_timeline(&s->timelines[i]);
+    for (uint32_t i = 0; i < s->n_gates; i++) {
+        settle(&s->gates[i].value);
+        settle(&s->gates[i].bound);
+    }
+}
+
+void ab_session_fini(struct ab_session *session)
+{
+    for (uint32_t i = 0; i < session->n_results; i++)
+        free(session->results[i].hdr);
+    for (uint32_t i = 0; i < session->n_size_classes; i++)
+        free(session->size_classes[i].hdr);
+    for (uint32_t i = 0; i < session->n_timelines; i++)
+        free(session->timelines[i].points);
+    for (uint32_t i = 0; i < session->n_blocks; i++)
+        free((void *)session->blocks[i].order);
+    free(session->size_classes);
+    free(session->windows);
+    free(session->memory);
+    free(session->timelines);
+    free(session->results);
+    free(session->nulls);
+    free(session->blocks);
+    session->results = NULL;
+    session->nulls = NULL;
+    session->blocks = NULL;
+    session->size_classes = NULL;
+    session->windows = NULL;
+    session->memory = NULL;
+    session->timelines = NULL;
+    session->n_results = session->n_nulls = session->n_blocks = 0;
+    session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One check of `allocbench verify`, as parent and worker see it: what is asked for, what came out.
+ */
+#ifndef AB_RESULT_VERIFY_H
+#define AB_RESULT_VERIFY_H
+
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ab_verify_answer {
+    AB_ANSWER_NONE,    /* the check did not come to its end */
+    AB_ANSWER_PASS,
+    AB_ANSWER_SKIPPED, /* has nothing to check here; `text` says why */
+    AB_ANSWER_TOLD,    /* a line of the matrix: `text` is the answer, neither right nor wrong */
+    AB_ANSWER_BROKEN,  /* a line of the matrix that the back end claims, and `text` is not it */
+};
+
+struct ab_verify_request {
+    uint32_t check; /* index in ab_checks */
+    uint32_t reserved;
+    uint64_t seed;
+};
+
+struct ab_verify_report {
+    uint32_t answer;
+    uint32_t n_live; /* blocks live at a NULL that ended the check */
+    uint64_t work; /* of the check's unit; below its floor the check is vacuous */
+    char text[160];
+};
+
+/* ---- what the parent makes of it ---- */
+
+enum ab_verify_verdict { /* names are frozen: results/README.md */
+    AB_VERIFY_OK,
+    AB_VERIFY_FAILED,
+    AB_VERIFY_VACUOUS, /* came to its end with less work than its floor: proves nothing, fails */
+    AB_VERIFY_CRASHED,
+    AB_VERIFY_TIMEOUT,
+    AB_VERIFY_SKIPPED,
+    AB_VERIFY_TOLD,    /* a line of the matrix */
+};
+const char *ab_verify_verdict_name(enum ab_verify_verdict verdict);
+/* Is the back end wrong by it? */
+bool ab_verify_verdict_fails(enum ab_verify_verdict verdict);
+
+struct ab_verify_line { /* one check of one back end */
+    const char *check, *rule, *unit; /* borrowed */
+    bool is_matrix;
+    enum ab_verify_verdict verdict;
+    uint64_t work;
+    char text[1024]; /* what is wrong, why it was skipped, or the answer; "" = nothing to say */
+};
+
+struct ab_verify_backend {
+    const struct ab_backend_info *info; /* a status other than ok: it could not be verified */
+    struct ab_verify_line *lines;       /* n_lines of the session, same order */
+    uint32_t n_failed;                  /* lines that fail it, */
+    uint32_t n_vacuous;                 /* and those of them that only prove nothing */
+};
+
+/* "conforming", "nonconforming", or "unproven": nothing is wrong, but not all was proven. */
+const char *ab_verify_status_name(const struct ab_verify_backend *b);
+
+struct ab_verify_session {
+    struct ab_verify_backend *backends;
+    uint32_t n_backends, n_lines;
+    uint64_t seed;
+    const char *work_name; /* of the workload or trace that was run too; NULL = none */
+};
+
+#endif

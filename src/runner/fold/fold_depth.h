@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The latency pass in depth: by size of the request, and over time.
+ */
+#ifndef AB_RUNNER_FOLD_FOLD_DEPTH_H
+#define AB_RUNNER_FOLD_FOLD_DEPTH_H
+
+#include "runner/fold/fold.h"
+
+/* At most so many windows a phase; fewer where p99 of a window would be n/a. */
+enum { AB_WINDOWS_MAX = 64 };
+
+/* To session->size_classes and session->windows. */
+enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run,
+                             struct ab_err *err);
+
+/* Windows of the phase: the same for every back end and block. */
+uint32_t ab_fold_window_count(const struct ab_phase *phase);
+
+/* Drops the entries of a back end, of a block; UINT32_MAX stands for all. */
+void ab_fold_depth_drop(struct ab_session *session, uint32_t backend, uint32_t block);
+
+#endif

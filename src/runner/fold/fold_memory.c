@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/fold/fold_memory.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pages that were resident before the first op may serve it and be in no footprint: beneath this
+ * many, ratios to the footprint would be about those. */
+enum { LEAST_PAGES = 16 };
+#define STRETCH_BYTES 0x1p21
+
+struct judge {
+    const struct ab_fold *f;
+    const struct ab_outcome *run;
+    const struct ab_memory_report *r;
+    const char *trouble; /* why no footprint of this run can be believed; NULL = it can */
+};
+
+static double bytes(uint64_t n)
+{
+    return n < UINT64_C(1) << 56 ? (double)n : NAN; /* AB_MEMORY_UNKNOWN is one that is not */
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : NAN;
+}
+
+/* "WHAT: why", whole or not at all. */
+static void add_reason(struct ab_memory *m, const char *what, const char *why)
+{
+    char text[AB_MEMORY_REASON_BYTES];
+    size_t n = strlen(m->reason);
+    snprintf(text, sizeof text, "%s: %s", what, why);
+    if (strstr(m->reason, text) != NULL || n + strlen(text) + 2 >= sizeof m->reason)
+        return;
+    if (n > 0)
+        strcpy(m->reason + n, "; ");
+    strcat(m->reason, text);
+}
+
+/* ---- the run as a whole ---- */
+
+static const char *find_trouble(const struct ab_memory_report *r)
+{
+    if ((r->flags & AB_MEMORY_UNREADABLE) != 0)
+        return "/proc/self/statm cannot be read";
+    if (r->page_bytes == 0 || r->page_bytes > 1 << 24)
+        return "the worker's report makes no sense";
+    if (r->hugetlb_bytes != 0)
+        return "the allocator uses hugetlb pages, which are in no footprint";
+    if (r->shared_bytes != 0)
+        return "the allocator uses shared mappings, which are in no footprint";
+    if (r->swapped_bytes != 0)
+        return "part of the heap was swapped out";
+    return NULL;
+}
+
+static uint32_t last_measured(const struct ab_tape_map *tape)
+{
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < tape->image->n_phases; i++)
+        if (tape->phases[i].is_measured)
+            last = i;
+    return last;
+}
+
+/* ---- one state ---- */
+
+static void judge_footprint(const struct judge *j, const struct ab_memory_state *s,
+                            struct ab_memory *m)
+{
+    char text[120], a[32], b[32];
+    double statm = bytes(s->footprint_bytes), exact = bytes(s->exact_bytes);
+    double tolerance = fmax(65536, 0.01 * statm);
+    m->footprint_bytes = statm;
+    if (j->trouble != NULL) {
+        m->footprint_bytes = NAN;
+        add_reason(m, AB_WHY_FOOTPRINT, j->trouble);
+    } else if (j->r->granularity_pages > 0) {
+        m->footprint_bytes = exact;
+        if (isnan(exact))
+            add_reason(m, AB_WHY_FOOTPRINT,
+                       "the kernel counts pages in batches: known at checkpoints only");
+    } else if (fabs(statm - exact) > tolerance) {
+        m->footprint_bytes = NAN;
+        snprintf(text, sizeof text, "statm says %s, smaps_rollup %s",
+                 ab_units_bytes(a, sizeof a, statm), ab_units_bytes(b, sizeof b, exact));
+        add_reason(m, AB_WHY_FOOTPRINT, text);
+    } else if (isnan(statm)) {
+        add_reason(m, AB_WHY_FOOTPRINT, "it was not read");
+    }
+}
+
+/* Why it is not known what the pages of this state hold; NULL = it is. */
+static const char *doubt_pages(const struct judge *j, const struct ab_memory_state *s)
+{
+    double live = bytes(s->live_bytes);
+    double elsewhere = bytes(s->untouched_bytes) + bytes(s->baseline_bytes);
+    double on_pages = live + bytes(s->internal_bytes) + bytes(s->external_bytes);
+    if ((j->r->flags & AB_MEMORY_MOVES) != 0)
+        return "its blocks move: where they lie is not known";
+    if ((j->r->flags & AB_MEMORY_NO_PAGES) != 0)
+        return "/proc/self/pagemap or smaps cannot be read";
+    if ((j->r->flags & AB_MEMORY_OVERLAP) != 0)
+        return "live blocks overlap, or usable_size says too much";
+    if (!s->is_checked)
+        return "the run before had its peak elsewhere: not looked up";
+    if (live + elsewhere != bytes(s->requested_bytes) ||
+        !(bytes(s->n_stretches) * STRETCH_BYTES >= on_pages))
+        return "the worker's report makes no sense";
+    return NULL;
+}
+
+/* What usable_size does not say cannot be told from free neighbours. */
+static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
+                         struct ab_memory *m)
+{
+    const char *why = NULL;
+    m->usable_bytes = bytes(s->usable_bytes);
+    if ((j->r->flags & AB_MEMORY_USABLE_LESS) != 0)
+        why = "usable_size says less than was asked for: in external";
+    else if (isnan(m->usable_bytes))
+        why = "no usable_size: in external";
+    if (why == NULL)
+        return;
+    m->external_bytes += m->internal_bytes;
+    m->external_2m_bytes += m->internal_bytes;
+    m->usable_bytes = m->internal_bytes = NAN;
+    add_reason(m, AB_WHY_INTERNAL, why);
+}
+
+static void judge_pages(const struct judge *j, const struct ab_memory_state *s,
+                        struct ab_memory *m)
+{
+    const char *doubt = j->trouble != NULL ? j->trouble : doubt_pages(j, s);
+    if (doubt != NULL) {
+        if (j->trouble == NULL)
+            add_reason(m, AB_WHY_PAGES, doubt);
+        return;
+    }
+    m->live_bytes = bytes(s->live_bytes);
+    m->internal_bytes = bytes(s->internal_bytes);
+    m->external_bytes = bytes(s->external_bytes);
+    m->untouched_bytes = bytes(s->untouched_bytes);
+    m->baseline_bytes = bytes(s->baseline_bytes);
+    double used = m->live_bytes + m->internal_bytes;
+    m->external_2m_bytes = bytes(s->n_stretches) * STRETCH_BYTES - used;
+    m->retained_bytes = m->footprint_bytes - used - m->external_bytes;
+    m->discrepancy_bytes = isnan(m->retained_bytes) ? NAN : 0;
+    if (m->retained_bytes < 0) {
+        m->discrepancy_bytes = -m->retained_bytes;
+        m->retained_bytes = NAN;
+        add_reason(m, AB_WHY_RETAINED, "live blocks lie on more pages than the footprint has");
+    }
+}
+
+static void derive(const struct judge *j, struct ab_memory *m)
+{
+    double least = LEAST_PAGES * (double)j->r->page_bytes;
+    if (m->footprint_bytes < least) {
+        add_reason(m, AB_WHY_RATIOS, "fewer than 16 pages");
+        return;
+    }
+    if (m->requested_bytes == 0)
+        add_reason(m, AB_WHY_RATIOS, "nothing is live");
+    else if (m->live_bytes == 0)
+        add_reason(m, AB_WHY_RATIOS, "nothing that is live was touched");
+    m->overhead = ratio(m->footprint_bytes, m->live_bytes);
+    m->internal_ratio = ratio(m->internal_bytes, m->live_bytes);
+    m->external_ratio = ratio(m->external_bytes, m->live_bytes);
+    m->external_2m_ratio = ratio(m->external_2m_bytes, m->live_bytes);
+    m->retained_ratio = ratio(m->retained_bytes, m->live_bytes);
+}
+
+static void judge_state(const struct judge *j, const struct ab_memory_state *s,
+                        struct ab_memory *m)
+{
+    if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
+        add_reason(m, AB_WHY_FOOTPRINT,
+                   j->trouble != NULL ? j->trouble : "the run did not come past this place");
+        return;
+    }
+    m->position = s->position;
+    m->requested_bytes = bytes(s->requested_bytes);
+    judge_footprint(j, s, m);
+    judge_pages(j, s, m);
+    judge_usable(j, s, m);
+    derive(j, m);
+    m->allocated_bytes = bytes(s->allocated_bytes);
+    m->mapped_bytes = bytes(s->mapped_bytes);
+    if (!s->is_checked)
+        add_reason(m, AB_WHY_OWN, "not asked: the run before had its peak elsewhere");
+    else if (isnan(m->allocated_bytes) || isnan(m->mapped_bytes))
+        add_reason(m, AB_WHY_OWN, "the allocator says too little of itself");
+}
+
+/* ---- one phase ---- */
+
+static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory *m)
+{
+    const struct ab_memory_phase *phase = &j->r->phases[index];
+    const struct ab_phase_report *report = &j->run->block->report.phases[index];
+    double least = LEAST_PAGES * (double)j->r->page_bytes;
+    m->live_peak_bytes = bytes(phase->live_peak_bytes);
+    m->faults_minor = (double)report->faults_minor;
+    m->faults_major = (double)report->faults_major;
+    if (j->trouble != NULL)
+        return;
+    m->rss_peak_bytes = bytes(phase->rss_peak_bytes);
+    if (m->rss_peak_bytes < least)
+        return;
+    m->overhead_peak = ratio(m->rss_peak_bytes, m->live_peak_bytes);
+    if (phase->n_readings > 0)
+        m->overhead_mean = ratio(bytes(phase->footprint_sum), bytes(phase->requested_sum));
+}
+
+static void judge_drain(const struct judge *j, struct ab_memory *m)
+{
+    bool is_waited = true, is_purged = true;
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
+        m->drained_bytes[i] = j->trouble != NULL ? NAN : bytes(j->r->drained_bytes[i]);
+        if (isnan(m->drained_bytes[i]))
+            *(i + 1 == AB_DRAIN_COUNT ? &is_purged : &is_waited) = false;
+    }
+    if ((j->r->flags & AB_MEMORY_KEEPS) != 0)
+        add_reason(m, AB_WHY_DRAINED, "it can neither free nor reset");
+    else if (j->trouble == NULL && !is_waited)
+        add_reason(m, AB_WHY_DRAINED, "not waited for: --drain=10s");
+    if (j->trouble == NULL && !is_purged)
+        add_reason(m, AB_WHY_PURGED, "no purge");
+}
+
+static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_memory *m)
+{
+    *m = (struct ab_memory){.backend = j->f->backend,
+                            .phase = j->f->tape->phases[phase].name,
+                            .block = j->f->block,
+                            .at = (enum ab_memory_at)at};
+#define AB_MEMORY_FIELD(name, member, unit, better, doc) m->member = NAN;
+#include "result/memory_fields.def"
+#undef AB_MEMORY_FIELD
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        m->drained_bytes[i] = NAN;
+}
+
+static void fold_phases(const struct judge *j, struct ab_memory *out)
+{
+    uint32_t last = last_measured(j->f->tape);
+    for (uint32_t p = 0; p < j->f->tape->image->n_phases; p++) {
+        if (!j->f->tape->phases[p].is_measured)
+            continue;
+        for (unsigned at = 0; at < AB_AT_COUNT; at++, out++) {
+            clear(j, p, at, out);
+            judge_phase(j, p, out);
+            judge_state(j, &j->r->phases[p].at[at], out);
+            if (p == last && at == AB_AT_END)
+                judge_drain(j, out);
+        }
+    }
+}
+
+/* ---- the time line ---- */
+
+static int by_position(const void *a, const void *b)
+{
+    uint32_t x = ((const struct ab_timeline_point *)a)->position;
+    uint32_t y = ((const struct ab_timeline_point *)b)->position;
+    return (x > y) - (x < y);
+}
+
+static void put_point(const struct judge *j, struct ab_timeline *t, uint32_t position,
+                      const uint64_t *requested_usable_footprint)
+{
+    const uint64_t *x = requested_usable_footprint;
+    if (position > j->f->tape->image->n_ops || t->n == AB_MEMORY_POINTS_MAX)
+        return;
+    bool has_usable = (j->r->flags & AB_MEMORY_USABLE_LESS) == 0;
+    t->points[t->n++] = (struct ab_timeline_point){
+        .position = position,
+        .requested_bytes = bytes(x[0]),
+        .usable_bytes = has_usable ? bytes(x[1]) : NAN,
+        .footprint_bytes = j->trouble == NULL ? bytes(x[2]) : NAN,
+    };
+}
+
+static void fold_points(const struct judge *j, struct ab_timeline *t)
+{
+    const struct ab_memory_report *r = j->r;
+    uint32_t n = r->n_points < AB_MEMORY_POINTS_SPACED ? r->n_points : AB_MEMORY_POINTS_SPACED;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ab_memory_point *p = &r->points[i];
+        const uint64_t x[] = {p->requested_bytes, p->usable_bytes, p->footprint_bytes};
+        put_point(j, t, p->position, x);
+    }
+    for (uint32_t p = 0; p < j->f->tape->image->n_phases; p++)
+        for (unsigned at = AB_AT_FOOTPRINT_PEAK; at <= AB_AT_LIVE_PEAK; at++) {
+            const struct ab_memory_state *s = &r->phases[p].at[at];
+            const uint64_t x[] = {s->requested_bytes, s->usable_bytes, s->footprint_bytes};
+            put_point(j, t, s->position, x);
+        }
+    qsort(t->points, t->n, sizeof t->points[0], by_position);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (kept == 0 || t->points[i].position != t->points[kept - 1].position)
+            t->points[kept++] = t->points[i];
+    t->n = kept;
+}
+
+/* ---- records ---- */
+
+/* Room for n more; the new places are the caller's to fill. */
+static void *extend(void *items, uint32_t n_items, uint32_t n, size_t item_bytes)
+{
+    return realloc(items, ((size_t)n_items + n + 1) * item_bytes);
+}
+
+static bool make_room(struct ab_session *s, uint32_t n_records)
+{
+    struct ab_memory *memory = extend(s->memory, s->n_memory, n_records, sizeof *memory);
+    if (memory == NULL)
+        return false;
+    s->memory = memory;
+    s->cap_memory = s->n_memory + n_records + 1;
+    struct ab_timeline *timelines = extend(s->timelines, s->n_timelines, 1, sizeof *timelines);
+    if (timelines == NULL)
+        return false;
+    s->timelines = timelines;
+    s->cap_timelines = s->n_timelines + 2;
+    return true;
+}
+
+enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
+                              struct ab_err *err)
+{
+    struct ab_session *s = f->session;
+    struct judge j = {.f = f, .run = run, .r = run->memory, .trouble = find_trouble(run->memory)};
+    struct ab_timeline line = {.backend = f->backend, .block = f->block};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++)
+        n += f->tape->phases[i].is_measured ? AB_AT_COUNT : 0;
+    line.points = calloc(AB_MEMORY_POINTS_MAX, sizeof line.points[0]);
+    if (line.points == NULL || !make_room(s, n)) {
+        free(line.points);
+        return ab_fail(err, AB_SYSTEM, "out of memory for results");
+    }
+    fold_phases(&j, s->memory + s->n_memory);
+    s->n_memory += n;
+    fold_points(&j, &line);
+    s->timelines[s->n_timelines++] = line;
+    return AB_OK;
+}
+
+void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
+                          struct ab_memory_marks *out)
+{
+    for (uint32_t i = 0; i < AB_PHASES_MAX; i++) {
+        const struct ab_memory_phase *phase = &run->memory->phases[i];
+        bool is_used = i < tape->image->n_phases;
+        out->live_peak[i] = is_used ? phase->live_peak_at : AB_MEMORY_NEVER;
+        out->footprint_peak[i] =
+            is_used ? phase->at[AB_AT_FOOTPRINT_PEAK].position : AB_MEMORY_NEVER;
+        out->footprint_bytes[i] = is_used ? phase->rss_peak_bytes : AB_MEMORY_UNKNOWN;
+    }
+}
+
+static bool is_meant(uint32_t wanted, uint32_t is)
+{
+    return wanted == AB_FOLD_ANY || wanted == is;
+}
+
+void ab_fold_drop_memory(struct ab_session *s, uint32_t backend, uint32_t block)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (!is_meant(backend, s->memory[i].backend) || !is_meant(block, s->memory[i].block))
+            s->memory[kept++] = s->memory[i];
+    s->n_memory = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < s->n_timelines; i++) {
+        struct ab_timeline *t = &s->timelines[i];
+        if (is_meant(backend, t->backend) && is_meant(block, t->block))
+            free(t->points);
+        else
+            s->timelines[kept++] = *t;
+    }
+    s->n_timelines = kept;
+}

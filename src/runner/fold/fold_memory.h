@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a memory pass counted, judged and made into records. Nothing that a worker says can crash
+ * this, and nothing that contradicts itself becomes a number: it becomes n/a with the reason.
+ */
+#ifndef AB_RUNNER_FOLD_FOLD_MEMORY_H
+#define AB_RUNNER_FOLD_FOLD_MEMORY_H
+
+#include "wire/memory_report.h"
+#include "runner/fold/fold.h"
+
+/* A record for each place of each measured phase to session->memory, one timeline. */
+enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
+                              struct ab_err *err);
+
+/* Where this run saw the peaks, for the checkpoints of the next. */
+void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
+                          struct ab_memory_marks *out);
+
+/* Drops what belongs to this back end and block; UINT32_MAX = to any. */
+#define AB_FOLD_ANY UINT32_MAX
+void ab_fold_drop_memory(struct ab_session *session, uint32_t backend, uint32_t block);
+
+#endif

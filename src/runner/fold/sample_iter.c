@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Positions come from the parent and ascend; ticks and classes come from the worker and are believed
+ * only within their bounds.
+ */
+#include "runner/fold/sample_iter.h"
+
+#include "runner/sample_plan.h"
+
+static uint32_t first_at(const struct ab_outcome *run, uint32_t position)
+{
+    uint32_t low = 0, high = run->n_samples;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (run->positions[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
+                      const struct ab_phase *phase, const struct ab_outcome *run)
+{
+    *walk = (struct ab_samples){.f = f,
+                                .phase = phase,
+                                .run = run,
+                                .base = ab_sampling_base(phase),
+                                .next = first_at(run, phase->begin)};
+    ab_rng_init(&walk->rng, f->session->seed, (uint64_t)f->block << 32 | phase->begin);
+}
+
+bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out)
+{
+    const struct ab_outcome *run = walk->run;
+    while (walk->next < run->n_samples && run->positions[walk->next] < walk->phase->end) {
+        uint32_t i = walk->next++, stored = run->ticks[i];
+        unsigned kind = run->kinds[i];
+        if (!ab_fold_is_served(run, kind) || stored == 0)
+            continue;
+        double rate = ab_sampling_rate(walk->phase, kind);
+        unsigned log2 = run->classes != NULL ? run->classes[i] : 0;
+        *out = (struct ab_sample){
+            .position = run->positions[i],
+            .kind = kind,
+            .size_log2 = log2 < AB_SIZE_CLASS_COUNT ? log2 : AB_SIZE_CLASS_COUNT - 1,
+            .ns = stored == AB_TICKS_OVERFLOW ? UINT64_MAX : ab_fold_ns(walk->f, stored - 1),
+            .is_fair = ab_rng_unit(&walk->rng) * rate < walk->base,
+        };
+        return true;
+    }
+    return false;
+}

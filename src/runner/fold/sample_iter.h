@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The timed ops of a latency pass, one after the other. Whoever folds them (into kinds, sizes,
+ * windows) walks them here, so that all agree on which ops belong to the fair sample of all kinds.
+ */
+#ifndef AB_RUNNER_FOLD_SAMPLE_ITER_H
+#define AB_RUNNER_FOLD_SAMPLE_ITER_H
+
+#include "base/rng.h"
+#include "runner/fold/fold.h"
+
+struct ab_sample {
+    uint32_t position; /* in the tape */
+    unsigned kind;
+    unsigned size_log2; /* of its class, < AB_SIZE_CLASS_COUNT */
+    uint64_t ns;       /* UINT64_MAX: longer than could be stored; histograms count an overflow */
+    bool is_fair;      /* of the sample in which every op of the phase is equally likely */
+};
+
+struct ab_samples {
+    const struct ab_fold *f;
+    const struct ab_phase *phase;
+    const struct ab_outcome *run;
+    struct ab_rng rng;
+    double base;
+    uint32_t next;
+};
+
+/* The walk is a matter of seed, block and phase alone: the same samples are fair each time. */
+void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
+                      const struct ab_phase *phase, const struct ab_outcome *run);
+/* False behind the last. */
+bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out);
+
+#endif

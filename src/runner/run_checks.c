@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/run_checks.h"
+
+#include "allocators/builtin.h"
+#include "backend/params.h"
+#include "worker/checks/checks.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Behind the checks: the tape, through the checker op by op, and with all its lanes at once. */
+enum { WORK_OPS, WORK_LANES, WORK_COUNT };
+
+const char *ab_verify_word(const char *list, size_t *n)
+{
+    list += *n;
+    list += *list == ',';
+    *n = strcspn(list, ",");
+    return *n > 0 ? list : NULL;
+}
+
+static bool is_wanted(const struct ab_verify_plan *plan, uint32_t check)
+{
+    const struct ab_check *k = &ab_checks[check];
+    size_t n = 0;
+    for (const char *w = plan->only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
+        const char *group = k->is_matrix ? "matrix" : "gates";
+        if ((strlen(k->name) == n && strncmp(w, k->name, n) == 0) ||
+            (strlen(group) == n && strncmp(w, group, n) == 0))
+            return true;
+    }
+    return plan->only == NULL;
+}
+
+uint32_t ab_verify_count(const struct ab_verify_plan *plan)
+{
+    uint32_t n = plan->has_work ? WORK_COUNT : 0;
+    for (uint32_t i = 0; i < ab_check_count; i++)
+        n += is_wanted(plan, i);
+    return n;
+}
+
+const char *ab_verify_check_name(uint32_t i)
+{
+    return i < ab_check_count ? ab_checks[i].name : NULL;
+}
+
+static void say(struct ab_verify_line *line, enum ab_verify_verdict verdict, const char *text)
+{
+    line->verdict = verdict;
+    snprintf(line->text, sizeof line->text, "%s", text);
+}
+
+/* An abort is an answer to some questions, and not the worst. */
+static bool is_deliberate(const struct ab_outcome *run)
+{
+    int status = run->wait_status, signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return signal == SIGABRT || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS ||
+           (signal == 0 && WIFEXITED(status));
+}
+
+static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run,
+                          bool may_abort)
+{
+    enum ab_verify_verdict verdict = run->status == AB_BACKEND_CRASHED   ? AB_VERIFY_CRASHED
+                                     : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
+                                                                         : AB_VERIFY_FAILED;
+    if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_matrix || is_deliberate(run)))
+        say(line, AB_VERIFY_TOLD,
+            !is_deliberate(run) ? "crashes" : line->is_matrix ? "detected" : "aborts");
+    else if (line->is_matrix && verdict == AB_VERIFY_TIMEOUT)
+        say(line, AB_VERIFY_TOLD, "hangs");
+    else
+        say(line, verdict, run->reason);
+}
+
+static void judge_end(struct ab_verify_line *line, const struct ab_verify_report *r, uint64_t floor)
+{
+    char text[sizeof r->text + 1];
+    snprintf(text, sizeof text, "%.*s", (int)sizeof r->text - 1, r->text);
+    switch (r->answer) {
+    case AB_ANSWER_SKIPPED:
+        say(line, AB_VERIFY_SKIPPED, text);
+        break;
+    case AB_ANSWER_TOLD:
+        say(line, AB_VERIFY_TOLD, text);
+        break;
+    case AB_ANSWER_BROKEN:
+        snprintf(line->text, sizeof line->text, "claims otherwise: %s: %s", line->rule, text);
+        line->verdict = AB_VERIFY_FAILED;
+        break;
+    default:
+        line->verdict = line->work < floor ? AB_VERIFY_VACUOUS : AB_VERIFY_OK;
+        if (line->verdict == AB_VERIFY_VACUOUS)
+            snprintf(line->text, sizeof line->text, "%s: %llu; a proof takes %llu",
+                     line->unit, (unsigned long long)line->work, (unsigned long long)floor);
+    }
+}
+
+/* The back end does not even open: no line would say anything else. */
+static bool is_hopeless(const struct ab_outcome *run)
+{
+    return run->status == AB_BACKEND_WRONG_LIBRARY ||
+           (run->status != AB_BACKEND_OK && run->block->report.state < AB_WORKER_RUNNING) ||
+           (run->block->report.failure == AB_FAILURE_OPEN && run->status != AB_BACKEND_OK);
+}
+
+static void note_identity(struct ab_backend_info *info, const struct ab_run_report *r)
+{
+    if (info->version[0] == 0)
+        snprintf(info->version, sizeof info->version, "%.*s", (int)sizeof r->version - 1,
+                 r->version);
+}
+
+/* ---- capacities ---- */
+
+struct attempt { /* what was run, and what came of it */
+    const struct ab_run_context *context;
+    const struct ab_case *c;
+    enum ab_pass pass;
+    const struct ab_outcome *run;
+};
+
+/* Opened as it would be without settings of the user's. False: it has none anyway. */
+static bool take_defaults(struct ab_case *c)
+{
+    uint64_t values[AB_PARAMS_MAX] = {0};
+    struct ab_err err;
+    const struct ab_backend *b = c->builtin != NULL ? ab_builtin_find(c->builtin) : NULL;
+    bool has_text = c->params != NULL && c->params[0] != 0;
+    if (b == NULL || ab_params_parse(b, "", values, &err) != AB_OK)
+        memcpy(values, c->values, sizeof values);
+    bool has_values = memcmp(values, c->values, sizeof values) != 0;
+    memcpy(c->values, values, sizeof values);
+    c->params = NULL;
+    return has_text || has_values;
+}
+
+/* Lines of the matrix are answers: what could not be asked fails nothing that is not claimed. */
+static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
+{
+    uint32_t n = run->block->report.verify.n_live;
+    bool is_claimed = (run->block->report.traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+    char blocks[32] = "";
+    if (n > 0)
+        snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
+    line->verdict = line->is_matrix && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_VACUOUS;
+    snprintf(line->text, sizeof line->text,
+             "capacity: %s%.900s; with the default settings it holds", blocks, run->reason);
+}
+
+/* A NULL, and nothing else was wrong: it is the settings' doing when the same holds without them.
+ * A capacity that the user fixed is no defect, but then nothing is proven. */
+static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line *line,
+                                 struct ab_err *err)
+{
+    struct ab_outcome control;
+    struct ab_case plain = *a->c;
+    struct ab_rng rng;
+    if (a->run->block->report.failure != AB_FAILURE_NULL || !take_defaults(&plain))
+        return AB_OK;
+    ab_rng_init(&rng, a->context->verify.seed, 0);
+    enum ab_status status = ab_run(a->context, &plain, a->pass, &rng, &control, err);
+    if (status != AB_OK)
+        return status;
+    if (control.status == AB_BACKEND_OK &&
+        control.block->report.verify.answer != AB_ANSWER_BROKEN)
+        say_capacity(line, a->run);
+    ab_outcome_fini(&control);
+    return AB_OK;
+}
+
+static enum ab_status run_check(const struct ab_verify_plan *plan, const struct ab_case *c,
+                                uint32_t check, struct ab_backend_info *info,
+                                struct ab_verify_line *line, struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_run_context context = plan->context;
+    struct ab_rng rng;
+    const struct ab_check *k = &ab_checks[check];
+    *line = (struct ab_verify_line){
+        .check = k->name, .rule = k->rule, .unit = k->unit, .is_matrix = k->is_matrix};
+    context.verify = (struct ab_verify_request){.check = check, .seed = plan->seed};
+    if (context.timeout_ns == 0)
+        context.timeout_ns = (uint64_t)k->deadline_ms * 1000000;
+    ab_rng_init(&rng, plan->seed, check);
+    enum ab_status status = ab_run(&context, c, AB_PASS_CHECK, &rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    note_identity(info, &run.block->report);
+    line->work = run.block->report.verify.work;
+    if (is_hopeless(&run)) {
+        info->status = run.status;
+        memcpy(info->reason, run.reason, sizeof info->reason);
+    }
+    if (run.status != AB_BACKEND_OK)
+        judge_failure(line, &run, k->may_abort);
+    else
+        judge_end(line, &run.block->report.verify, k->floor);
+    status = judge_null(&(struct attempt){&context, c, AB_PASS_CHECK, &run}, line, err);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+static void add_text(struct ab_verify_line *line, const char *text)
+{
+    size_t n = strlen(line->text);
+    snprintf(line->text + n, sizeof line->text - n, "%s", text);
+}
+
+static enum ab_status run_work(const struct ab_verify_plan *plan, const struct ab_case *c,
+                               unsigned which, struct ab_verify_line *line, struct ab_err *err)
+{
+    static const char *const names[WORK_COUNT] = {"work", "work-lanes"};
+    static const char *const rules[WORK_COUNT] = {
+        "every op of the work through the checker, in one lane",
+        "every op of the work through the checker, all lanes at once"};
+    struct ab_outcome run;
+    struct ab_run_context context = plan->context;
+    struct ab_case checked = *c;
+    struct ab_rng rng;
+    *line = (struct ab_verify_line){.check = names[which], .rule = rules[which], .unit = "ops"};
+    if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
+        say(line, AB_VERIFY_SKIPPED, "the work has one lane");
+        return AB_OK;
+    }
+    context.verify_ops = UINT32_MAX;
+    checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;
+    ab_rng_init(&rng, plan->seed, which);
+    enum ab_pass pass = which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY;
+    enum ab_status status = ab_run(&context, &checked, pass, &rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
+    if (run.status != AB_BACKEND_OK)
+        judge_failure(line, &run, false);
+    else if (ab_run_missing(context.tape->image->facts.kinds, run.block->report.hooks, line->text,
+                            sizeof line->text))
+        add_text(line, ": those ops were left out");
+    status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const struct ab_case *c,
+                                     struct ab_backend_info *info, struct ab_verify_backend *out,
+                                     struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ab_check_count && status == AB_OK; i++)
+        if (is_wanted(plan, i) && info->status == AB_BACKEND_OK)
+            status = run_check(plan, c, i, info, &out->lines[n++], err);
+    for (unsigned i = 0; plan->has_work && i < WORK_COUNT && status == AB_OK; i++)
+        if (info->status == AB_BACKEND_OK)
+            status = run_work(plan, c, i, &out->lines[n++], err);
+    for (uint32_t i = 0; i < n; i++) {
+        out->n_failed += ab_verify_verdict_fails(out->lines[i].verdict);
+        out->n_vacuous += out->lines[i].verdict == AB_VERIFY_VACUOUS;
+    }
+    return status;
+}

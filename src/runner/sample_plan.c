@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/sample_plan.h"
+
+#include <math.h>
+#include <sys/mman.h>
+
+static double common_rate(const struct ab_phase *phase)
+{
+    double n = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n += phase->n_ops[k];
+    return n * AB_SAMPLE_RATE > AB_SAMPLES_MAX ? AB_SAMPLES_MAX / n : AB_SAMPLE_RATE;
+}
+
+double ab_sampling_rate(const struct ab_phase *phase, unsigned kind)
+{
+    double n = phase->n_ops[kind], common = common_rate(phase);
+    if (n == 0)
+        return 0;
+    double wanted = AB_SAMPLE_WANTED / n;
+    double rate = wanted > common ? wanted : common;
+    return rate < 1 ? rate : 1;
+}
+
+double ab_sampling_base(const struct ab_phase *phase)
+{
+    double base = 1;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (phase->n_ops[k] > 0 && ab_sampling_rate(phase, k) < base)
+            base = ab_sampling_rate(phase, k);
+    return base;
+}
+
+size_t ab_sampling_capacity(const struct ab_tape_map *tape)
+{
+    double expected = 0;
+    for (uint32_t i = 0; i < tape->image->n_phases; i++) {
+        const struct ab_phase *phase = &tape->phases[i];
+        for (unsigned k = 0; phase->is_measured && k < AB_OP_KIND_COUNT; k++)
+            expected += ab_sampling_rate(phase, k) * phase->n_ops[k];
+    }
+    return (size_t)(expected * 1.05) + 10000; /* > 10 standard deviations */
+}
+
+struct draw {
+    const struct ab_phase *phase; /* of the whole tape: rates are its */
+    struct ab_rng *rng;
+    uint32_t *positions;
+    uint8_t *kinds;
+    uint32_t n, cap;
+    double base;
+    uint64_t threshold[AB_OP_KIND_COUNT]; /* of 32 random bits */
+    uint32_t gap;         /* ops of common kinds up to the next one that is taken */
+    uint32_t common;      /* bits 1 << kind: those of rate `base` */
+};
+
+/* What lies between two that are taken, where each is with probability p. */
+static uint32_t draw_gap(struct ab_rng *rng, double p)
+{
+    double gap = log1p(-ab_rng_unit(rng)) / log1p(-p);
+    return gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+}
+
+static void begin_phase(struct draw *d, const struct ab_phase *phase)
+{
+    d->phase = phase;
+    d->base = ab_sampling_base(phase);
+    d->common = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
+        double rate = ab_sampling_rate(phase, k);
+        d->threshold[k] = (uint64_t)(rate * 0x1p32);
+        if (rate <= d->base)
+            d->common |= 1u << k;
+    }
+    d->gap = draw_gap(d->rng, d->base);
+}
+
+/* One draw an op would take longer than many an allocator; most ops are of common kinds, of which one
+ * draw says how many are passed over. */
+static bool is_taken(struct draw *d, int kind)
+{
+    if ((d->common >> kind & 1) == 0)
+        return ab_rng_next(d->rng) >> 32 < d->threshold[kind];
+    if (d->gap-- > 0)
+        return false;
+    d->gap = draw_gap(d->rng, d->base);
+    return true;
+}
+
+static void draw_range(struct draw *d, const struct ab_tape_part *part, uint32_t begin,
+                       uint32_t end)
+{
+    int8_t kinds[16]; /* by code */
+    for (unsigned code = 0; code < 16; code++)
+        kinds[code] = (int8_t)ab_op_code_kind(code);
+    for (uint32_t i = begin; i < end && d->n < d->cap; i++) {
+        unsigned code = AB_OP_CODE(part->ops[i]);
+        int kind = code == AB_CODE_WIDE ? ab_tape_part_kind(part, i, NULL) : kinds[code];
+        if (kind < 0 || !is_taken(d, kind))
+            continue;
+        d->positions[d->n] = part->first + i;
+        d->kinds[d->n++] = (uint8_t)kind;
+    }
+}
+
+/* Of a tape in bursts, no more than one is kept in our memory. */
+static void forget(const struct ab_tape_map *tape, uint32_t burst)
+{
+    uint64_t offset = ab_tape_burst(tape->image, burst)->offset;
+    if (tape->image->n_bursts > 1)
+        madvise((char *)tape->image + offset, tape->image->most_bytes, MADV_DONTNEED);
+}
+
+uint32_t ab_sampling_draw(const struct ab_tape_map *tape, struct ab_rng *rng, uint32_t *positions,
+                          uint8_t *kinds, size_t cap)
+{
+    struct draw d = {.rng = rng, .positions = positions, .kinds = kinds, .cap = (uint32_t)cap};
+    for (uint32_t b = 0; b < tape->image->n_bursts; b++) {
+        struct ab_tape_part part = ab_tape_part(tape->image, b);
+        for (uint32_t i = 0; i < tape->image->n_phases; i++) {
+            if (!tape->phases[i].is_measured)
+                continue;
+            if (d.phase != &tape->phases[i])
+                begin_phase(&d, &tape->phases[i]);
+            draw_range(&d, &part, part.phases[i].begin, part.phases[i].end);
+        }
+        forget(tape, b);
+    }
+    return d.n;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the tape file that runs map (wire/run.h): burst by burst, each as soon as it is laid
+ * down, so that of a long tape no more than one burst lies in our memory. What is to be held whole
+ * goes into a memfd, the rest into a file without a name, where the system may take its pages back.
+ */
+#ifndef AB_RUNNER_TAPE_TAPE_FILE_H
+#define AB_RUNNER_TAPE_TAPE_FILE_H
+
+#include "runner/tape/tape_image.h"
+
+struct ab_tape_file {
+    int fd;
+    bool is_held;       /* a memfd */
+    const char *folder; /* of a file; borrowed */
+    uint64_t end;       /* bytes so far */
+    struct ab_burst *bursts;
+    size_t n_bursts, cap_bursts;
+    uint64_t n_ops, n_turns, most_bytes;
+};
+
+enum ab_status ab_tape_file_begin(bool is_held, struct ab_tape_file *out, struct ab_err *err);
+/* The burst is copied. */
+enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *burst,
+                                struct ab_err *err);
+/* `total` is as one tape of all bursts, its ops not looked at. The map takes over what is written. */
+enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *total,
+                                struct ab_tape_map *out, struct ab_err *err);
+/* Nothing to do where the map has it. */
+void ab_tape_file_abandon(struct ab_tape_file *f);
+
+/* A new file in $TMPDIR, /var/tmp or /tmp that no folder lists, CLOEXEC; *folder: which of them, NULL
+ * where none would have it. */
+int ab_unnamed_file(const char **folder);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/tape/tape_image.h"
+
+#include "runner/tape/tape_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int ab_memfd(const char *name, size_t bytes)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)bytes) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+enum ab_status ab_tape_map_fd(int fd, size_t bytes, struct ab_tape_map *out, struct ab_err *err)
+{
+    const struct ab_tape_image *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot map the tape");
+    struct ab_tape_part first = ab_tape_part(p, 0);
+    *out = (struct ab_tape_map){
+        .fd = fd,
+        .image = p,
+        .phases = ab_tape_phases(p),
+        .ops = first.ops,
+        .wide = first.wide,
+        .lane_begin = first.lane_begin,
+    };
+    return AB_OK;
+}
+
+enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, struct ab_err *err)
+{
+    struct ab_tape_file file = {0};
+    enum ab_status status;
+    if ((status = ab_tape_file_begin(true, &file, err)) != AB_OK ||
+        (status = ab_tape_file_add(&file, tape, err)) != AB_OK ||
+        (status = ab_tape_file_end(&file, tape, out, err)) != AB_OK) {
+        ab_tape_file_abandon(&file);
+        return status;
+    }
+    free(tape->ops);
+    free(tape->wide);
+    free(tape->turns);
+    tape->ops = NULL;
+    tape->wide = NULL;
+    tape->turns = NULL;
+    return AB_OK;
+}
+
+void ab_tape_map_close(struct ab_tape_map *m)
+{
+    if (m->image == NULL)
+        return;
+    munmap((void *)m->image, m->image->total_bytes);
+    close(m->fd);
+    *m = (struct ab_tape_map){0};
+}
+
+uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position)
+{
+    uint32_t low = 0, high = m->image->n_bursts;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ab_tape_burst(m->image, middle)->first <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position)
+{
+    struct ab_tape_part part = ab_tape_part(m->image, ab_tape_map_find(m, position));
+    uint32_t n_lanes = m->image->n_lanes, lane = 0, at = position - part.first;
+    const uint32_t *begin = part.lane_begin + (size_t)phase * n_lanes;
+    while (lane + 1 < n_lanes && at >= begin[lane + 1])
+        lane++;
+    if (n_lanes <= 1 || begin[lane + 1] == begin[lane])
+        return position;
+    double done = (double)(at - begin[lane]) / (double)(begin[lane + 1] - begin[lane]);
+    return part.first + begin[0] + (uint32_t)(done * (begin[n_lanes] - begin[0]));
+}
+
+int ab_tape_part_kind(const struct ab_tape_part *part, uint32_t i, uint64_t *size)
+{
+    uint64_t op = part->ops[i];
+    unsigned code = AB_OP_CODE(op);
+    uint64_t bytes = AB_OP_SIZE(op);
+    if (code == AB_CODE_WIDE) {
+        const struct ab_wide *wide = &part->wide[AB_OP_SIZE(op)];
+        code = wide->code;
+        bytes = wide->size;
+    } else if ((code & 7) == AB_CODE_ALLOC_ALIGNED && code != AB_CODE_FREE) {
+        bytes = AB_ALIGNED_SIZE(AB_OP_SIZE(op));
+    }
+    if (size != NULL)
+        *size = bytes;
+    return ab_op_code_kind(code);
+}
+
+int ab_tape_map_kind(const struct ab_tape_map *m, uint32_t position, uint64_t *size)
+{
+    struct ab_tape_part part = ab_tape_part(m->image, ab_tape_map_find(m, position));
+    return ab_tape_part_kind(&part, position - part.first, size);
+}

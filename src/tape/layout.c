@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the lanes' own streams of ops to one tape. What crosses lanes is guarded here and nowhere
+ * else; the worker obeys. That no run can hang rests on three things that this file sees to: every
+ * WAIT is for something earlier in the global order, a lane tells that it entered a frame before
+ * it waits for anything in it, and frames only wait for earlier ones. So the earliest op that is
+ * not done yet can always be done.
+ */
+#include "tape/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct frame_start { /* the lane enters `frame` at its op `op` */
+    uint32_t op, frame;
+};
+
+struct lane_plan { /* of one lane in one phase */
+    uint32_t begin, end; /* in the lane's own ops */
+    bool is_bound;       /* by the window, to other lanes of its group */
+    struct frame_start *frames;
+    size_t n_frames, cap_frames;
+    uint32_t *publishes; /* ops whose completion others await, ascending, unique */
+    size_t n_publishes, cap_publishes;
+    size_t next_edge, end_edge; /* its waits: kept edges [next_edge, end_edge) by `to` */
+};
+
+struct layout {
+    struct ab_tape_builder *b;
+    struct lane_plan *lanes;
+    struct ab_tape_window window; /* of this phase */
+};
+
+/* A wait may be for so many ops more than it needs, if they come before it in the global order too:
+ * one then does for all of a batch of blocks that was handed over. */
+enum { WAIT_BATCH = 64 };
+
+bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
+{
+    uint32_t phase = b->tape.n_phases;
+    if (slot->last_phase != b->phases_before + phase || slot->last_lane == b->lane)
+        return true;
+    const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
+    if (b->awaited == NULL && (b->awaited = calloc(square, sizeof(uint32_t))) == NULL)
+        return false;
+    uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
+    if (slot->last_op < *awaited)
+        return true;
+    if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
+        return false;
+    uint32_t pushed = (uint32_t)b->lanes[slot->last_lane].n, wanted = slot->last_op + WAIT_BATCH;
+    *awaited = wanted < pushed ? wanted : pushed;
+    b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
+                                              .to_lane = (uint8_t)b->lane,
+                                              .from_lane = slot->last_lane,
+                                              .to = (uint32_t)b->lanes[b->lane].n,
+                                              .from = *awaited - 1};
+    return true;
+}
+
+/* ---- frames ---- */
+
+/* Walks the global order of a phase and notes where each lane that is bound to others enters a
+ * frame of its group. */
+static bool plan_frames(struct layout *l, const struct ab_phase *phase)
+{
+    uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0}, frame_ops = l->window.frame_ops;
+    uint64_t clocks[AB_LANES_MAX] = {0}; /* of each group */
+    for (uint32_t i = 0; i < l->b->n_lanes; i++)
+        at[i] = l->lanes[i].begin;
+    for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
+        const struct ab_turn *turn = &l->b->tape.turns[t];
+        struct lane_plan *lane = &l->lanes[turn->lane];
+        uint64_t *clock = &clocks[l->window.group[turn->lane]];
+        for (uint32_t i = 0; i < turn->n && lane->is_bound;) {
+            uint32_t f = (uint32_t)((*clock + i) / frame_ops);
+            uint32_t left = frame_ops - (uint32_t)((*clock + i) % frame_ops);
+            if (f != frame[turn->lane]) {
+                if (!ab_tape_grow((void **)&lane->frames, &lane->cap_frames, lane->n_frames,
+                                  sizeof lane->frames[0]))
+                    return false;
+                lane->frames[lane->n_frames++] = (struct frame_start){at[turn->lane] + i, f};
+                frame[turn->lane] = f;
+            }
+            i += left < turn->n - i ? left : turn->n - i;
+        }
+        at[turn->lane] += turn->n;
+        *clock += turn->n;
+    }
+    return true;
+}
+
+static uint32_t frame_of(const struct lane_plan *lane, uint32_t op)
+{
+    size_t low = 0, high = lane->n_frames;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (lane->frames[middle].op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? 0 : lane->frames[low - 1].frame;
+}
+
+/* ---- edges ---- */
+
+static int by_waiter(const void *a, const void *b)
+{
+    const struct ab_edge *x = a, *y = b;
+    if (x->to_lane != y->to_lane)
+        return x->to_lane < y->to_lane ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A lane in frame f has seen all others end frame f − 2. */
+static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
+{
+    return l->window.frame_ops != 0 && frame_of(&l->lanes[e->from_lane], e->from) + 2 <=
+                                    frame_of(&l->lanes[e->to_lane], e->to);
+}
+
+static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
+{
+    size_t kept = 0;
+    if (n == 0)
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        if (is_kept_by_window(l, &edges[i]))
+            continue;
+        struct lane_plan *from = &l->lanes[edges[i].from_lane];
+        if (!ab_tape_grow((void **)&from->publishes, &from->cap_publishes, from->n_publishes,
+                          sizeof(uint32_t)))
+            return false;
+        from->publishes[from->n_publishes++] = edges[i].from;
+        edges[kept++] = edges[i];
+    }
+    qsort(edges, kept, sizeof edges[0], by_waiter);
+    size_t first = (size_t)(edges - l->b->edges);
+    for (size_t i = 0; i < kept; i++) {
+        struct lane_plan *to = &l->lanes[edges[i].to_lane];
+        if (to->end_edge == 0)
+            to->next_edge = first + i;
+        to->end_edge = first + i + 1;
+    }
+    for (uint32_t i = 0; i < l->b->n_lanes; i++) {
+        struct lane_plan *lane = &l->lanes[i];
+        if (lane->n_publishes > 0)
+            qsort(lane->publishes, lane->n_publishes, sizeof(uint32_t), by_value);
+    }
+    l->b->tape.n_edges += kept;
+    return true;
+}
+
+/* ---- laying down ---- */
+
+static bool put(struct layout *l, uint64_t op)
+{
+    struct ab_tape *tape = &l->b->tape;
+    if (tape->n_ops >= AB_TAPE_MAX_OPS ||
+        !ab_tape_grow((void **)&tape->ops, &l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD,
+                      sizeof(uint64_t)))
+        return false;
+    tape->ops[tape->n_ops++] = op;
+    return true;
+}
+
+/* What guards op i of the lane, then the op, then what tells others that it is done. */
+static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_plan *lane,
+                   uint32_t i, size_t *next_frame, size_t *next_publish)
+{
+    bool ok = true;
+    if (*next_frame < lane->n_frames && lane->frames[*next_frame].op == i)
+        ok = put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_FRAME, lane->frames[(*next_frame)++].frame));
+    for (; ok && lane->next_edge < lane->end_edge && l->b->edges[lane->next_edge].to == i;
+         lane->next_edge++) {
+        const struct ab_edge *e = &l->b->edges[lane->next_edge];
+        uint32_t count = e->from - l->lanes[e->from_lane].begin + 1;
+        ok = put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_OF_LANE(e->from_lane), count));
+    }
+    ok = ok && put(l, ops->ops[i]);
+    if (*next_publish < lane->n_publishes && lane->publishes[*next_publish] == i) {
+        uint32_t count = i - lane->begin + 1;
+        ok = ok && put(l, AB_OP_MAKE(AB_CODE_PUBLISH, AB_OP_SLOT(ops->ops[i]), count));
+        while (*next_publish < lane->n_publishes && lane->publishes[*next_publish] == i)
+            (*next_publish)++;
+    }
+    return ok;
+}
+
+static bool put_lane(struct layout *l, uint32_t index)
+{
+    struct lane_plan *lane = &l->lanes[index];
+    size_t next_frame = 0, next_publish = 0;
+    bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
+              put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
+    for (uint32_t i = lane->begin; i < lane->end && ok; i++)
+        ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
+    return ok;
+}
+
+/* With other lanes at work a bulk reset would take their blocks along. */
+static void forbid_resets(struct layout *l, uint32_t p)
+{
+    uint32_t n_busy = 0;
+    for (uint32_t i = 0; i < l->b->n_lanes; i++)
+        n_busy += l->lanes[i].end > l->lanes[i].begin;
+    if (n_busy < 2 || l->b->tape.phases[p].n_ops[AB_OP_RESET] == 0)
+        return;
+    l->b->tape.phases[p].n_ops[AB_OP_RESET] = 0;
+    for (uint32_t i = 0; i < l->b->n_lanes; i++)
+        for (uint32_t op = l->lanes[i].begin; op < l->lanes[i].end; op++)
+            if (AB_OP_CODE(l->b->lanes[i].ops[op]) == AB_CODE_RESET)
+                l->b->lanes[i].ops[op] |= UINT64_C(1) << 4; /* slot 1 */
+}
+
+static void begin_phase(struct layout *l, uint32_t p)
+{
+    struct ab_tape_builder *b = l->b;
+    for (uint32_t i = 0; i < b->n_lanes; i++) {
+        struct lane_plan *lane = &l->lanes[i];
+        ab_tape_lane_span(b, p, i, &lane->begin, &lane->end);
+        lane->n_frames = lane->n_publishes = 0;
+        lane->next_edge = lane->end_edge = 0;
+    }
+    forbid_resets(l, p);
+}
+
+/* The window that was asked for binds all lanes; the one that is chosen those that it must. */
+static bool plan_window(struct layout *l, uint32_t p, const struct ab_edge *edges, size_t n_edges)
+{
+    struct ab_tape_builder *b = l->b;
+    struct ab_tape_window *w = &l->window;
+    bool is_wanted = b->is_window_always || n_edges > 0;
+    uint32_t n_lanes[AB_LANES_MAX] = {0};
+    *w = (struct ab_tape_window){.n_groups = 1};
+    if (b->window != AB_WINDOW_AUTO)
+        w->frame_ops = is_wanted ? b->window / 2 : 0;
+    else if (is_wanted && !ab_tape_choose_window(b, p, edges, n_edges, w))
+        return false;
+    for (uint32_t i = 0; i < b->n_lanes; i++)
+        n_lanes[w->group[i]] += l->lanes[i].end > l->lanes[i].begin;
+    for (uint32_t i = 0; i < b->n_lanes; i++)
+        l->lanes[i].is_bound = n_lanes[w->group[i]] > 1;
+    return w->frame_ops == 0 || plan_frames(l, &b->tape.phases[p]);
+}
+
+/* The narrowest of all phases is what the tape is said to have. */
+static void note_window(struct layout *l)
+{
+    struct ab_tape *tape = &l->b->tape;
+    bool has_frames = false;
+    for (uint32_t i = 0; i < l->b->n_lanes; i++)
+        has_frames = has_frames || l->lanes[i].n_frames > 0;
+    if (l->b->window == AB_WINDOW_AUTO && has_frames &&
+        (tape->window == 0 || l->window.frame_ops < tape->window / 2))
+        tape->window = 2 * l->window.frame_ops;
+}
+
+/* `*edge`: the first of this phase's edges, then the first of the next one's. */
+static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
+{
+    struct ab_tape_builder *b = l->b;
+    struct ab_phase *phase = &b->tape.phases[p];
+    size_t first = *edge;
+    while (*edge < b->n_edges && b->edges[*edge].phase == p)
+        (*edge)++;
+    begin_phase(l, p);
+    struct ab_edge *edges = *edge == first ? NULL : b->edges + first;
+    phase->begin = b->tape.n_ops;
+    if (!plan_window(l, p, edges, *edge - first) || !plan_edges(l, edges, *edge - first))
+        return false;
+    note_window(l);
+    for (uint32_t i = 0; i < b->n_lanes; i++) {
+        b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
+        if (!put_lane(l, i))
+            return false;
+    }
+    phase->end = b->tape.n_ops;
+    return true;
+}
+
+/* One lane: its stream is the tape as it stands. */
+static void adopt_only_lane(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    tape->ops = b->lanes[0].ops;
+    tape->n_ops = (uint32_t)b->lanes[0].n;
+    b->cap_ops = b->lanes[0].cap;
+    b->lanes[0].ops = NULL;
+    b->lanes[0].n = b->lanes[0].cap = 0;
+    for (uint32_t p = 0; p < tape->n_phases; p++) {
+        struct ab_phase *phase = &tape->phases[p];
+        phase->begin = tape->lane_begin[p] = b->starts[(size_t)p * AB_LANES_MAX];
+        phase->end = p + 1 < tape->n_phases ? b->starts[((size_t)p + 1) * AB_LANES_MAX]
+                                            : tape->n_ops;
+        phase->turns_begin = phase->turns_end = 0;
+    }
+    tape->n_turns = 0;
+}
+
+void ab_tape_take_back(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    if (b->n_lanes == 1) {
+        b->lanes[0].ops = tape->ops;
+        b->lanes[0].cap = b->cap_ops;
+        tape->ops = NULL;
+        b->cap_ops = 0;
+    }
+    for (uint32_t l = 0; l < b->n_lanes; l++) {
+        struct ab_lane_ops *lane = &b->lanes[l];
+        lane->n = lane->n_crests = 0;
+        lane->begin_level = lane->most = lane->level;
+        lane->pushed_at = 0;
+    }
+    b->phases_before += tape->n_phases;
+    tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
+    tape->n_edges = tape->n_remote = 0;
+    b->n_edges = 0;
+    b->n_pushed = 0;
+    b->is_cut = false;
+}
+
+static bool lay_lanes(struct ab_tape_builder *b)
+{
+    struct layout l = {.b = b, .lanes = calloc(b->n_lanes, sizeof *l.lanes)};
+    size_t edge = 0;
+    bool ok = l.lanes != NULL;
+    b->tape.window = b->window != AB_WINDOW_AUTO ? b->window & ~1u : 0;
+    for (uint32_t i = 0; i < b->n_lanes && ok; i++)
+        ok = ab_tape_end_crest(&b->lanes[i]);
+    for (uint32_t p = 0; p < b->tape.n_phases && ok; p++)
+        ok = lay_phase(&l, p, &edge);
+    for (uint32_t i = 0; i < b->n_lanes && l.lanes != NULL; i++) {
+        free(l.lanes[i].frames);
+        free(l.lanes[i].publishes);
+    }
+    free(l.lanes);
+    return ok;
+}
+
+enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
+{
+    struct ab_tape *tape = &b->tape;
+    size_t n_begins = (size_t)tape->n_phases * b->n_lanes + 1;
+    bool ok = true;
+    while (ok && b->cap_lane_begin < n_begins)
+        ok = ab_tape_grow((void **)&tape->lane_begin, &b->cap_lane_begin, b->cap_lane_begin,
+                          sizeof(uint32_t));
+    if (ok && b->n_lanes == 1)
+        adopt_only_lane(b);
+    else if (ok)
+        ok = lay_lanes(b);
+    if (!ok)
+        return tape->n_ops >= AB_TAPE_MAX_OPS
+                   ? ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS)
+                   : ab_fail(err, AB_SYSTEM, "out of memory while laying down the tape");
+    tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
+    for (unsigned i = 0; i < AB_TAPE_PAD; i++)
+        tape->ops[tape->n_ops + i] = 0; /* there is room: pushing and putting kept it */
+    return AB_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The op of a tape: 8 bytes, decoded before anything is timed.
+ *
+ *     bits 0–3   code            bits 4–31  slot            bits 32–63  size or operand
+ *
+ * The slot sits where `word & ~15` is its byte offset in a table of 16-byte entries, so that the
+ * hot loop decodes it with one instruction. A slot names a live block, never an address, and is
+ * recycled (last in, first out) after its free.
+ *
+ * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched behind the op,
+ * outside the timed interval: an allocation of at most a page in its first byte, a resize once a
+ * page from its old size on. That is the default touch (page), fused because a second dispatch
+ * would cost the harness more than the store it does; every other touch is an op of its own.
+ * What does not fit (sizes ≥ 4 GiB, more than 2^28 slots, large alignments, requests that the
+ * recorded program saw fail) goes through AB_CODE_WIDE: its operand indexes the tape's side table.
+ */
+#ifndef AB_TAPE_OP_H
+#define AB_TAPE_OP_H
+
+#include "allocators/ab_backend.h"
+
+#include <stdint.h>
+
+enum ab_code {
+    AB_CODE_FREE = 0,
+    AB_CODE_ALLOC = 1,
+    AB_CODE_ALLOC_ZEROED = 2,
+    AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
+    AB_CODE_RESIZE = 4,
+    AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_ACCESS = 6, /* operand: enum ab_access */
+    AB_CODE_RESET = 7,    /* operand: how many FREE ops behind it a bulk reset makes needless;
+                             slot 0: it may be used, 1: other blocks live on, free one by one */
+    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
+    AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
+                             AB_SLOT_FRAME: enter frame `operand` of the skew window;
+                             AB_SLOT_GROUP: the window binds the lane to those of group `operand` */
+    AB_CODE_PUBLISH = 14, /* operand: the count; slot: as the op before it */
+    AB_CODE_WIDE = 15,
+};
+
+enum ab_touch { /* which bytes of a block are written after it was handed out */
+    AB_TOUCH_NONE,
+    AB_TOUCH_FIRST, /* the first n bytes */
+    AB_TOUCH_ENDS,  /* first and last byte */
+    AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
+    AB_TOUCH_LINE,  /* the first byte, then one every 64 */
+    AB_TOUCH_ALL,
+};
+
+enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
+    AB_ACCESS_READ,
+    AB_ACCESS_WRITE,
+};
+
+#define AB_OP_CODE(word) ((unsigned)(word)&15u)
+#define AB_OP_SLOT(word) ((uint32_t)(word) >> 4)
+#define AB_OP_SIZE(word) ((uint32_t)((word) >> 32))
+#define AB_OP_MAKE(code, slot, operand) \
+    ((uint64_t)(code) | (uint64_t)(slot) << 4 | (uint64_t)(operand) << 32)
+
+#define AB_ALIGNED_SIZE(operand) ((operand)&0x7ffffffu)
+#define AB_ALIGNED_LOG2(operand) ((operand) >> 27)
+#define AB_ALIGNED_MAKE(size, log2) ((uint32_t)(size) | (uint32_t)(log2) << 27)
+
+#define AB_TOUCH_MODE(operand) ((enum ab_touch)((operand)&7u))
+#define AB_TOUCH_BYTES(operand) ((operand) >> 3)
+#define AB_TOUCH_MAKE(mode, n) ((uint32_t)(mode) | (uint32_t)(n) << 3)
+
+/* Largest allocation whose page-wise touch is its first byte. */
+#define AB_FUSED_TOUCH_MAX 4096
+
+#define AB_SLOT_MAX ((1u << 28) - 1)
+/* What a WAIT has for a slot: no block's, so that a lane that prefetches it takes no line away. */
+#define AB_SLOT_FRAME AB_SLOT_MAX
+#define AB_SLOT_GROUP (AB_SLOT_MAX - 1)
+#define AB_SLOT_OF_LANE(lane) (AB_SLOT_MAX - 2 - (uint32_t)(lane))
+#define AB_LANE_OF_SLOT(slot) (AB_SLOT_MAX - 2 - (uint32_t)(slot))
+
+/* Side table entry of an AB_CODE_WIDE op. */
+struct ab_wide {
+    uint64_t size;
+    uint64_t align;  /* ALLOC_ALIGNED only */
+    uint32_t slot;
+    uint16_t code;   /* FREE … TOUCHED|RESIZE */
+    uint16_t flags;  /* AB_WIDE_… */
+};
+#define AB_WIDE_MAY_FAIL 1u /* the program got NULL here; NULL is fine, a block is freed at once */
+
+/* Name of an op kind as results spell it: "alloc", "alloc_zeroed" … */
+const char *ab_op_kind_name(enum ab_op_kind kind);
+
+/* The kind of a tape code, or -1 where the code asks nothing of a back end (touch, wait …). */
+int ab_op_code_kind(unsigned code);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Free slots hang in two doubly linked lists: all of them by age, and those of each lane, freed by
+ * itself (a stack) or by others (a queue).
+ */
+#include "tape/slot_pool.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct ab_pooled_slot {
+    uint64_t freed_at;
+    uint32_t older, newer; /* of all */
+    uint32_t below, above; /* of the same stack or queue */
+    uint16_t home;         /* the lane that it belongs to */
+    bool is_queued;        /* another lane freed it */
+};
+
+void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first)
+{
+    *pool = (struct ab_slot_pool){.first = first, .oldest = NONE, .youngest = NONE};
+    for (uint32_t i = 0; i < AB_LANES_MAX; i++)
+        pool->of[i] = (struct ab_lane_slots){.top = NONE, .head = NONE, .tail = NONE};
+}
+
+void ab_slot_pool_fini(struct ab_slot_pool *pool)
+{
+    free(pool->slots);
+    pool->slots = NULL;
+}
+
+static uint32_t unlink_slot(struct ab_slot_pool *pool, uint32_t index)
+{
+    struct ab_pooled_slot *s = &pool->slots[index];
+    struct ab_lane_slots *home = &pool->of[s->home];
+    uint32_t *top = s->is_queued ? &home->tail : &home->top;
+    *(s->older != NONE ? &pool->slots[s->older].newer : &pool->oldest) = s->newer;
+    *(s->newer != NONE ? &pool->slots[s->newer].older : &pool->youngest) = s->older;
+    *(s->above != NONE ? &pool->slots[s->above].below : top) = s->below;
+    if (s->below != NONE)
+        pool->slots[s->below].above = s->above;
+    else if (s->is_queued)
+        home->head = s->above;
+    pool->n_free--;
+    pool->n_taken++;
+    return pool->first + index;
+}
+
+static bool grow(struct ab_slot_pool *pool)
+{
+    uint32_t cap = pool->cap < 256 ? 256 : pool->cap * 2;
+    struct ab_pooled_slot *grown = realloc(pool->slots, (size_t)cap * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    pool->slots = grown;
+    pool->cap = cap;
+    return true;
+}
+
+/* The next of the lane's line, or the first of a new one. */
+static bool take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
+{
+    struct ab_lane_slots *of = &pool->of[lane];
+    if (of->next == of->end) {
+        uint32_t in_line = (pool->first + pool->n) % AB_SLOTS_A_LINE;
+        if (pool->cap - pool->n < AB_SLOTS_A_LINE && !grow(pool))
+            return false;
+        of->next = pool->n;
+        of->end = pool->n += AB_SLOTS_A_LINE - in_line;
+    }
+    pool->slots[of->next].home = (uint16_t)lane;
+    *slot = pool->first + of->next++;
+    pool->n_taken++;
+    return true;
+}
+
+bool ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot)
+{
+    const struct ab_lane_slots *of = &pool->of[lane];
+    if (of->top != NONE) {
+        *slot = unlink_slot(pool, of->top);
+        return true;
+    }
+    if (of->head != NONE) {
+        uint64_t freed_at = pool->slots[of->head].freed_at;
+        if (freed_at <= pool->barrier || now - freed_at > AB_SLOT_IDLE) {
+            *slot = unlink_slot(pool, of->head);
+            return true;
+        }
+    }
+    if (pool->n_free > pool->n_taken + AB_SLOTS_SPARE) {
+        *slot = unlink_slot(pool, pool->oldest);
+        pool->slots[*slot - pool->first].home = (uint16_t)lane;
+        return true;
+    }
+    return take_new(pool, lane, slot);
+}
+
+void ab_slot_pool_give(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t slot)
+{
+    uint32_t index = slot - pool->first;
+    struct ab_pooled_slot *s = &pool->slots[index];
+    struct ab_lane_slots *home = &pool->of[s->home];
+    bool is_queued = lane != s->home;
+    uint32_t *top = is_queued ? &home->tail : &home->top;
+    *s = (struct ab_pooled_slot){.freed_at = now, .older = pool->youngest, .newer = NONE,
+                                 .below = *top, .above = NONE, .home = s->home,
+                                 .is_queued = is_queued};
+    *(pool->youngest != NONE ? &pool->slots[pool->youngest].newer : &pool->oldest) = index;
+    if (*top != NONE)
+        pool->slots[*top].above = index;
+    else if (is_queued)
+        home->head = index;
+    pool->youngest = *top = index;
+    pool->n_free++;
+    pool->n_taken--;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tape builder. Lives in the parent and may use malloc; what it makes is copied into a sealed
+ * mapping before any worker sees it.
+ */
+#include "tape/builder.h"
+
+#include "base/bits.h"
+
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* What every op goes through is one function of the compiler's: it is called for each call of traces of
+ * hundreds of millions. */
+#define EACH_OP static inline __attribute__((always_inline))
+
+struct ab_tape_builder *ab_tape_begin(void)
+{
+    struct ab_tape_builder *b = calloc(1, sizeof *b);
+    if (b == NULL || (b->lanes = calloc(AB_LANES_MAX, sizeof b->lanes[0])) == NULL) {
+        free(b);
+        return NULL;
+    }
+    b->n_lanes = 1;
+    b->window = AB_WINDOW_AUTO;
+    return b;
+}
+
+void ab_tape_fini(struct ab_tape *tape)
+{
+    free(tape->ops);
+    free(tape->wide);
+    free(tape->phases);
+    free(tape->lane_begin);
+    free(tape->turns);
+    *tape = (struct ab_tape){0};
+}
+
+void ab_tape_abandon(struct ab_tape_builder *b)
+{
+    if (b == NULL)
+        return;
+    ab_tape_fini(&b->tape);
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
+        free(b->lanes[l].ops);
+        free(b->lanes[l].crests);
+    }
+    free(b->lanes);
+    free(b->starts);
+    free(b->peaks);
+    free(b->edges);
+    free(b->awaited);
+    free(b->slots);
+    free(b);
+}
+
+bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
+{
+    if (n < *cap)
+        return true;
+    size_t wanted = *cap < 512 ? 1024 : *cap * 2;
+    void *grown = realloc(*items, wanted * item_bytes);
+    if (grown == NULL)
+        return false;
+    *items = grown;
+    *cap = wanted;
+    return true;
+}
+
+bool ab_tape_end_crest(struct ab_lane_ops *lane)
+{
+    if (lane->n == (lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end))
+        return true;
+    if (!ab_tape_grow((void **)&lane->crests, &lane->cap_crests, lane->n_crests,
+                      sizeof lane->crests[0]))
+        return false;
+    lane->crests[lane->n_crests++] =
+        (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
+    lane->most = lane->level;
+    return true;
+}
+
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
+}
+
+EACH_OP struct ab_phase *current_phase(struct ab_tape_builder *b)
+{
+    return b->tape.n_phases == 0 ? NULL : &b->tape.phases[b->tape.n_phases - 1];
+}
+
+EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
+{
+    return bytes + blocks * AB_BLOCK_WEIGHT;
+}
+
+/* Where each lane stands when phase `index` begins. */
+static bool note_starts(struct ab_tape_builder *b, uint32_t index)
+{
+    size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;
+    while (b->cap_starts < wanted)
+        if (!ab_tape_grow((void **)&b->starts, &b->cap_starts, b->cap_starts, sizeof(uint32_t)))
+            return false;
+    if (!ab_tape_grow((void **)&b->peaks, &b->cap_peaks, index, sizeof b->peaks[0]))
+        return false;
+    b->peaks[index] = weigh(b->live_blocks, b->live_bytes);
+    for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
+        b->starts[(size_t)index * AB_LANES_MAX + l] = (uint32_t)b->lanes[l].n;
+        if (!ab_tape_end_crest(&b->lanes[l]))
+            return false;
+    }
+    if (b->awaited != NULL)
+        memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
+    return true;
+}
+
+enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
+                             struct ab_err *err)
+{
+    if (b->is_cut)
+        ab_tape_take_back(b);
+    if (strlen(name) > AB_PHASE_NAME_MAX)
+        return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
+    if (!ab_tape_grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases,
+                      sizeof(struct ab_phase)) ||
+        !note_starts(b, b->tape.n_phases))
+        return no_memory(err);
+    struct ab_phase *phase = &b->tape.phases[b->tape.n_phases++];
+    *phase = (struct ab_phase){.is_measured = is_measured,
+                               .turns_begin = b->tape.n_turns,
+                               .turns_end = b->tape.n_turns};
+    strcpy(phase->name, name);
+    b->lane = 0;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err)
+{
+    if (lane >= AB_LANES_MAX)
+        return ab_fail(err, AB_INPUT, "lane %u; at most %d lanes are possible", lane,
+                       AB_LANES_MAX);
+    b->lane = lane;
+    if (lane >= b->n_lanes)
+        b->n_lanes = lane + 1;
+    return AB_OK;
+}
+
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
+{
+    b->window = window;
+    b->is_window_always = always;
+}
+
+EACH_OP bool note_turn(struct ab_tape_builder *b)
+{
+    struct ab_phase *phase = current_phase(b);
+    struct ab_turn *last =
+        phase->turns_end > phase->turns_begin ? &b->tape.turns[phase->turns_end - 1] : NULL;
+    if (last != NULL && last->lane == b->lane) {
+        last->n++;
+        return true;
+    }
+    if (!ab_tape_grow((void **)&b->tape.turns, &b->cap_turns, b->tape.n_turns,
+                      sizeof(struct ab_turn)))
+        return false;
+    b->tape.turns[b->tape.n_turns++] = (struct ab_turn){b->lane, 1};
+    phase->turns_end = b->tape.n_turns;
+    return true;
+}
+
+/* Crests are short, and end where a lane pauses: what it holds meanwhile is then known. */
+EACH_OP bool note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
+{
+    size_t begin = lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end;
+    size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
+    bool is_over = lane->n - begin >= most || b->n_pushed - lane->pushed_at > AB_CREST_GAP;
+    lane->pushed_at = b->n_pushed;
+    return !is_over || ab_tape_end_crest(lane);
+}
+
+EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
+{
+    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    if (b->n_pushed >= AB_TAPE_MAX_OPS)
+        return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
+    if ((lane->n + AB_TAPE_PAD >= lane->cap &&
+         !ab_tape_grow((void **)&lane->ops, &lane->cap, lane->n + AB_TAPE_PAD, sizeof(uint64_t))) ||
+        !note_turn(b) || !note_crest(b, lane))
+        return no_memory(err);
+    lane->ops[lane->n++] = op;
+    b->n_pushed++;
+    return AB_OK;
+}
+
+static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
+                                struct ab_err *err)
+{
+    if (!ab_tape_grow((void **)&b->tape.wide, &b->cap_wide, b->tape.n_wide, sizeof *wide))
+        return no_memory(err);
+    enum ab_status status =
+        push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
+    if (status == AB_OK)
+        b->tape.wide[b->tape.n_wide++] = *wide;
+    return status;
+}
+
+/* The slot's entry, grown into being; NULL when out of memory. */
+static struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
+{
+    if (slot >= b->cap_slots) {
+        size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
+        while (cap <= slot)
+            cap *= 2;
+        struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
+        b->slots = grown;
+        b->cap_slots = cap;
+    }
+    return &b->slots[slot];
+}
+
+EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
+{
+    return b->tape.n_phases > 0 ? AB_OK : ab_fail(err, AB_CONFIG, "an op before the first phase");
+}
+
+EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
+                                 struct ab_block_state **entry, struct ab_err *err)
+{
+    enum ab_status status = check_phase(b, err);
+    if (status != AB_OK)
+        return status;
+    if (slot >= AB_SLOT_MAX)
+        return ab_fail(err, AB_INPUT, "more than %u blocks live at once", AB_SLOT_MAX);
+    struct ab_block_state *found = slot_entry(b, slot);
+    if (found == NULL)
+        return no_memory(err);
+    if (found->is_live != must_live)
+        return ab_fail(err, AB_INPUT, "op %llu: slot %u is %s", (unsigned long long)b->n_pushed,
+                       slot, must_live ? "not live" : "live already");
+    if (!ab_tape_note_use(b, found))
+        return no_memory(err);
+    *entry = found;
+    return AB_OK;
+}
+
+/* Everything up to here is the current lane's use of the slot. */
+EACH_OP void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
+{
+    slot->last_op = (uint32_t)b->lanes[b->lane].n - 1;
+}
+
+EACH_OP uint64_t touched_pages(const struct ab_request *r)
+{
+    if (r->size == 0 || r->touch == AB_TOUCH_NONE)
+        return 0;
+    if (r->touch == AB_TOUCH_FIRST || r->touch == AB_TOUCH_ENDS)
+        return 1;
+    return (r->size - 1) / 4096 + 1;
+}
+
+/* Is the touch part of the op's own code? */
+EACH_OP bool is_fused(unsigned code, const struct ab_request *r)
+{
+    return r->touch == AB_TOUCH_PAGE && r->size > 0 && !r->may_fail &&
+           (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
+}
+
+/* Pushes the op in its short form where it fits, else through the side table. */
+EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
+                                   const struct ab_request *r, struct ab_err *err)
+{
+    unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
+    bool fits = r->size <= UINT32_MAX && !r->may_fail;
+    uint32_t operand = (uint32_t)r->size;
+    if (code == AB_CODE_ALLOC_ALIGNED) {
+        fits = fits && r->size < 1u << 27;
+        operand = AB_ALIGNED_MAKE(r->size, ab_log2(r->align));
+    }
+    if (fits)
+        return push_op(b, AB_OP_MAKE(full, slot, operand), err);
+    struct ab_wide wide = {.size = r->size,
+                           .align = r->align,
+                           .slot = slot,
+                           .code = (uint16_t)full,
+                           .flags = r->may_fail ? AB_WIDE_MAY_FAIL : 0};
+    return push_wide(b, &wide, err);
+}
+
+static __attribute__((noinline)) enum ab_status
+push_touch_op(struct ab_tape_builder *b, uint32_t slot, const struct ab_request *r,
+              struct ab_err *err)
+{
+    return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
+                   err);
+}
+
+EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,
+                                  const struct ab_request *r, struct ab_err *err)
+{
+    if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE)
+        return AB_OK;
+    struct ab_phase *phase = current_phase(b);
+    phase->n_touches++;
+    phase->touched_pages += touched_pages(r);
+    return is_fused(code, r) ? AB_OK : push_touch_op(b, slot, r, err);
+}
+
+EACH_OP void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
+{
+    b->tape.facts.kinds |= 1u << kind;
+    current_phase(b)->n_ops[kind]++;
+    b->n_requests++;
+}
+
+EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
+                         const struct ab_request *r)
+{
+    struct ab_facts *f = &b->tape.facts;
+    note_kind(b, kind);
+    if (kind == AB_OP_FREE || r->may_fail)
+        return;
+    f->total_blocks++;
+    if (__builtin_add_overflow(f->total_bytes, r->size, &f->total_bytes))
+        f->total_bytes = UINT64_MAX;
+    if (r->size > f->largest_bytes)
+        f->largest_bytes = r->size;
+    if (r->align > f->largest_align)
+        f->largest_align = r->align;
+}
+
+EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_size,
+                      uint64_t new_size)
+{
+    struct ab_facts *f = &b->tape.facts;
+    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    uint64_t *peak = &b->peaks[b->tape.n_phases - 1];
+    b->live_blocks += (uint64_t)blocks;
+    b->live_bytes += new_size - old_size;
+    lane->level += (int64_t)(new_size - old_size) + blocks * AB_BLOCK_WEIGHT;
+    if (lane->level > lane->most)
+        lane->most = lane->level;
+    if (weigh(b->live_blocks, b->live_bytes) > *peak)
+        *peak = weigh(b->live_blocks, b->live_bytes);
+    if (b->live_blocks > f->live_peak_blocks)
+        f->live_peak_blocks = b->live_blocks;
+    if (b->live_bytes > f->live_peak_bytes)
+        f->live_peak_bytes = b->live_bytes;
+}
+
+enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
+                             const struct ab_request *r, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    if (r->may_fail)
+        slot = 0; /* no block comes to life: the slot is only a place in the word */
+    enum ab_status status = r->may_fail ? check_phase(b, err)
+                                        : check_slot(b, slot, false, &entry, err);
+    if (status != AB_OK)
+        return status;
+    unsigned code = r->align != 0 ? AB_CODE_ALLOC_ALIGNED
+                  : r->is_zeroed  ? AB_CODE_ALLOC_ZEROED
+                                  : AB_CODE_ALLOC;
+    if ((status = push_request(b, code, slot, r, err)) != AB_OK ||
+        (status = push_touch(b, code, slot, r, err)) != AB_OK)
+        return status;
+    note_request(b, (enum ab_op_kind)ab_op_code_kind(code), r);
+    if (!r->may_fail) {
+        entry->size = r->size;
+        entry->is_live = true;
+        entry->born_lane = (uint8_t)b->lane;
+        note_used(b, entry);
+        note_live(b, 1, 0, r->size);
+        if (slot >= b->tape.n_slots)
+            b->tape.n_slots = slot + 1;
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
+                              const struct ab_request *r, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    enum ab_status status = check_slot(b, slot, true, &entry, err);
+    if (status != AB_OK)
+        return status;
+    if (r->size == 0)
+        return ab_fail(err, AB_CONFIG, "a resize to size 0; free the block instead");
+    if ((status = push_request(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK ||
+        (status = push_touch(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK)
+        return status;
+    note_request(b, AB_OP_RESIZE, r);
+    note_used(b, entry);
+    b->tape.n_remote += entry->born_lane != b->lane;
+    if (!r->may_fail) {
+        note_live(b, 0, entry->size, r->size);
+        entry->size = r->size;
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    enum ab_status status = check_slot(b, slot, true, &entry, err);
+    if (status != AB_OK)
+        return status;
+    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err)) != AB_OK)
+        return status;
+    note_request(b, AB_OP_FREE, &(struct ab_request){0});
+    note_live(b, -1, entry->size, 0);
+    note_used(b, entry);
+    b->tape.n_remote += entry->born_lane != b->lane;
+    entry->is_live = false;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    enum ab_status status = check_slot(b, slot, true, &entry, err);
+    if (status != AB_OK)
+        return status;
+    if (entry->size == 0)
+        return ab_fail(err, AB_INPUT, "an access to a block of size 0");
+    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
+        return status;
+    note_kind(b, AB_OP_ACCESS);
+    current_phase(b)->n_touches += how == AB_ACCESS_WRITE;
+    current_phase(b)->touched_pages += how == AB_ACCESS_WRITE;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                             struct ab_err *err)
+{
+    enum ab_status status = check_phase(b, err);
+    bool is_bulk = n == b->live_blocks;
+    if (status == AB_OK)
+        status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, !is_bulk, n), err);
+    if (status != AB_OK)
+        return status;
+    b->tape.facts.kinds |= 1u << AB_OP_RESET;
+    current_phase(b)->n_ops[AB_OP_RESET] += is_bulk;
+    for (uint32_t i = 0; i < n && status == AB_OK; i++)
+        status = ab_tape_free(b, slots[i], err);
+    return status;
+}
+
+enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    if (!ab_tape_is_live(b, slot, NULL))
+        return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
+    return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
+}
+
+bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
+{
+    if (slot >= b->cap_slots || !b->slots[slot].is_live)
+        return false;
+    if (size != NULL)
+        *size = b->slots[slot].size;
+    return true;
+}
+
+void ab_tape_note_no_op_free(struct ab_tape_builder *b)
+{
+    b->tape.no_op_frees++;
+}
+
+uint64_t ab_tape_count(const struct ab_tape_builder *b)
+{
+    return b->n_requests;
+}
+
+uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b)
+{
+    return b->tape.facts.total_bytes;
+}
+
+uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b)
+{
+    return b->live_bytes;
+}
+
+static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
+{
+    return phase < b->tape.n_phases ? b->starts[(size_t)phase * AB_LANES_MAX + lane]
+                                    : (uint32_t)b->lanes[lane].n;
+}
+
+/* What is long goes in as its XXH3 of 128 bits: SHA-256 of every op takes longer than all the rest of
+ * making a tape. */
+static void digest_long(SHA2_CTX *sha, const void *p, size_t bytes)
+{
+    XXH128_canonical_t sum;
+    XXH128_canonicalFromHash(&sum, XXH3_128bits(p, bytes));
+    SHA256Update(sha, sum.digest, sizeof sum.digest);
+}
+
+static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
+{
+    SHA256Update(sha, (const uint8_t *)&b->n_lanes, sizeof b->n_lanes);
+    for (uint32_t p = 0; p <= b->tape.n_phases; p++)
+        for (uint32_t l = 0; l < b->n_lanes; l++) {
+            uint32_t start = lane_start(b, p, l);
+            SHA256Update(sha, (const uint8_t *)&start, sizeof start);
+        }
+    digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
+}
+
+/* Field by field, so that no padding and no change of a struct moves the digest; before the lanes
+ * are laid down, so that the window does not move it either. */
+static void digest(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < tape->n_phases; i++) {
+        const struct ab_phase *p = &tape->phases[i];
+        uint32_t head[3] = {begin, begin, p->is_measured};
+        for (uint32_t l = 0; l < b->n_lanes; l++)
+            head[1] += lane_start(b, i + 1, l) - lane_start(b, i, l);
+        begin = head[1];
+        SHA256Update(&sha, (const uint8_t *)p->name, strlen(p->name) + 1);
+        SHA256Update(&sha, (const uint8_t *)head, sizeof head);
+    }
+    for (uint32_t l = 0; l < b->n_lanes; l++)
+        digest_long(&sha, b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
+    for (uint32_t i = 0; i < tape->n_wide; i++) {
+        const struct ab_wide *w = &tape->wide[i];
+        uint64_t fields[5] = {w->size, w->align, w->slot, w->code, w->flags};
+        SHA256Update(&sha, (const uint8_t *)fields, sizeof fields);
+    }
+    if (b->n_lanes > 1)
+        digest_lanes(&sha, b);
+    SHA256End(&sha, tape->sha256);
+}
+
+void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
+{
+    if (n_lanes > b->n_lanes && n_lanes <= AB_LANES_MAX)
+        b->n_lanes = n_lanes;
+}
+
+static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
+{
+    if (b->n_pushed == 0)
+        return ab_fail(err, AB_INPUT, "there is not a single op in it");
+    b->tape.facts.lanes = b->n_lanes;
+    b->tape.live_end_blocks = b->live_blocks;
+    b->tape.live_end_bytes = b->live_bytes;
+    digest(b);
+    return ab_tape_lay_down(b, err);
+}
+
+uint64_t ab_tape_bytes(const struct ab_tape_builder *b)
+{
+    return b->n_pushed * sizeof(uint64_t) + b->tape.n_wide * sizeof(struct ab_wide) +
+           (b->n_lanes > 1 ? b->tape.n_turns * sizeof(struct ab_turn) : 0);
+}
+
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,
+                           struct ab_err *err)
+{
+    enum ab_status status = finish(b, err);
+    if (status != AB_OK)
+        return status;
+    b->is_cut = true;
+    *out = &b->tape;
+    return AB_OK;
+}
+
+enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
+{
+    enum ab_status status = finish(b, err);
+    if (status == AB_OK) {
+        *out = b->tape;
+        b->tape = (struct ab_tape){0};
+    }
+    ab_tape_abandon(b);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tape: the ops of all lanes, ready to run, with what is known about them. Both producers, the
+ * workload compiler and the trace reader, push ops through the builder below, which checks them
+ * (no alloc into a live slot, no free of a dead one), keeps the facts and takes the digest.
+ *
+ * Lanes. Ops are pushed in one global order, each for the lane that `ab_tape_lane` named last;
+ * a tape holds them phase by phase, and in a phase lane by lane. Phases begin and end at a barrier
+ * of all lanes. Within a phase the builder finds every place where a lane takes up a slot that
+ * another lane had last, and guards it: the first lane PUBLISHes how far it is, the second WAITs
+ * for that. A skew window bounds how far lanes may part from the order of the pushes: the order
+ * is cut into frames of half a window, and a lane enters a frame only when all others of its group
+ * are through with the frame before the last; edges longer than that need no guard of their own.
+ */
+#ifndef AB_TAPE_TAPE_H
+#define AB_TAPE_TAPE_H
+
+#include "core/status.h"
+#include "tape/op.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AB_PHASE_NAME_MAX 64
+
+struct ab_phase {
+    char name[AB_PHASE_NAME_MAX + 1];
+    bool is_measured;
+    uint32_t begin, end;                 /* ops [begin, end) of the tape */
+    uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
+    uint32_t n_touches;                  /* touch ops, touched allocs, writing accesses */
+    uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
+    uint32_t turns_begin, turns_end;     /* [begin, end) of the tape's turns; 0, 0 with one lane */
+};
+
+/* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
+struct ab_turn {
+    uint32_t lane, n;
+};
+#define AB_LANES_MAX 256
+
+/* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
+ * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
+ * lanes that share blocks, if that is enough (tape_window.h). 0: lanes run free. */
+#define AB_WINDOW_AUTO UINT32_MAX
+#define AB_WINDOW_LEAST 256u
+
+struct ab_tape {
+    uint64_t *ops; /* n_ops, then AB_TAPE_PAD copies of a harmless op for the prefetch */
+    uint32_t n_ops;
+    struct ab_wide *wide;
+    uint32_t n_wide;
+    struct ab_phase *phases;
+    uint32_t n_phases;
+    uint32_t n_slots;
+    uint32_t *lane_begin; /* phase p, lane l: ops [x[p·lanes + l], x[p·lanes + l + 1]) */
+    struct ab_turn *turns;
+    uint32_t n_turns;
+    uint32_t window;      /* narrowest that was laid down; 0 = none */
+    uint64_t n_edges;     /* guarded places; 0 with one lane */
+    uint64_t n_remote;    /* frees and resizes by another lane than the one that allocated */
+    struct ab_facts facts; /* lanes: how many */
+    uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
+    uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
+    char sha256[65];        /* of ops, side table and phases, little-endian: same digest, same work */
+};
+#define AB_TAPE_PAD 16
+#define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
+
+struct ab_tape_builder; /* opaque */
+
+/* NULL when out of memory. */
+struct ab_tape_builder *ab_tape_begin(void);
+void ab_tape_abandon(struct ab_tape_builder *b);
+
+/* Names what follows. A tape has at least one phase; ops before the first call are an error. */
+enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
+                             struct ab_err *err);
+
+/* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
+enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);
+/* Before ab_tape_end; else AUTO. `always` keeps lanes together also in phases where they share no
+ * block: recorded programs have an order of their own, made-up ones have not. */
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always);
+
+/* What one allocation asks for; zero-initialise and set what differs. */
+struct ab_request {
+    uint64_t size;
+    uint64_t align;       /* 0 = natural; else a power of two: becomes alloc_aligned */
+    bool is_zeroed;
+    bool may_fail;        /* the program got NULL: no block comes to life */
+    enum ab_touch touch;
+    uint32_t touch_bytes; /* of AB_TOUCH_FIRST, < 2^29 */
+};
+
+/* Each fails with AB_INPUT ("slot 7 is live already") or, when the tape grows beyond
+ * AB_TAPE_MAX_OPS or memory, with AB_SYSTEM. A resize to size 0 must be pushed as a free. */
+enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
+                             const struct ab_request *request, struct ab_err *err);
+enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
+                              const struct ab_request *request, struct ab_err *err);
+enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
+/* Reads or writes one cache line of a block, which must be live and not empty. */
+enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
+                              struct ab_err *err);
+
+/* All these slots, which must be live, die at once: pushed as one RESET op and the n frees that it
+ * stands for. Where they are all that is live, a back end with a bulk reset does just that and the
+ * frees are passed over; otherwise the frees are carried out in this order. */
+enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                             struct ab_err *err);
+
+/* What the current lane pushes next comes behind the last use of the slot, which is live: how a
+ * lane that receives many blocks at once waits once for the last of them, and not for each. */
+enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+
+/* Is the slot live, and with what size? For verbs such as `toggle` and `replace`. */
+bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size);
+/* A free of an empty slot: counted, nothing runs. */
+void ab_tape_note_no_op_free(struct ab_tape_builder *b);
+/* Ops pushed so far, touches not counted: what `until: ops(n)` counts. */
+uint64_t ab_tape_count(const struct ab_tape_builder *b);
+/* Bytes requested so far over the whole tape, and live now. */
+uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b);
+uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b);
+
+/* Hands the tape out and frees the builder (also on failure). End it with ab_tape_fini. */
+enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);
+void ab_tape_fini(struct ab_tape *tape);
+
+/* ---- a tape in bursts ----
+ * What is too long to be held is cut: what was pushed since the last cut is a burst, a tape of its
+ * own that begins and ends at a barrier of all lanes. Slots, live blocks and facts go on. */
+
+/* Before the first cut: bursts must agree on the number of lanes, used or not. */
+void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes);
+/* *out is borrowed until the next ab_tape_phase, which must come before anything else is pushed.
+ * Its facts, n_slots and live_end count from the very beginning, all else is the burst's own. */
+enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,
+                           struct ab_err *err);
+/* What the ops since the last cut take up as a tape, what guards them not counted. */
+uint64_t ab_tape_bytes(const struct ab_tape_builder *b);
+
+#endif

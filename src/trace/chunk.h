@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of one block, between records in memory and raw bytes. Kinds, sizes, references,
+ * alignments and times lie apart, because each column alone is far more regular than the calls;
+ * within a column the events of one thread lie together, for the same reason.
+ */
+#ifndef AB_TRACE_CHUNK_H
+#define AB_TRACE_CHUNK_H
+
+#include "trace/writer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AB_BLOCK_COLUMNS = 8 };
+
+struct ab_block_run { /* of events of one thread */
+    uint32_t thread, n;
+};
+
+struct ab_block_group {
+    uint32_t thread, end; /* place behind its last event */
+};
+
+struct ab_block_columns { /* the next value of each */
+    const uint8_t *kinds, *sizes, *resize_sizes, *frees, *resizes, *aligns, *times;
+    bool has_failed; /* a varint beyond 64 bits or not in its shortest form */
+};
+
+struct ab_block_codec { /* what goes on from block to block, and room to work; begins as {0} */
+    bool has_time;
+    uint64_t next_number; /* of the next allocation that gives a block */
+    uint64_t time_us;     /* of the last event */
+    bool has_begun;       /* an event has passed */
+    size_t cap; /* events that there is room for */
+    struct ab_block_run *runs;
+    size_t n_runs;
+    uint32_t *order;      /* by place in the columns: which event of the block */
+    struct ab_block_group *groups; /* of the events of one thread, in the order of the columns */
+    size_t n_groups;
+    uint32_t *group_of;   /* by thread: its group in this block + 1; all 0 between blocks */
+    size_t cap_group_of;
+    uint32_t *numbers;    /* by event: how many of the block before it gave a block */
+    struct ab_block_columns columns; /* of the block that is being decoded */
+    size_t n_events, n_left; /* of it; that were not taken yet */
+    uint64_t base;        /* of a block of one thread: the block of its last call */
+};
+
+void ab_block_codec_fini(struct ab_block_codec *c);
+/* Makes room for blocks of n events; to be called before the first of them. False = out of memory. */
+bool ab_block_codec_fit(struct ab_block_codec *c, size_t n);
+
+/* Makes room for a thread; to be called before a block with it is encoded. False = out of memory. */
+bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread);
+
+/* Sets c->order and c->groups from c->runs: the threads in the order of their first event, each with its events
+ * in order. */
+void ab_block_order(struct ab_block_codec *c);
+
+/* Encodes n ≤ AB_TRACE_BLOCK_EVENTS_MAX records into raw, which has room for AB_TRACE_RAW_MAX
+ * bytes. `block` of those that gave one is its number; times do not decrease. ends[] says where
+ * each column ends. */
+void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *records, size_t n,
+                     uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS]);
+
+/* Begins to decode a block of exactly n events, raw[0..bytes), which must stay; one byte behind them
+ * is read too and means nothing. NULL, or what is wrong as the end of a sentence. */
+const char *ab_block_open(struct ab_block_codec *c, const uint8_t *raw, size_t bytes, size_t n);
+/* How many records the next call gives: few at a time, while they are in the cache, but where threads
+ * lie apart all of them; 0 = the block is through. */
+size_t ab_block_next(const struct ab_block_codec *c);
+const char *ab_block_take(struct ab_block_codec *c, struct ab_trace_record *records);
+
+static inline bool ab_record_gives_block(const struct ab_trace_record *r)
+{
+    return r->kind <= AB_EVENT_ALLOC_ALIGNED && !r->failed;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/compress.h"
+
+#include "trace/format.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum { LEVEL = 6, COLUMN_LEAST = 256 };
+
+struct ab_packer {
+    ZSTD_CCtx *zstd;
+};
+
+struct ab_unpacker {
+    ZSTD_DCtx *zstd;
+};
+
+struct ab_packer *ab_packer_new(void)
+{
+    struct ab_packer *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->zstd = ZSTD_createCCtx();
+    if (p->zstd == NULL ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_windowLog, AB_TRACE_WINDOW_LOG))) {
+        ab_packer_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void ab_packer_free(struct ab_packer *p)
+{
+    if (p == NULL)
+        return;
+    ZSTD_freeCCtx(p->zstd);
+    free(p);
+}
+
+enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const size_t *ends,
+                              size_t n_columns, uint8_t *stored, size_t *n_stored,
+                              struct ab_err *err)
+{
+    ZSTD_outBuffer out = {stored, AB_TRACE_STORED_MAX, 0};
+    size_t begin = 0;
+    for (size_t i = 0; i < n_columns; i++) {
+        if (ends[i] - begin < COLUMN_LEAST && i + 1 < n_columns)
+            continue; /* a table of its own would cost more than it gains */
+        ZSTD_inBuffer in = {raw + begin, ends[i] - begin, 0};
+        size_t left = ZSTD_compressStream2(p->zstd, &out, &in, ZSTD_e_flush);
+        if (ZSTD_isError(left))
+            return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(left));
+        if (left != 0)
+            return ab_fail(err, AB_SYSTEM, "cannot compress: a block too large");
+        begin = ends[i];
+    }
+    *n_stored = out.pos;
+    return AB_OK;
+}
+
+struct ab_unpacker *ab_unpacker_new(void)
+{
+    struct ab_unpacker *u = calloc(1, sizeof *u);
+    if (u == NULL)
+        return NULL;
+    u->zstd = ZSTD_createDCtx();
+    if (u->zstd == NULL ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, AB_TRACE_WINDOW_LOG))) {
+        ab_unpacker_free(u);
+        return NULL;
+    }
+    return u;
+}
+
+void ab_unpacker_free(struct ab_unpacker *u)
+{
+    if (u == NULL)
+        return;
+    ZSTD_freeDCtx(u->zstd);
+    free(u);
+}
+
+const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_t n_stored,
+                             uint8_t *raw, size_t n_raw)
+{
+    ZSTD_inBuffer in = {stored, n_stored, 0};
+    ZSTD_outBuffer out = {raw, n_raw + 1, 0}; /* what is too long shows in the byte too many */
+    size_t in_before, out_before;
+    do {
+        in_before = in.pos;
+        out_before = out.pos;
+        size_t left = ZSTD_decompressStream(u->zstd, &out, &in);
+        if (ZSTD_isError(left))
+            return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
+                       ? ab_no_memory
+                       : ZSTD_getErrorName(left);
+        if (left == 0)
+            return "the stream ends within the file";
+    } while (out.pos <= n_raw && (in.pos > in_before || out.pos > out_before));
+    if (out.pos > n_raw || in.pos < in.size)
+        return "longer than it says";
+    return out.pos < n_raw ? "shorter than it says" : NULL;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/live_state.h"
+
+#include "trace/format.h"
+
+#include <stdlib.h>
+
+/* What every call goes through: one function of the compiler's. */
+#define EACH_CALL static inline __attribute__((always_inline))
+
+void ab_account_init(struct ab_account *a)
+{
+    *a = (struct ab_account){.live_blocks_max = AB_SLOT_MAX, .live_bytes_max = INT64_MAX};
+}
+
+void ab_account_fini(struct ab_account *a)
+{
+    ab_live_map_fini(&a->live);
+    free(a->free_slots);
+    free(a->ended);
+    *a = (struct ab_account){0};
+}
+
+static bool grow_slots(struct ab_account *a)
+{
+    size_t cap = a->cap_free_slots == 0 ? 1024 : a->cap_free_slots * 2;
+    uint32_t *grown = realloc(a->free_slots, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    a->free_slots = grown;
+    a->cap_free_slots = cap;
+    return true;
+}
+
+EACH_CALL bool push_slot(struct ab_account *a, uint32_t slot)
+{
+    if (a->n_free_slots == a->cap_free_slots && !grow_slots(a))
+        return false;
+    a->free_slots[a->n_free_slots++] = slot;
+    return true;
+}
+
+/* A block that was given out has a size that a process can hold; sums stay exact with it. */
+EACH_CALL const char *check_sum(const struct ab_account *a, uint64_t old_size, uint64_t new_size)
+{
+    if (new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
+        a->info.total_bytes > INT64_MAX - new_size)
+        return "sizes that sum up to more than 2^63 - 1";
+    if (a->live_bytes - old_size + new_size > a->live_bytes_max)
+        return "more bytes live at once than allowed";
+    return NULL;
+}
+
+EACH_CALL void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_size)
+{
+    struct ab_trace_info *i = &a->info;
+    a->live_bytes += new_size - old_size;
+    if (a->live_bytes > i->live_peak_bytes)
+        i->live_peak_bytes = a->live_bytes;
+    if (a->n_live > i->live_peak_blocks)
+        i->live_peak_blocks = a->n_live;
+    i->live_end_blocks = a->n_live;
+    i->live_end_bytes = a->live_bytes;
+}
+
+EACH_CALL const char *check_block(const struct ab_account *a, uint64_t size)
+{
+    const char *wrong = check_sum(a, 0, size);
+    if (wrong != NULL || a->n_live < a->live_blocks_max)
+        return wrong;
+    return a->live_blocks_max == AB_SLOT_MAX
+               ? "more blocks live at once than a tape can hold (2^28)"
+               : "more blocks live at once than allowed";
+}
+
+EACH_CALL uint64_t begin_block(struct ab_account *a, uint64_t size)
+{
+    a->n_live++;
+    a->info.total_bytes += size;
+    note_live(a, 0, size);
+    return a->next_number++;
+}
+
+EACH_CALL const char *take_alloc(struct ab_account *a, const struct ab_trace_record *r,
+                              struct ab_event *out, uint64_t *number)
+{
+    if (r->released)
+        return "an allocation that released a block";
+    if (r->failed)
+        return NULL;
+    const char *wrong = check_block(a, r->size);
+    if (wrong != NULL)
+        return wrong;
+    uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
+                                        : (uint32_t)a->info.slots++;
+    if (!ab_live_map_add(&a->live, a->next_number, r->size, slot))
+        return ab_no_memory;
+    *number = out->block = begin_block(a, r->size);
+    out->slot = slot;
+    return NULL;
+}
+
+EACH_CALL void drop_block(struct ab_account *a, uint64_t size)
+{
+    a->n_live--;
+    note_live(a, size, 0);
+}
+
+static const char *resize_block(struct ab_account *a, uint64_t old_size, uint64_t size)
+{
+    const char *wrong = check_sum(a, old_size, size);
+    if (wrong != NULL)
+        return wrong;
+    a->info.total_bytes += size;
+    note_live(a, old_size, size);
+    return NULL;
+}
+
+EACH_CALL const char *end_block(struct ab_account *a, struct ab_live *live, struct ab_event *out)
+{
+    uint64_t size = live->size;
+    out->slot = live->slot;
+    if (!push_slot(a, live->slot))
+        return ab_no_memory;
+    ab_live_map_remove(&a->live, live);
+    drop_block(a, size);
+    return NULL;
+}
+
+EACH_CALL const char *take_known(struct ab_account *a, const struct ab_trace_record *r,
+                              struct ab_event *out)
+{
+    struct ab_live *live = ab_live_map_find(&a->live, r->block);
+    if (live == NULL)
+        return r->kind == AB_EVENT_FREE ? "a free of a block that is not live"
+                                        : "a resize of a block that is not live";
+    out->block = r->block;
+    if (r->kind == AB_EVENT_FREE) {
+        if (r->failed || r->released)
+            return "a free with flags";
+        return end_block(a, live, out);
+    }
+    if (r->released)
+        return r->failed || r->size != 0 ? "a resize that released its block without size 0"
+                                         : end_block(a, live, out);
+    out->slot = live->slot;
+    if (r->failed)
+        return NULL;
+    const char *wrong = resize_block(a, live->size, r->size);
+    if (wrong == NULL)
+        live->size = r->size;
+    return wrong;
+}
+
+static const char *take_thread_end(struct ab_account *a, const struct ab_trace_record *r)
+{
+    if (r->thread == a->info.threads)
+        return "the end of a thread that never called";
+    if (r->failed || r->released)
+        return "the end of a thread with flags";
+    if (a->ended == NULL && (a->ended = calloc(AB_TRACE_THREADS_MAX / 8, 1)) == NULL)
+        return ab_no_memory;
+    a->ended[r->thread / 8] |= (uint8_t)(1u << r->thread % 8);
+    a->info.thread_ends++;
+    return NULL;
+}
+
+EACH_CALL const char *check_thread(const struct ab_account *a, uint32_t thread)
+{
+    if (thread > a->info.threads || thread >= AB_TRACE_THREADS_MAX)
+        return "a thread number beyond the next new one";
+    if (a->ended != NULL && (a->ended[thread / 8] >> thread % 8 & 1) != 0)
+        return "an event of a thread that has ended";
+    return NULL;
+}
+
+static const char *check_time(struct ab_account *a, uint64_t time_us)
+{
+    bool is_first = a->info.events + a->info.thread_ends == 0;
+    if (is_first ? time_us != 0 : time_us < a->info.time_us || time_us > INT64_MAX)
+        return "a time before that of the event before";
+    a->info.time_us = time_us;
+    return NULL;
+}
+
+EACH_CALL void count_call(struct ab_account *a, const struct ab_trace_record *r)
+{
+    if (r->thread == a->info.threads)
+        a->info.threads++;
+    a->info.events++;
+    a->info.ops[r->kind]++;
+    a->info.failed += r->failed;
+}
+
+EACH_CALL const char *take_call(struct ab_account *a, const struct ab_trace_record *r,
+                             struct ab_event *out, uint64_t *number)
+{
+    if (r->kind == AB_EVENT_ALLOC_ALIGNED && (r->align == 0 || (r->align & (r->align - 1)) != 0))
+        return "an alignment that is no power of two";
+    const char *wrong = r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE
+                            ? take_known(a, r, out)
+                            : take_alloc(a, r, out, number);
+    if (wrong == NULL)
+        count_call(a, r);
+    return wrong;
+}
+
+const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
+                            struct ab_event *out, uint64_t *number)
+{
+    if (r->kind > AB_EVENT_THREAD_END)
+        return "an event of unknown kind";
+    const char *wrong = check_thread(a, r->thread);
+    if (wrong == NULL && a->info.has_time)
+        wrong = check_time(a, r->time_us);
+    if (wrong != NULL)
+        return wrong;
+    *out = (struct ab_event){.kind = r->kind, .failed = r->failed, .released = r->released,
+                             .thread = r->thread, .size = r->size, .align = r->align,
+                             .block = AB_NO_BLOCK, .time_us = r->time_us};
+    return r->kind == AB_EVENT_THREAD_END ? take_thread_end(a, r) : take_call(a, r, out, number);
+}
+
+const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
+                                  uint64_t old_size, uint64_t *number)
+{
+    const char *wrong = NULL;
+    if (r->kind == AB_EVENT_THREAD_END)
+        return take_thread_end(a, r);
+    if (r->kind == AB_EVENT_FREE || r->released) {
+        drop_block(a, old_size);
+    } else if (r->kind == AB_EVENT_RESIZE) {
+        wrong = r->failed ? NULL : resize_block(a, old_size, r->size);
+    } else if (!r->failed && (wrong = check_block(a, r->size)) == NULL) {
+        *number = begin_block(a, r->size);
+        a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
+    }
+    if (wrong == NULL)
+        count_call(a, r);
+    return wrong;
+}

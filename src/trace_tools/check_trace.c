@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace_tools/check_trace.h"
+
+#include "base/bits.h"
+
+#include <stddef.h>
+
+static const struct {
+    const char *name;
+    size_t offset;
+} totals[] = {
+    {"events", offsetof(struct ab_trace_info, events)},
+    {"threads", offsetof(struct ab_trace_info, threads)},
+    {"live peak in bytes", offsetof(struct ab_trace_info, live_peak_bytes)},
+    {"live peak in blocks", offsetof(struct ab_trace_info, live_peak_blocks)},
+    {"allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC])},
+    {"zeroed allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC_ZEROED])},
+    {"aligned allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC_ALIGNED])},
+    {"resizes", offsetof(struct ab_trace_info, ops[AB_EVENT_RESIZE])},
+    {"frees", offsetof(struct ab_trace_info, ops[AB_EVENT_FREE])},
+    {"failed calls", offsetof(struct ab_trace_info, failed)},
+    {"blocks live at the end", offsetof(struct ab_trace_info, live_end_blocks)},
+    {"bytes live at the end", offsetof(struct ab_trace_info, live_end_bytes)},
+    {"bytes asked for", offsetof(struct ab_trace_info, total_bytes)},
+    {"slots", offsetof(struct ab_trace_info, slots)},
+    {"ends of threads", offsetof(struct ab_trace_info, thread_ends)},
+};
+
+static uint64_t value_of(const struct ab_trace_info *info, size_t i)
+{
+    return *(const uint64_t *)(const void *)((const char *)info + totals[i].offset);
+}
+
+const char *ab_trace_totals_differ(const struct ab_trace_info *reckoned,
+                                   const struct ab_trace_info *stated, uint64_t values[2])
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(totals); i++) {
+        values[0] = value_of(reckoned, i);
+        values[1] = value_of(stated, i);
+        if (values[0] != values[1])
+            return totals[i].name;
+    }
+    return NULL;
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    uint64_t values[2];
+    (void)user;
+    if (batch->where != AB_WALK_END)
+        return AB_OK;
+    const char *differs = ab_trace_totals_differ(&batch->book->totals, batch->info, values);
+    if (differs == NULL)
+        return AB_OK;
+    return ab_fail(err, AB_INPUT, "the end mark states %llu %s; the events make %llu",
+                   (unsigned long long)values[1], differs, (unsigned long long)values[0]);
+}
+
+enum ab_status ab_trace_check(const struct ab_walk *walk, struct ab_trace_info *info,
+                              struct ab_err *err)
+{
+    struct ab_walk own = *walk;
+    own.begin = 0;
+    own.end = UINT64_MAX;
+    own.has_thread_ends = true;
+    own.visit = visit;
+    return ab_trace_walk(&own, info, err);
+}

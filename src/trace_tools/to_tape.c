@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A trace as a tape: the producer that stands beside the workload compiler. Threads become lanes;
+ * the reader's slots, which any thread takes up at once, become slots that seldom cross lanes.
+ */
+#include "trace_tools/to_tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More than a process can have: 2^47 bytes on the processors that there are builds for. */
+#define ADDRESS_SPACE (UINT64_C(1) << 47)
+
+static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
+{
+    uint32_t cap = lanes->cap < 64 ? 64 : lanes->cap;
+    while (cap <= thread)
+        cap *= 2;
+    if (cap == lanes->cap)
+        return true;
+    uint16_t *grown = realloc(lanes->of_thread, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    memset(grown + lanes->cap, 0xff, (cap - lanes->cap) * sizeof grown[0]);
+    lanes->of_thread = grown;
+    lanes->cap = cap;
+    return true;
+}
+
+static uint32_t choose_lane(struct ab_trace_lanes *lanes, uint32_t thread)
+{
+    for (uint32_t l = 0; l < lanes->most; l++)
+        if (!lanes->is_taken[l]) {
+            lanes->is_taken[l] = true;
+            if (l >= lanes->n)
+                lanes->n = l + 1;
+            return l;
+        }
+    return thread % lanes->most;
+}
+
+void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most)
+{
+    *lanes = (struct ab_trace_lanes){
+        .most = most == 0 || most > AB_LANES_MAX ? AB_LANES_MAX : most, .n = 1};
+}
+
+void ab_trace_lanes_fini(struct ab_trace_lanes *lanes)
+{
+    free(lanes->of_thread);
+    *lanes = (struct ab_trace_lanes){0};
+}
+
+bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_event *e,
+                                uint32_t *lane)
+{
+    if (!know_thread(lanes, e->thread))
+        return false;
+    uint16_t *of = &lanes->of_thread[e->thread];
+    if (e->kind == AB_EVENT_THREAD_END) {
+        if (*of != AB_NO_LANE)
+            lanes->is_taken[*of] = false;
+        *lane = *of = AB_NO_LANE;
+        return true;
+    }
+    if (*of == AB_NO_LANE)
+        *of = (uint16_t)choose_lane(lanes, e->thread);
+    *lane = *of;
+    return true;
+}
+
+static bool know_slot(struct ab_trace_pusher *p, uint32_t slot)
+{
+    size_t cap = p->cap_slots < 1024 ? 1024 : p->cap_slots;
+    while (cap <= slot)
+        cap *= 2;
+    if (cap == p->cap_slots)
+        return true;
+    uint32_t *grown = realloc(p->slots, cap * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    p->slots = grown;
+    p->cap_slots = cap;
+    return true;
+}
+
+static enum ab_status push_alloc(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
+                                 const struct ab_request *request, struct ab_err *err)
+{
+    uint32_t slot = 0;
+    if (!e->failed) {
+        if (!know_slot(p, e->slot) || !ab_slot_pool_take(&p->pool, lane, p->n_events, &slot))
+            return ab_fail(err, AB_SYSTEM, "out of memory for the slots");
+        p->slots[e->slot] = slot;
+    }
+    return ab_tape_alloc(p->b, slot, request, err);
+}
+
+static enum ab_status push_free(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
+                                struct ab_err *err)
+{
+    uint32_t slot = p->slots[e->slot];
+    ab_slot_pool_give(&p->pool, lane, p->n_events, slot);
+    return ab_tape_free(p->b, slot, err);
+}
+
+/* No back end is to blame for what none can do. */
+static enum ab_status check_possible(const struct ab_trace_pusher *p, const struct ab_event *e,
+                                     struct ab_err *err)
+{
+    if (e->failed || (e->size <= ADDRESS_SPACE && e->align <= ADDRESS_SPACE))
+        return AB_OK;
+    return ab_fail(err, AB_INPUT,
+                   "event %llu: a block of %llu bytes aligned to %llu that the program was given: "
+                   "no process can hold it",
+                   (unsigned long long)p->n_events, (unsigned long long)e->size,
+                   (unsigned long long)(e->align == 0 ? 1 : e->align));
+}
+
+static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
+{
+    uint32_t lane;
+    enum ab_status status = check_possible(p, e, err);
+    if (status != AB_OK)
+        return status;
+    if (!ab_trace_lanes_find(&p->lanes, e, &lane))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
+    if (e->kind == AB_EVENT_THREAD_END)
+        return AB_OK;
+    struct ab_request request = {
+        .size = e->size,
+        .is_zeroed = e->kind == AB_EVENT_ALLOC_ZEROED,
+        .align = e->kind == AB_EVENT_ALLOC_ALIGNED ? e->align : 0,
+        .may_fail = e->failed,
+        .touch = p->options->touch,
+        .touch_bytes = p->options->touch_bytes,
+    };
+    p->n_events++;
+    if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
+        return status;
+    if (e->kind == AB_EVENT_FREE || e->released)
+        return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
+                                              libraries, so the free it was is what is replayed */
+    if (e->kind != AB_EVENT_RESIZE)
+        return push_alloc(p, e, lane, &request, err);
+    if (e->size == 0)
+        request.size = 1; /* realloc(p, 0) that kept a block: every library keeps one of size 1 */
+    return ab_tape_resize(p->b, p->slots[e->slot], &request, err);
+}
+
+enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
+                                    const struct ab_trace_tape_options *options,
+                                    struct ab_err *err)
+{
+    *p = (struct ab_trace_pusher){.options = options};
+    ab_slot_pool_init(&p->pool, 0);
+    ab_trace_lanes_init(&p->lanes, options->n_lanes);
+    p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
+    if (p->events == NULL || (p->b = ab_tape_begin()) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
+    return AB_OK;
+}
+
+void ab_trace_pusher_close(struct ab_trace_pusher *p)
+{
+    ab_tape_abandon(p->b);
+    ab_slot_pool_fini(&p->pool);
+    ab_trace_lanes_fini(&p->lanes);
+    free(p->slots);
+    free(p->events);
+    *p = (struct ab_trace_pusher){0};
+}
+
+enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
+                                    size_t most, size_t *n, struct ab_err *err)
+{
+    enum ab_status status = ab_trace_next(r, p->events, most, n, err);
+    for (size_t i = 0; status == AB_OK && i < *n; i++)
+        if ((status = push(p, &p->events[i], err)) == AB_INPUT)
+            ab_err_context(err, "%s: ", ab_trace_reader_name(r));
+    return status;
+}
+
+enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
+                                struct ab_tape *out, struct ab_trace_info *info,
+                                struct ab_err *err)
+{
+    struct ab_trace_options reading = {.is_partial = options->is_partial, .has_thread_ends = true};
+    struct ab_trace_reader *r = NULL;
+    struct ab_trace_pusher p = {0};
+    size_t n = 1;
+    enum ab_status status = ab_trace_open_with(path, &reading, &r, err);
+    if (status != AB_OK)
+        return status;
+    if ((status = ab_trace_pusher_open(&p, options, err)) != AB_OK ||
+        (status = ab_tape_phase(p.b, AB_TRACE_PHASE, true, err)) != AB_OK)
+        goto out;
+    while (status == AB_OK && n > 0)
+        status = ab_trace_pusher_take(&p, r, AB_TRACE_BATCH, &n, err);
+    if (status != AB_OK)
+        goto out;
+    struct ab_trace_info totals = *ab_trace_reader_info(r);
+    if (totals.events == 0)
+        status = ab_fail(err, AB_INPUT, "%s: a trace without a single event",
+                         ab_trace_reader_name(r));
+    if (status != AB_OK)
+        goto out;
+    status = ab_tape_end(p.b, out, err);
+    p.b = NULL;
+    if (status == AB_OK)
+        *info = totals;
+out:
+    ab_trace_pusher_close(&p);
+    ab_trace_close(r);
+    return status;
+}

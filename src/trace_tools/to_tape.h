@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between a trace and a tape builder: threads become lanes, blocks become the builder's slots.
+ * Shared by those who want the tape whole (ab_trace_to_tape) and in bursts (feed.h).
+ */
+#ifndef AB_TRACE_TOOLS_TO_TAPE_H
+#define AB_TRACE_TOOLS_TO_TAPE_H
+
+#include "trace/reader.h"
+#include "tape/slot_pool.h"
+
+#define AB_TRACE_PHASE "replay" /* the one phase of a trace */
+
+#define AB_NO_LANE UINT16_MAX
+
+/* One lane a thread that is alive: the lane of one that ended is free for the next. Beyond `most`,
+ * threads share them. */
+struct ab_trace_lanes {
+    uint32_t most, n; /* n: used so far */
+    uint16_t *of_thread;
+    uint32_t cap;
+    bool is_taken[AB_LANES_MAX];
+};
+void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most); /* 0 = AB_LANES_MAX */
+void ab_trace_lanes_fini(struct ab_trace_lanes *lanes);
+/* The lane of the event's thread; unset for the end of a thread. False when out of memory. */
+bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_event *e,
+                                uint32_t *lane);
+
+static inline bool ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e,
+                                       uint32_t *lane)
+{
+    if (e->thread >= lanes->cap || lanes->of_thread[e->thread] == AB_NO_LANE ||
+        e->kind == AB_EVENT_THREAD_END)
+        return ab_trace_lanes_find_slowly(lanes, e, lane);
+    *lane = lanes->of_thread[e->thread];
+    return true;
+}
+
+struct ab_trace_pusher {
+    struct ab_tape_builder *b;
+    const struct ab_trace_tape_options *options;
+    struct ab_slot_pool pool;
+    struct ab_trace_lanes lanes;
+    uint32_t *slots; /* by the reader's slot: the tape's */
+    size_t cap_slots;
+    uint64_t n_events;
+    struct ab_event *events; /* AB_TRACE_BATCH */
+};
+#define AB_TRACE_BATCH 4096
+
+/* Close it also when this fails. The phase is for the caller to begin. */
+enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
+                                    const struct ab_trace_tape_options *options,
+                                    struct ab_err *err);
+void ab_trace_pusher_close(struct ab_trace_pusher *p);
+/* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end. */
+enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
+                                    size_t most, size_t *n, struct ab_err *err);
+
+#endif

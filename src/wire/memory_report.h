@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the memory pass says, in a region of its own of the run memfd: plain integers of fixed
+ * layout, UINT64_MAX where something is not known. The worker counts, the parent judges
+ * (runner/fold/fold_memory.c): it trusts none of this beyond bounds it checks itself.
+ *
+ * Positions are on the op clock: how many ops of the tape are done.
+ */
+#ifndef AB_WIRE_MEMORY_REPORT_H
+#define AB_WIRE_MEMORY_REPORT_H
+
+#include "result/result.h"
+#include "wire/run.h"
+
+#define AB_MEMORY_UNKNOWN UINT64_MAX
+#define AB_MEMORY_NEVER UINT32_MAX /* no position */
+
+/* What is known at each reading, and what was looked up besides at a checkpoint. */
+struct ab_memory_state {
+    uint32_t position;   /* AB_MEMORY_NEVER: there is no such state */
+    uint32_t is_checked; /* a checkpoint: all that stands below footprint_bytes was looked up */
+    uint64_t requested_bytes, usable_bytes; /* of live blocks */
+    uint64_t footprint_bytes;               /* from statm */
+    uint64_t exact_bytes;                   /* the same from smaps_rollup */
+    /* by page (worker/memory/page_walk.h) */
+    uint64_t live_bytes, internal_bytes, external_bytes;
+    uint64_t untouched_bytes, baseline_bytes, n_stretches;
+    uint64_t allocated_bytes, mapped_bytes; /* what the allocator says */
+};
+
+/* The peaks of a phase, for a run that comes later with the same tape. */
+struct ab_memory_marks {
+    uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX]; /* positions */
+    uint64_t footprint_bytes[AB_PHASES_MAX];
+};
+
+struct ab_memory_phase {
+    uint64_t live_peak_bytes, rss_peak_bytes;
+    uint64_t n_readings, requested_sum, footprint_sum; /* equally spaced on the op clock */
+    uint32_t live_peak_at, reserved;
+    struct ab_memory_state at[AB_AT_COUNT];
+};
+
+struct ab_memory_point {
+    uint32_t position, reserved;
+    uint64_t requested_bytes, usable_bytes, footprint_bytes;
+};
+
+/* Equally spaced points; the parent adds the peaks. */
+#define AB_MEMORY_POINTS_MAX 1000
+#define AB_MEMORY_POINTS_SPACED 800
+
+enum ab_memory_flag { /* why pages or drains are not known */
+    AB_MEMORY_MOVES = 1u << 0,       /* blocks may move */
+    AB_MEMORY_OVERLAP = 1u << 1,     /* more bytes of live blocks on a page than it has */
+    AB_MEMORY_USABLE_LESS = 1u << 2, /* usable_size said less than was asked for */
+    AB_MEMORY_KEEPS = 1u << 3,       /* can neither free nor reset: nothing to drain */
+    AB_MEMORY_UNREADABLE = 1u << 4,  /* /proc/self/statm gave nothing */
+    AB_MEMORY_NO_PAGES = 1u << 5,    /* /proc/self/pagemap or smaps gave nothing */
+};
+
+struct ab_memory_report {
+    /* from the parent */
+    uint64_t drain_ns;  /* how long to wait for memory to be given back */
+    uint32_t is_scout;  /* only find the peaks: no drain, no checkpoints */
+    struct ab_memory_marks marks;
+    /* from the worker */
+    uint32_t flags;             /* enum ab_memory_flag */
+    uint32_t granularity_pages; /* by how much statm may be wrong; 0 = exact */
+    uint64_t page_bytes;
+    uint64_t baseline_bytes;    /* private memory before the heap opened, not in any footprint */
+    uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
+    uint64_t drained_bytes[AB_DRAIN_COUNT];
+    struct ab_memory_phase phases[AB_PHASES_MAX];
+    uint32_t n_points, reserved;
+    struct ab_memory_point points[AB_MEMORY_POINTS_MAX];
+};
+
+#endif

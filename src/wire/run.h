@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One run, as parent and worker see it: two shared mappings and a state machine.
+ *
+ *   tape file   read-only for the worker: struct ab_tape_image, then the bursts, then what is known
+ *               of them all. Made once, mapped by every run of the case. A tape that is held whole is
+ *               a sealed memfd with one burst; one that is longer than that a file without a name,
+ *               whose bursts are brought into memory one after the other.
+ *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
+ *               then the sample positions (parent), the sample ticks and size classes (worker).
+ *
+ * Everything here is plain data of fixed layout, so that the worker needs no parser; the parent
+ * trusts nothing that comes back beyond bounds it checks itself.
+ */
+#ifndef AB_WIRE_RUN_H
+#define AB_WIRE_RUN_H
+
+#include "allocators/ab_backend.h"
+#include "base/bits.h"
+#include "result/verify.h"
+#include "tape/tape.h"
+
+#include <stdint.h>
+
+enum ab_pass {
+    AB_PASS_VERIFY,     /* pre-flight: contents, alignment, zeroing; nothing is timed */
+    AB_PASS_THROUGHPUT, /* untimed ops, wall and CPU time a phase */
+    AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
+    AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
+    AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
+    AB_PASS_CHECK,      /* one check of `verify` instead of a tape */
+    AB_PASS_COUNT
+};
+
+/* How ops reach the allocator. Each boundary has its own null. */
+enum ab_boundary {
+    AB_BOUNDARY_MALLOC, /* malloc(n)-shaped function pointers */
+    AB_BOUNDARY_HEAP,   /* alloc(heap, n)-shaped: struct ab_backend */
+    AB_BOUNDARY_INLINE, /* the back end compiled into the loop: no call; one lane */
+    AB_BOUNDARY_COUNT
+};
+
+/* Where the functions come from. */
+enum ab_source {
+    AB_SOURCE_NULL,    /* the null back end of `boundary` */
+    AB_SOURCE_LIBC,    /* malloc boundary, the C library's own */
+    AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
+    AB_SOURCE_BUILTIN, /* heap boundary, by name */
+    AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
+    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
+};
+
+/* What stands between the tape and the allocator: never for anything that is timed. */
+enum ab_decorator {
+    AB_DECORATOR_NONE,
+    AB_DECORATOR_CHECKED, /* proves every call, of any number of lanes */
+    AB_DECORATOR_FAULT,   /* the n-th allocation fails */
+};
+
+/* How far the worker came; only grows. The parent classifies a death by it. */
+enum ab_worker_state {
+    AB_WORKER_NONE,       /* exec not reached, or died in a constructor */
+    AB_WORKER_STARTED,    /* main reached */
+    AB_WORKER_IDENTIFIED, /* the functions are those asked for */
+    AB_WORKER_OPENED,     /* heap open, memory pre-faulted */
+    AB_WORKER_RUNNING,
+    AB_WORKER_DONE,
+    AB_WORKER_FAILED, /* `failure` says why */
+};
+
+enum ab_failure {
+    AB_FAILURE_NONE,
+    AB_FAILURE_LIBRARY,     /* not the library asked for, or not usable as one */
+    AB_FAILURE_OPEN,        /* the back end's open refused */
+    AB_FAILURE_NULL,        /* an allocation returned NULL where the work needs a block */
+    AB_FAILURE_CHECK,       /* wrong alignment, content, zeroing */
+    AB_FAILURE_SYSTEM,      /* the worker could not map or pin */
+};
+
+#define AB_TEXT_MAX 512
+#define AB_PARAMS_MAX 16
+#define AB_PHASES_MAX 256
+#define AB_WORST_MAX 16
+
+struct ab_run_request {
+    uint32_t pass, boundary, source;
+    uint32_t is_strict; /* lanes take turns in the exact global order: never for timing */
+    uint32_t n_cpus;    /* lane l is pinned to cpus[l mod n_cpus]; 0 = not pinned */
+    int32_t cpus[AB_LANES_MAX];
+    uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
+    char builtin[65];
+    char path[4096]; /* plug-in: what to dlopen */
+    char prefix[32];
+    char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
+    uint64_t values[AB_PARAMS_MAX];
+    uint32_t n_samples; /* LATENCY: entries of positions and ticks so far */
+    uint32_t verify_ops;
+    uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
+    uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
+    uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
+    uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
+    struct ab_verify_request verify;         /* CHECK */
+    uint32_t decorator;                      /* enum ab_decorator */
+    uint32_t reserved1;
+    uint64_t fault_n;                        /* FAULT: this call fails, counted from 1 */
+    uint64_t block_bytes;                    /* size of the run memfd */
+};
+
+struct ab_identity { /* what really served the ops */
+    uint64_t dev, ino;
+    char path[4096];
+    char build_id[41]; /* hex, "" = none */
+};
+
+struct ab_worst {
+    uint64_t ticks, size; /* of a free: of the block */
+    uint32_t position;    /* index of the op in the tape */
+    uint32_t reserved;
+};
+
+struct ab_tail {
+    uint64_t n;      /* ops seen */
+    uint64_t n_slow, n_1us, n_10us, n_100us;
+    uint64_t max_ticks;
+    uint32_t n_worst;
+    uint32_t reserved;
+    struct ab_worst worst[AB_WORST_MAX]; /* in no order */
+};
+
+struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process_cpu_ns */
+    uint64_t wall_ticks;    /* first lane's begin to last lane's end */
+    uint64_t begin_tick, end_tick;
+    uint64_t lane_ticks;    /* what the lanes took, waits included */
+    uint64_t wait_ticks;    /* of these, waiting for other lanes */
+    uint64_t awake_ticks;   /* of these, awake */
+    uint64_t asleep_cpu_ns; /* CPU time of falling asleep and waking up; 0 but for is_crowded */
+    uint64_t thread_cpu_ns; /* of the lanes */
+    uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
+    uint64_t faults_minor, faults_major, switches_involuntary;
+    uint64_t is_crowded;    /* more lanes were busy than there are CPUs */
+    uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
+    struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
+};
+
+struct ab_run_report {
+    uint32_t state, failure;
+    char reason[AB_TEXT_MAX];
+    uint32_t burst;         /* running, index */
+    uint32_t reserved1;
+    uint32_t phase;         /* running, index */
+    uint32_t op;            /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
+    uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
+    uint32_t reserved0;
+    uint64_t traits; /* of a heap back end */
+    uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
+    uint32_t reserved;
+    char version[64]; /* what the library says of itself, "" = nothing */
+    uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
+    struct ab_identity identity;
+    struct ab_verify_report verify; /* CHECK */
+    char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
+    struct ab_phase_report phases[AB_PHASES_MAX];
+};
+
+#define AB_RUN_MAGIC 0x31754241u /* "ABu1": parent and worker are of one build */
+struct ab_run_block {
+    uint32_t magic, size;
+    struct ab_run_request request;
+    struct ab_run_report report;
+};
+
+/* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
+ * in bytes from the file's start. */
+struct ab_burst {
+    uint64_t offset; /* of the pages that hold it */
+    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
+    uint32_t first, n_ops;
+};
+
+/* Head of the tape file. */
+struct ab_tape_image {
+    uint32_t magic, size;
+    uint64_t total_bytes;
+    uint64_t phases_offset, bursts_offset; /* phases: as if all bursts were one */
+    uint64_t most_bytes; /* of a burst; so much of the file is there from any burst's offset on */
+    uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
+    uint32_t window;
+    uint32_t n_bursts;
+    uint64_t n_turns, n_edges, n_remote;
+    struct ab_facts facts;
+};
+#define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
+
+struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
+    const uint64_t *ops;
+    const struct ab_wide *wide;
+    const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
+    const uint32_t *lane_begin;
+    const struct ab_turn *turns;
+    uint32_t first, n_ops;
+};
+
+/* Of all bursts as if they were one. */
+static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *image)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_phase *)(const void *)(file + image->phases_offset);
+}
+
+static inline const struct ab_burst *ab_tape_burst(const struct ab_tape_image *image, uint32_t i)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_burst *)(const void *)(file + image->bursts_offset) + i;
+}
+
+static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image, uint32_t i)
+{
+    const struct ab_burst *b = ab_tape_burst(image, i);
+    const char *file = (const char *)image;
+    return (struct ab_tape_part){
+        .ops = (const void *)(file + b->ops_offset),
+        .wide = (const void *)(file + b->wide_offset),
+        .phases = (const void *)(file + b->phases_offset),
+        .lane_begin = (const void *)(file + b->lane_begin_offset),
+        .turns = (const void *)(file + b->turns_offset),
+        .first = b->first,
+        .n_ops = b->n_ops,
+    };
+}
+
+/* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
+#define AB_WORKER_FD_TAPE 3
+#define AB_WORKER_FD_RUN 4
+/* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
+ * UINT32_MAX = longer than can be stored: it counts as overflow. */
+#define AB_TICKS_OVERFLOW UINT32_MAX
+
+/* Size class of an op: (2^(c − 1), 2^c] bytes; 0: sizes 0 and 1. */
+static inline unsigned ab_size_class_log2(uint64_t size)
+{
+    return size < 2 ? 0 : ab_log2(size - 1) + 1;
+}
+
+#endif

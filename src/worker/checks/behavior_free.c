@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of frees that no program may do. A process that ends is the parent's to tell
+ * ("detected"); one that goes on is asked for more blocks, and what they look like is the answer.
+ * Nothing here is right or wrong, unless the back end claims to notice (AB_TRAIT_DETECTS_MISUSE).
+ */
+#include "worker/checks/checks.h"
+
+enum { AFTER = 64, BYTES = 64 };
+
+static _Noreturn void end_null(struct ab_trial *t, uint32_t n_live, const char *text)
+{
+    t->report->n_live = n_live;
+    ab_trial_null(t, text);
+}
+
+static bool has_claim(const struct ab_trial *t)
+{
+    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+}
+
+/* Two of the blocks that are given now are one, or lie within one another. */
+static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
+{
+    static uintptr_t places[AFTER + 8];
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
+    uint32_t n_places = 0;
+    for (uint32_t i = 0; i < n; i++)
+        places[n_places++] = (uintptr_t)ab_target_address(t->target, t->target->heap, live[i]);
+    for (uint32_t i = 0; i < AFTER; i++) {
+        ab_ref ref = ab_target_ask(t->target, t->target->heap, &ask);
+        uintptr_t at = (uintptr_t)ab_target_address(t->target, t->target->heap, ref);
+        if (ref == 0 && has_claim(t)) /* its capacity may be small */
+            end_null(t, n_places, "an allocation behind it gave NULL");
+        if (at == 0)
+            return true;
+        for (uint32_t k = 0; k < n_places; k++)
+            if (at < places[k] + BYTES && places[k] < at + BYTES)
+                return true;
+        places[n_places++] = at;
+    }
+    return false;
+}
+
+static void answer(struct ab_trial *t, bool is_broken)
+{
+    const char *text = is_broken ? "corrupts" : has_claim(t) ? "harmless" : "silent";
+    if (has_claim(t) && is_broken)
+        ab_trial_break(t, text);
+    else
+        ab_trial_tell(t, text);
+}
+
+static bool can_ask(struct ab_trial *t)
+{
+    if (ab_target_can_free(t->target))
+        return true;
+    ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+    return false;
+}
+
+static void ask_blocks(struct ab_trial *t, ab_ref *refs, uint32_t n)
+{
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
+    for (uint32_t i = 0; i < n; i++)
+        if ((refs[i] = ab_target_ask(t->target, t->target->heap, &ask)) == 0)
+            end_null(t, i, "an allocation gave NULL");
+}
+
+static void free_one(struct ab_trial *t, ab_ref ref)
+{
+    ab_target_free(t->target, t->target->heap, ref, BYTES);
+}
+
+void ab_matrix_double_free(struct ab_trial *t)
+{
+    ab_ref refs[4];
+    if (!can_ask(t))
+        return;
+    ask_blocks(t, refs, 4);
+    free_one(t, refs[3]);
+    free_one(t, refs[3]);
+    answer(t, is_corrupt(t, refs, 3));
+}
+
+void ab_matrix_late_double_free(struct ab_trial *t)
+{
+    ab_ref refs[8];
+    if (!can_ask(t))
+        return;
+    ask_blocks(t, refs, 8);
+    free_one(t, refs[7]);
+    free_one(t, refs[6]);
+    free_one(t, refs[5]);
+    free_one(t, refs[7]);
+    answer(t, is_corrupt(t, refs, 5));
+}
+
+void ab_matrix_invalid_free(struct ab_trial *t)
+{
+    ab_ref refs[4];
+    if (!can_ask(t))
+        return;
+    ask_blocks(t, refs, 4);
+    free_one(t, refs[3] + 16);
+    answer(t, is_corrupt(t, refs, 4));
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Handles: stale ones, ones that nobody gave, ones of another heap. That a stale one is known holds
+ * for all; of the others only a back end that claims to notice what is no block of its own must
+ * know, for an index alone cannot tell.
+ */
+#include "worker/checks/checks.h"
+
+#include "base/bits.h"
+
+enum { LIVE_MAX = 256, BYTES = 64 };
+
+static ab_ref live[LIVE_MAX], stale[LIVE_MAX], foreign[LIVE_MAX];
+
+static bool has_claim(const struct ab_trial *t)
+{
+    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+}
+
+static void *address(const struct ab_trial *t, ab_ref ref)
+{
+    return ab_target_address(t->target, t->target->heap, ref);
+}
+
+static ab_ref ask_one(struct ab_trial *t)
+{
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
+    return ab_checker_ask(&t->checker, t->target->heap, &ask);
+}
+
+static void fill_live(struct ab_trial *t)
+{
+    for (uint32_t i = 0; i < LIVE_MAX; i++, t->report->work++)
+        live[i] = ask_one(t);
+}
+
+static void drop_live(struct ab_trial *t)
+{
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        ab_checker_free(&t->checker, t->target->heap, live[i], BYTES);
+}
+
+static _Noreturn void fail_handle(struct ab_trial *t, const char *which, ab_ref ref,
+                                  const char *what)
+{
+    struct ab_words w = {.n = 0};
+    ab_words_add(&w, which);
+    ab_words_hex(&w, ref);
+    ab_words_add(&w, what);
+    ab_trial_fail(t, &w);
+}
+
+static void expect_stale(struct ab_trial *t, ab_ref ref, const char *what)
+{
+    t->report->work++;
+    if (address(t, ref) != NULL)
+        fail_handle(t, "a stale handle, ", ref, what);
+}
+
+/* The place of one block, used again and again: 70,000 times is more than 16 bits can tell. */
+static void reuse_one_place(struct ab_trial *t)
+{
+    enum { TIMES = 70000 };
+    ab_ref first = ask_one(t);
+    ab_checker_free(&t->checker, t->target->heap, first, BYTES);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        ab_ref ref = ask_one(t);
+        expect_stale(t, first, ", resolves to a block once its place was used again often enough");
+        ab_checker_free(&t->checker, t->target->heap, ref, BYTES);
+    }
+}
+
+static bool is_live(ab_ref ref)
+{
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        if (live[i] == ref)
+            return true;
+    return false;
+}
+
+/* Resolving what was made up must not end the process; and is NULL where that is claimed. */
+static void resolve_forged(struct ab_trial *t, ab_ref ref)
+{
+    t->report->work++;
+    if (address(t, ref) != NULL && has_claim(t) && !is_live(ref))
+        fail_handle(t, "a handle that was never given, ", ref,
+                    ", resolves to a block, and it claims to notice");
+}
+
+/* At random, and one bit, or one step of an index, beside a true one. */
+static void resolve_all_forged(struct ab_trial *t)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        ab_ref like = live[i % LIVE_MAX];
+        resolve_forged(t, ab_rng_next(&t->rng) | 1);
+        resolve_forged(t, like ^ (ab_ref)1 << i % 64);
+        resolve_forged(t, like + i * LIVE_MAX);
+    }
+}
+
+static bool has_handles(struct ab_trial *t)
+{
+    bool has = t->target->hooks != NULL && t->target->hooks->resolve != NULL;
+    if (!has)
+        ab_trial_skip(t, "its blocks are addresses, not handles");
+    else if (!ab_target_can_free(t->target))
+        ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+    return has && ab_target_can_free(t->target);
+}
+
+void ab_check_handles(struct ab_trial *t)
+{
+    if (!has_handles(t))
+        return;
+    fill_live(t);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        stale[i] = live[i];
+    drop_live(t);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        expect_stale(t, stale[i], ", resolves to a block that was freed");
+    fill_live(t);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        expect_stale(t, stale[i], ", resolves to a block that took its place");
+    resolve_all_forged(t);
+    ab_checker_sweep(&t->checker);
+    drop_live(t);
+    reuse_one_place(t);
+}
+
+/* ---- handles of another heap ---- */
+
+/* As many blocks in each, so that what differs is the heap alone. NULL = no second heap. */
+static struct ab_heap *fill_both(struct ab_trial *t)
+{
+    struct ab_heap *other = NULL;
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
+    if (t->reopen == NULL || !t->reopen(t->checker.user, &other))
+        return NULL;
+    fill_live(t);
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        if ((foreign[i] = ab_target_ask(t->target, other, &ask)) == 0)
+            ab_trial_null(t, "an allocation gave NULL");
+    return other;
+}
+
+/* Frees them here, where they are nobody's: all that is live must be as it was. Only where it is
+ * claimed: elsewhere they may be somebody's. */
+static void free_foreign(struct ab_trial *t)
+{
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        ab_target_free(t->target, t->target->heap, foreign[i], BYTES);
+    ab_checker_sweep(&t->checker);
+}
+
+void ab_matrix_foreign_handle(struct ab_trial *t)
+{
+    uint32_t n_resolved = 0;
+    if (!has_handles(t))
+        return;
+    if (fill_both(t) == NULL) {
+        ab_trial_skip(t, "no second heap could be opened");
+        return;
+    }
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        n_resolved += address(t, foreign[i]) != NULL;
+    if (n_resolved > 0 && has_claim(t))
+        ab_trial_break(t, "resolves");
+    else if (n_resolved == 0 && has_claim(t))
+        free_foreign(t);
+    if (t->report->answer == AB_ANSWER_NONE)
+        ab_trial_tell(t, n_resolved > 0 ? "resolves" : "refused");
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What only heaps have: statistics, resets, marks.
+ */
+#include "worker/checks/checks.h"
+
+#include "base/bits.h"
+
+enum { LIVE_MAX = 256 };
+
+static struct live {
+    ab_ref ref;
+    size_t size;
+} live[LIVE_MAX];
+
+static size_t fill_live(struct ab_trial *t, uint32_t begin, uint32_t end)
+{
+    size_t bytes = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        struct ab_ask ask = ab_trial_ask(t, ab_trial_size(t, 2048), 64);
+        live[i] = (struct live){ab_checker_ask(&t->checker, t->target->heap, &ask), ask.size};
+        bytes += ask.size;
+    }
+    t->report->work += end - begin;
+    return bytes;
+}
+
+static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        ab_checker_free(&t->checker, t->target->heap, live[i].ref, live[i].size);
+        live[i].ref = 0;
+    }
+}
+
+uint64_t ab_trial_live_bytes(const struct ab_trial *t)
+{
+    const struct ab_backend *hooks = t->target->hooks;
+    struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
+    if (hooks == NULL || hooks->stats == NULL || hooks->stats(t->target->heap, &stats) != 0)
+        return AB_UNKNOWN;
+    return stats.live_bytes;
+}
+
+static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
+{
+    uint64_t now = ab_trial_live_bytes(t);
+    if (now == before || now == AB_UNKNOWN)
+        return;
+    struct ab_words w = {.n = 0};
+    ab_words_pair(&w, "statistics: ", now);
+    ab_words_add(&w, " bytes live ");
+    ab_words_add(&w, when);
+    ab_words_pair(&w, ", there were ", before);
+    ab_trial_fail(t, &w);
+}
+
+void ab_check_statistics(struct ab_trial *t)
+{
+    uint64_t before = ab_trial_live_bytes(t);
+    if (before == AB_UNKNOWN) {
+        ab_trial_skip(t, "it does not say how many bytes are live");
+        return;
+    }
+    size_t asked = fill_live(t, 0, LIVE_MAX);
+    uint64_t now = ab_trial_live_bytes(t);
+    if (now < before + asked) {
+        struct ab_words w = {.n = 0};
+        ab_words_pair(&w, "statistics: ", now);
+        ab_words_pair(&w, " bytes live, though blocks of ", asked);
+        ab_words_add(&w, " bytes are");
+        ab_trial_fail(t, &w);
+    }
+    drop_live(t, 0, LIVE_MAX);
+    if (ab_target_can_free(t->target))
+        expect_none_live(t, before, "when all was freed");
+}
+
+void ab_check_reset(struct ab_trial *t)
+{
+    const struct ab_backend *hooks = t->target->hooks;
+    if (hooks == NULL || hooks->reset == NULL) {
+        ab_trial_skip(t, "it has no reset");
+        return;
+    }
+    uint64_t before = ab_trial_live_bytes(t);
+    for (uint32_t round = 0; round < 20; round++) {
+        fill_live(t, 0, LIVE_MAX);
+        ab_checker_sweep(&t->checker);
+        if (round % 2 == 1) /* some blocks went before the reset, some did not */
+            drop_live(t, 0, LIVE_MAX / 2);
+        hooks->reset(t->target->heap);
+        ab_checker_forget(&t->checker);
+        expect_none_live(t, before, "behind a reset");
+    }
+}
+
+void ab_check_mark(struct ab_trial *t)
+{
+    enum { OLDER = LIVE_MAX / 4 };
+    const struct ab_backend *hooks = t->target->hooks;
+    if (hooks == NULL || hooks->mark == NULL || hooks->release == NULL) {
+        ab_trial_skip(t, "it has no marks");
+        return;
+    }
+    fill_live(t, 0, OLDER);
+    for (uint32_t round = 0; round < 20; round++) {
+        uint64_t mark = hooks->mark(t->target->heap);
+        fill_live(t, OLDER, LIVE_MAX);
+        ab_checker_sweep(&t->checker);
+        for (uint32_t i = OLDER; i < LIVE_MAX; i++) /* they go without a free */
+            ab_shadow_drop(&t->checker.shadow,
+                           (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
+        hooks->release(t->target->heap, mark);
+        ab_checker_sweep(&t->checker);
+    }
+}

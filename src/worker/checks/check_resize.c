@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Resizes that succeed and resizes that fail; memory that must be zero.
+ */
+#include "worker/checks/checks.h"
+
+#include "base/bits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LIVE_MAX = 64 };
+
+static struct live {
+    ab_ref ref;
+    size_t size;
+} live[LIVE_MAX];
+
+static void ask(struct ab_trial *t, struct live *l, size_t size)
+{
+    l->size = size;
+    l->ref = ab_checker_ask(&t->checker, t->target->heap,
+                            &(struct ab_ask){.call = AB_CALL_ALLOC, .size = size});
+}
+
+static void resize(struct ab_trial *t, struct live *l, size_t size)
+{
+    const size_t sizes[2] = {l->size, size};
+    l->ref = ab_checker_resize(&t->checker, t->target->heap, l->ref, sizes);
+    l->size = size;
+}
+
+static void drop_all(struct ab_trial *t, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ab_checker_free(&t->checker, t->target->heap, live[i].ref, live[i].size);
+}
+
+/* Blocks between those that grow, so that they cannot all grow in place. */
+void ab_check_prefix(struct ab_trial *t)
+{
+    if (!ab_target_can_resize(t->target)) {
+        ab_trial_skip(t, "it cannot resize");
+        return;
+    }
+    for (uint32_t i = 0; i < LIVE_MAX; i++)
+        ask(t, &live[i], ab_trial_size(t, 512));
+    for (uint32_t i = 0; i < 4000; i++)
+        resize(t, &live[ab_rng_below(&t->rng, LIVE_MAX)], ab_trial_size(t, 16384));
+    for (uint32_t i = 0; i < 100; i++)
+        resize(t, &live[ab_rng_below(&t->rng, 4)], ab_trial_size(t, 1 << 20));
+    ab_checker_sweep(&t->checker);
+    drop_all(t, LIVE_MAX);
+    t->report->work = t->checker.n_resized;
+}
+
+/* Behind each failure blocks of the same size: one of them would be the old block, had it been
+ * freed. */
+void ab_check_failed_resize(struct ab_trial *t)
+{
+    static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 64, SIZE_MAX};
+    if (!ab_target_can_resize(t->target)) {
+        ab_trial_skip(t, "it cannot resize");
+        return;
+    }
+    t->checker.is_null_told = false;
+    for (uint32_t i = 0; i < 120; i++) {
+        size_t size = ab_trial_size(t, 4096);
+        const size_t sizes[2] = {size, too_large[i % AB_ARRAY_LEN(too_large)]};
+        ask(t, &live[0], size);
+        if (live[0].ref == 0)
+            ab_trial_null(t, "an allocation gave NULL");
+        if (ab_checker_resize(&t->checker, t->target->heap, live[0].ref, sizes) != 0)
+            ab_trial_fail_text(t, "a resize to more than PTRDIFF_MAX gave a block");
+        for (uint32_t k = 1; k < 4; k++)
+            ask(t, &live[k], size);
+        drop_all(t, 4);
+        t->report->work++;
+    }
+}
+
+/* Written all over and freed, then asked for as zeroed memory of about the same size. */
+void ab_check_zeroed(struct ab_trial *t)
+{
+    static const size_t sizes[] = {1,    8,    16,   24,   48,    100,   256,    1000,
+                                   2048, 4096, 4097, 5000, 10000, 70000, 140000, 262144};
+    enum { AT_ONCE = 8 };
+    if (!ab_target_has(t->target, AB_CALL_ZEROED)) {
+        ab_trial_skip(t, "it has no zeroed allocation");
+        return;
+    }
+    for (unsigned round = 0; round < 4; round++)
+        for (unsigned s = 0; s < AB_ARRAY_LEN(sizes); s++) {
+            for (uint32_t i = 0; i < AT_ONCE; i++)
+                ask(t, &live[i], sizes[s]);
+            drop_all(t, AT_ONCE);
+            for (uint32_t i = 0; i < AT_ONCE; i++) {
+                struct ab_ask zeroed = {.call = AB_CALL_ZEROED, .size = sizes[s]};
+                live[i].ref = ab_checker_ask(&t->checker, t->target->heap, &zeroed);
+                t->report->work++;
+            }
+            drop_all(t, AT_ONCE);
+        }
+}
+
+static void fail_overflow(struct ab_trial *t, size_t n, size_t m)
+{
+    struct ab_words w = {.n = 0};
+    ab_words_pair(&w, "calloc(", n);
+    ab_words_pair(&w, ", ", m);
+    ab_words_add(&w, ") gave a block, though the product is more than a size_t holds");
+    ab_trial_fail(t, &w);
+}
+
+void ab_check_overflow(struct ab_trial *t)
+{
+    const struct ab_malloc_calls *c = &t->target->calls;
+    if (c->calloc == NULL) {
+        ab_trial_skip(t, "it has no calloc");
+        return;
+    }
+    for (unsigned shift = 1; shift < 32; shift++) {
+        /* Products that come out as 0, as 1 << shift and as nearly SIZE_MAX. */
+        size_t n = (size_t)1 << (63 - shift), m = (size_t)1 << (shift + 1);
+        if (c->calloc(n, m) != NULL)
+            fail_overflow(t, n, m);
+        if (c->calloc(n + 1, m) != NULL)
+            fail_overflow(t, n + 1, m);
+        if (c->calloc(SIZE_MAX / m + 2, m) != NULL)
+            fail_overflow(t, SIZE_MAX / m + 2, m);
+        t->report->work += 3;
+    }
+}
+
+void ab_check_zero_size(struct ab_trial *t)
+{
+    enum ab_call calls[AB_CALL_COUNT];
+    uint32_t n = ab_trial_calls(t, calls);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < LIVE_MAX / 2; k++) {
+            struct ab_ask nothing = {calls[i], calls[i] >= AB_CALL_ALIGNED ? 64 : 0, 0};
+            live[k] = (struct live){
+                ab_checker_ask(&t->checker, t->target->heap, &nothing), 0};
+            t->report->work++;
+            if (k == LIVE_MAX / 2 - 1)
+                drop_all(t, LIVE_MAX / 2);
+        }
+}
+
+void ab_check_errno(struct ab_trial *t)
+{
+    static const size_t sizes[] = {1, 64, 1000, 4096, 65536, 300000, 4 << 20};
+    enum { MARK = 4711 };
+    if (!ab_target_is_malloc(t->target)) {
+        ab_trial_skip(t, "a heap promises nothing for errno");
+        return;
+    }
+    for (unsigned i = 0; i < 20 * AB_ARRAY_LEN(sizes); i++) {
+        ask(t, &live[0], sizes[i % AB_ARRAY_LEN(sizes)]);
+        errno = MARK;
+        drop_all(t, 1);
+        t->report->work++;
+        if (errno == MARK)
+            continue;
+        struct ab_words w = {.n = 0};
+        ab_words_pair(&w, "free of a block of ", live[0].size);
+        ab_words_pair(&w, " bytes changed errno to ", (uint64_t)errno);
+        ab_trial_fail(t, &w);
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An allocator as the checks see it: hooks of a heap, or the eight functions of a malloc behind
+ * the same calls. Every request has a spelling, so that a failure names the exact call that shows
+ * it.
+ */
+#ifndef AB_WORKER_CHECKS_TARGET_H
+#define AB_WORKER_CHECKS_TARGET_H
+
+#include "allocators/ab_backend.h"
+#include "worker/checks/message.h"
+
+#include <stdbool.h>
+
+struct ab_malloc_calls { /* of the malloc boundary; NULL = it has none */
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*realloc)(void *, size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    size_t (*usable_size)(void *);
+};
+
+struct ab_target {
+    const struct ab_backend *hooks; /* of a heap, else NULL */
+    struct ab_heap *heap;
+    struct ab_malloc_calls calls;   /* of a malloc */
+    uint64_t traits;                /* enum ab_trait */
+};
+
+enum ab_call {
+    AB_CALL_ALLOC,
+    AB_CALL_ZEROED,
+    AB_CALL_ALIGNED, /* memalign */
+    AB_CALL_C11,     /* aligned_alloc; malloc boundary only, like the next */
+    AB_CALL_POSIX,   /* posix_memalign */
+    AB_CALL_COUNT
+};
+
+struct ab_ask {
+    enum ab_call call;
+    size_t align; /* of the aligned calls, else 0 */
+    size_t size;
+};
+
+bool ab_target_is_malloc(const struct ab_target *t);
+bool ab_target_has(const struct ab_target *t, enum ab_call call);
+bool ab_target_can_resize(const struct ab_target *t);
+bool ab_target_can_free(const struct ab_target *t); /* and gives back what it frees */
+
+/* `heap` is the calling thread's, of a malloc ignored. */
+ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask);
+ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
+                        const size_t sizes[2]); /* old, new */
+void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size);
+/* SIZE_MAX = it does not say. */
+size_t ab_target_usable(const struct ab_target *t, struct ab_heap *heap, ab_ref ref);
+/* NULL for a stale handle. */
+void *ab_target_address(const struct ab_target *t, struct ab_heap *heap, ab_ref ref);
+
+/* "memalign(256, 256)", "alloc_aligned(256, 256)"; "realloc(100 -> 200)". */
+void ab_words_ask(struct ab_words *w, const struct ab_target *t, const struct ab_ask *ask);
+void ab_words_resize(struct ab_words *w, const struct ab_target *t, const size_t sizes[2]);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the loops note, out of line, and how a worker says that it must stop. No stdio: texts are
+ * joined by hand into the run block.
+ */
+#include "worker/worker.h"
+
+#include "worker/preflight.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *ab_worker_number(char *buf, uint64_t n)
+{
+    char *p = buf + 23;
+    *p = 0;
+    do {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return p;
+}
+
+_Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
+{
+    struct ab_run_report *report = &w->block->report;
+    size_t used = 0;
+    va_list parts;
+    va_start(parts, failure);
+    for (const char *s = va_arg(parts, const char *); s != NULL; s = va_arg(parts, const char *))
+        while (*s != 0 && used + 1 < sizeof report->reason)
+            report->reason[used++] = *s++;
+    va_end(parts);
+    report->reason[used] = 0;
+    report->failure = failure;
+    *(volatile uint32_t *)&report->state = AB_WORKER_FAILED;
+    _exit(1);
+}
+
+int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
+{
+    static const int8_t kinds[16] = {
+        [AB_CODE_FREE] = AB_OP_FREE,
+        [AB_CODE_ALLOC] = AB_OP_ALLOC,
+        [AB_CODE_ALLOC | AB_CODE_TOUCHED] = AB_OP_ALLOC,
+        [AB_CODE_ALLOC_ZEROED] = AB_OP_ALLOC_ZEROED,
+        [AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ZEROED,
+        [AB_CODE_ALLOC_ALIGNED] = AB_OP_ALLOC_ALIGNED,
+        [AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ALIGNED,
+        [AB_CODE_RESIZE] = AB_OP_RESIZE,
+        [AB_CODE_RESIZE | AB_CODE_TOUCHED] = AB_OP_RESIZE,
+        [AB_CODE_TOUCH] = -1,
+        [AB_CODE_ACCESS] = AB_OP_ACCESS,
+        [AB_CODE_RESET] = AB_OP_RESET,
+        [8] = -1,
+        [AB_CODE_WAIT] = -1,
+        [AB_CODE_PUBLISH] = -1,
+        [AB_CODE_WIDE] = -1,
+    };
+    unsigned code = AB_OP_CODE(op);
+    if (code == AB_CODE_WIDE)
+        code = w->wide[AB_OP_SIZE(op)].code & 15u;
+    return kinds[code];
+}
+
+bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op)
+{
+    if (AB_OP_CODE(op) != AB_CODE_WIDE)
+        return false;
+    const struct ab_wide *wide = &w->wide[AB_OP_SIZE(op)];
+    return (wide->flags & AB_WIDE_MAY_FAIL) != 0 && (wide->code & 7) != AB_CODE_RESIZE;
+}
+
+uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
+{
+    unsigned code = AB_OP_CODE(op);
+    if (code == AB_CODE_FREE || code == AB_CODE_ACCESS) /* the slot is nobody else's before this
+                                                           lane's next op */
+        return AB_SLOT_SIZE(&w->slots[AB_OP_SLOT(op)]);
+    if (code == AB_CODE_RESET)
+        return 0;
+    if (code == AB_CODE_WIDE)
+        return w->wide[AB_OP_SIZE(op)].size;
+    return (code & 7) == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op)) : AB_OP_SIZE(op);
+}
+
+void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
+{
+    if (size == 0 || lane->first_null_op != UINT32_MAX)
+        return; /* NULL for size 0 is legal */
+    lane->first_null_op = lane->w->first + lane->op;
+    lane->first_null_size = size;
+    lane->is_null_of_fault = ab_worker_was_faulty();
+}
+
+static uint32_t least_worst(const struct ab_tail *tail)
+{
+    uint32_t least = 0;
+    for (uint32_t i = 1; i < tail->n_worst; i++)
+        if (tail->worst[i].ticks < tail->worst[least].ticks)
+            least = i;
+    return least;
+}
+
+void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op)
+{
+    uint32_t at = tail->n_worst;
+    if (at < AB_WORST_MAX)
+        tail->n_worst++;
+    else if (op->ticks <= tail->worst[at = least_worst(tail)].ticks)
+        return;
+    tail->worst[at] = *op;
+}
+
+void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
+{
+    const struct ab_run_request *r = &lane->w->block->request;
+    uint64_t ticks = lane->delta;
+    tail->n_slow++;
+    tail->n_1us += ticks >= r->tail_1us_ticks;
+    tail->n_10us += ticks >= r->tail_10us_ticks;
+    tail->n_100us += ticks >= r->tail_100us_ticks;
+    if (ticks > tail->max_ticks)
+        tail->max_ticks = ticks;
+    uint64_t size = ab_worker_op_size(lane->w, lane->ops[lane->op]);
+    uint32_t position = lane->w->first + lane->op;
+    ab_tail_keep(tail, &(struct ab_worst){.ticks = ticks, .size = size, .position = position});
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+#include "worker/memory/memory.h"
+
+#include "base/bits.h"
+#include "worker/memory/footprint.h"
+#include "wire/memory_report.h"
+#include "worker/memory/memory_pass.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* Readings a tape (once to twice as many), and pages of text that an untouched library may still
+ * fault in: more than that in file mappings is the allocator's own doing. */
+enum { READINGS = 2000, STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+
+/* ---- memory of ours: shared, so in no footprint, and written before the baseline ---- */
+
+static void *map(struct ab_worker *w, size_t bytes)
+{
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                   -1, 0);
+    if (p == MAP_FAILED)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the books of the memory pass", NULL);
+    for (size_t i = 0; i < bytes; i += 4096)
+        ((volatile char *)p)[i] = 0;
+    return p;
+}
+
+static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    m->book.n_slots = w->image->n_slots;
+    m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
+    ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
+}
+
+static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    struct ab_memory_report *r =
+        (struct ab_memory_report *)((char *)w->block + w->block->request.memory_offset);
+    m->report = r;
+    memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
+    memset(r->points, 0, sizeof r->points);
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        r->drained_bytes[i] = AB_MEMORY_UNKNOWN;
+    r->page_bytes = m->footprint.page_bytes;
+    r->n_points = 0;
+}
+
+void ab_memory_open(struct ab_worker *w)
+{
+    if (w->block->request.pass != AB_PASS_MEMORY)
+        return;
+    struct ab_memory_pass *m = map(w, sizeof *m);
+    w->memory = m;
+    ab_footprint_open(&m->footprint);
+    ab_residency_open(&m->residency);
+    open_report(w, m);
+    open_book(w, m);
+    uint32_t n_ops = w->image->n_ops;
+    m->interval = n_ops / READINGS > 0 ? n_ops / READINGS : 1;
+    m->point_interval = (n_ops / m->interval / (AB_MEMORY_POINTS_SPACED - 2) + 1) * m->interval;
+    uint32_t granularity = ab_footprint_granularity(&m->footprint);
+    if (granularity == UINT32_MAX)
+        m->report->flags |= AB_MEMORY_UNREADABLE;
+    else
+        m->report->granularity_pages = granularity;
+}
+
+/* ---- the baseline ---- */
+
+void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
+{
+    if (w->memory == NULL)
+        return;
+    ab_introspect_malloc(&w->memory->introspect, malloc_function);
+    w->memory->has_usable = true;
+}
+
+/* By the cheap way where it is exact, else by the dear one; 0 when neither can be read. */
+static uint64_t private_now(const struct ab_memory_pass *m)
+{
+    struct ab_footprint_detail detail;
+    uint64_t bytes = 0;
+    if (m->report->granularity_pages == 0)
+        return ab_footprint_read(&m->footprint, &bytes) ? bytes : 0;
+    return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
+}
+
+static uint64_t count_lost(const struct ab_memory_pass *m)
+{
+    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
+    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
+}
+
+/* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
+static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    m->baseline.cap = private_now(m) / m->footprint.page_bytes + 1024;
+    m->baseline.runs = map(w, m->baseline.cap * sizeof m->baseline.runs[0]);
+    if (!ab_residency_snapshot(&m->residency, &m->baseline))
+        m->report->flags |= AB_MEMORY_NO_PAGES;
+}
+
+void ab_memory_before_open(struct ab_worker *w)
+{
+    if (w->memory == NULL)
+        return;
+    take_baseline(w, w->memory);
+    w->memory->before_open_bytes = private_now(w->memory);
+}
+
+void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
+                          struct ab_heap *heap)
+{
+    struct ab_memory_pass *m = w->memory;
+    if (m == NULL)
+        return;
+    uint64_t now = private_now(m);
+    if (now > m->before_open_bytes)
+        m->opened_bytes = now - m->before_open_bytes;
+    ab_introspect_heap(&m->introspect, backend, heap);
+    m->has_usable = backend->usable_size != NULL;
+    if ((backend->traits & AB_TRAIT_MOVES) != 0)
+        m->report->flags |= AB_MEMORY_MOVES;
+}
+
+void ab_memory_touch_stack(void)
+{
+    volatile char stack[STACK_BYTES];
+    for (size_t i = 0; i < sizeof stack; i += 4096)
+        stack[i] = 0;
+}
+
+static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
+
+void ab_memory_begin(struct ab_worker *w)
+{
+    struct ab_memory_pass *m = w->memory;
+    uint64_t ignored;
+    if (m == NULL)
+        return;
+    m->phases = ab_tape_phases(w->image);
+    m->n_phases = w->image->n_phases;
+    ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
+    if (m->baseline.runs == NULL) /* of a malloc; that of a heap is from before it opened */
+        take_baseline(w, m);
+    m->lost_before = count_lost(m);
+    ab_footprint_read_detail(&m->footprint, &m->base_detail);
+    if (!ab_footprint_read(&m->footprint, &m->base_bytes))
+        m->report->flags |= AB_MEMORY_UNREADABLE;
+    m->base_detail.private_bytes -= m->opened_bytes;
+    m->base_bytes -= m->opened_bytes;
+    m->report->baseline_bytes = m->base_bytes;
+    begin_phase(m, 0);
+}
+
+/* ---- readings ---- */
+
+static uint64_t above(uint64_t bytes, uint64_t base)
+{
+    return bytes > base ? bytes - base : 0;
+}
+
+static void keep_most(uint64_t *most, uint64_t bytes, uint64_t base)
+{
+    if (above(bytes, base) > *most)
+        *most = above(bytes, base);
+}
+
+uint64_t ab_memory_footprint(struct ab_memory_pass *m)
+{
+    uint64_t bytes;
+    if (ab_footprint_read(&m->footprint, &bytes))
+        return above(bytes + m->lost_bytes, m->base_bytes);
+    m->report->flags |= AB_MEMORY_UNREADABLE;
+    return AB_MEMORY_UNKNOWN;
+}
+
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m)
+{
+    m->lost_bytes = above(count_lost(m), m->lost_before);
+    return ab_memory_footprint(m);
+}
+
+static void walk_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    struct ab_page_tally t;
+    ab_page_walk(&m->walk, &m->book, &t);
+    s->live_bytes = t.live;
+    s->internal_bytes = t.internal;
+    s->external_bytes = t.external;
+    s->untouched_bytes = t.untouched;
+    s->baseline_bytes = t.baseline;
+    s->n_stretches = t.n_stretches;
+    m->report->flags |= t.is_overlapping ? AB_MEMORY_OVERLAP : 0;
+    m->report->flags |= t.is_unreadable ? AB_MEMORY_NO_PAGES : 0;
+}
+
+static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    struct ab_footprint_detail now;
+    struct ab_memory_report *r = m->report;
+    s->is_checked = 1;
+    s->footprint_bytes = ab_memory_footprint_exact(m);
+    if (ab_footprint_read_detail(&m->footprint, &now)) {
+        s->exact_bytes = above(now.private_bytes + m->lost_bytes, m->base_detail.private_bytes);
+        keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes);
+        keep_most(&r->shared_bytes, now.file_bytes, m->base_detail.file_bytes + FILE_SLACK_BYTES);
+        keep_most(&r->hugetlb_bytes, now.hugetlb_bytes, m->base_detail.hugetlb_bytes);
+        keep_most(&r->swapped_bytes, now.swap_bytes, m->base_detail.swap_bytes);
+    }
+    if ((r->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) == 0)
+        walk_pages(m, s);
+    ab_introspect_ask(&m->introspect, &s->allocated_bytes, &s->mapped_bytes);
+}
+
+static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    const struct ab_block_book *b = &m->book;
+    const uint64_t unknown = AB_MEMORY_UNKNOWN;
+    *s = (struct ab_memory_state){
+        .position = m->clock,
+        .requested_bytes = b->requested_bytes,
+        .usable_bytes = m->has_usable ? b->usable_bytes : unknown,
+        .footprint_bytes = ab_memory_footprint(m),
+        .exact_bytes = unknown,
+        .live_bytes = unknown,
+        .internal_bytes = unknown,
+        .external_bytes = unknown,
+        .untouched_bytes = unknown,
+        .baseline_bytes = unknown,
+        .n_stretches = unknown,
+        .allocated_bytes = unknown,
+        .mapped_bytes = unknown,
+    };
+    m->report->flags |= m->has_usable && b->is_usable_less ? AB_MEMORY_USABLE_LESS : 0;
+}
+
+static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    struct ab_memory_report *r = m->report;
+    if (r->n_points >= AB_MEMORY_POINTS_SPACED)
+        return;
+    r->points[r->n_points++] = (struct ab_memory_point){.position = s->position,
+                                                        .requested_bytes =
+                                                            s->requested_bytes,
+                                                        .usable_bytes = s->usable_bytes,
+                                                        .footprint_bytes = s->footprint_bytes};
+}
+
+static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s, bool is_live_peak)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    struct ab_memory_state *peak = &phase->at[AB_AT_FOOTPRINT_PEAK], *checked = &m->checked_peak;
+    if (is_live_peak)
+        phase->at[AB_AT_LIVE_PEAK] = *s;
+    if (s->footprint_bytes == AB_MEMORY_UNKNOWN)
+        return;
+    if (s->footprint_bytes > phase->rss_peak_bytes)
+        phase->rss_peak_bytes = s->footprint_bytes;
+    if (peak->position == AB_MEMORY_NEVER || s->footprint_bytes > peak->footprint_bytes)
+        *peak = *s;
+    if (s->is_checked && (checked->position == AB_MEMORY_NEVER ||
+                          s->footprint_bytes > checked->footprint_bytes))
+        *checked = *s;
+}
+
+/* What was looked up stands for a peak that is at most 1 % above it. */
+static void settle_peak(struct ab_memory_pass *m)
+{
+    struct ab_memory_state *peak = &m->report->phases[m->phase].at[AB_AT_FOOTPRINT_PEAK];
+    const struct ab_memory_state *checked = &m->checked_peak;
+    if (checked->position != AB_MEMORY_NEVER && peak->position != AB_MEMORY_NEVER &&
+        checked->footprint_bytes >= peak->footprint_bytes - peak->footprint_bytes / 100)
+        *peak = *checked;
+}
+
+/* Where the run before saw its peaks, and where this one comes near that and higher than so far: an
+ * allocator that draws lots has its peak elsewhere each time. */
+static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    uint64_t mark = marks->footprint_bytes[m->phase], now = s->footprint_bytes;
+    uint64_t so_far = m->checked_peak.position == AB_MEMORY_NEVER ? 0
+                                                                   : m->checked_peak.footprint_bytes;
+    if (m->report->is_scout)
+        return false;
+    if (m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+        return true;
+    return now != AB_MEMORY_UNKNOWN && mark != AB_MEMORY_UNKNOWN && now >= mark - mark / 64 &&
+           now > so_far + so_far / 128;
+}
+
+/* Reads the footprint here; at the end of a phase and its peaks this is a checkpoint. */
+static void visit(struct ab_memory_pass *m, bool is_end)
+{
+    struct ab_memory_report *r = m->report;
+    struct ab_memory_phase *phase = &r->phases[m->phase];
+    struct ab_memory_state s;
+    read_state(m, &s);
+    if (is_checkpoint(m, &s) || (is_end && !r->is_scout))
+        look_closer(m, &s);
+    note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
+    if (is_end) {
+        phase->at[AB_AT_END] = s;
+        settle_peak(m);
+    }
+    if (m->clock >= m->next_reading) {
+        m->next_reading = m->clock - m->clock % m->interval + m->interval;
+        phase->n_readings++;
+        phase->requested_sum += s.requested_bytes;
+        phase->footprint_sum += s.footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s.footprint_bytes;
+    }
+    if (m->clock >= m->next_point || (is_end && m->phase + 1 == m->n_phases)) {
+        m->next_point = m->clock - m->clock % m->point_interval + m->point_interval;
+        add_point(m, &s);
+    }
+    if (s.requested_bytes > m->read_peak_bytes)
+        m->read_peak_bytes = s.requested_bytes;
+}
+
+static void begin_phase(struct ab_memory_pass *m, uint32_t index)
+{
+    struct ab_memory_phase *phase = &m->report->phases[index];
+    m->phase = index;
+    m->clock = m->phases[index].begin;
+    phase->live_peak_bytes = m->book.requested_bytes;
+    phase->live_peak_at = m->clock;
+    for (unsigned i = 0; i < AB_AT_COUNT; i++)
+        phase->at[i].position = AB_MEMORY_NEVER;
+    m->checked_peak.position = AB_MEMORY_NEVER;
+    visit(m, false);
+}
+
+/* Phases without an op end where they begin. */
+static void end_phases(struct ab_memory_pass *m)
+{
+    while (m->phase < m->n_phases && m->clock == m->phases[m->phase].end) {
+        visit(m, true);
+        if (m->phase + 1 == m->n_phases)
+            break;
+        begin_phase(m, m->phase + 1);
+    }
+}
+
+/* ---- behind each op ---- */
+
+static void book_op(struct ab_worker *w, struct ab_memory_pass *m, uint64_t word,
+                    const struct ab_given *given)
+{
+    unsigned code = AB_OP_CODE(word), flags = 0;
+    uint32_t slot = AB_OP_SLOT(word);
+    if (code == AB_CODE_WIDE) {
+        flags = w->wide[AB_OP_SIZE(word)].flags;
+        code = w->wide[AB_OP_SIZE(word)].code;
+    }
+    bool is_resize = (code & 7) == AB_CODE_RESIZE;
+    if (code == AB_CODE_FREE)
+        ab_book_drop(&m->book, slot);
+    else if (given->at != 0 && (is_resize || (flags & AB_WIDE_MAY_FAIL) == 0))
+        ab_book_put(&m->book, slot, given);
+}
+
+void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
+                     uint32_t n_skipped)
+{
+    struct ab_memory_pass *m = w->memory;
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    struct ab_given usable = *given;
+    if (!m->has_usable)
+        usable.usable = usable.size;
+    book_op(w, m, *op, &usable);
+    for (uint32_t i = 1; i <= n_skipped; i++)
+        if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
+            ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
+    uint64_t live = m->book.requested_bytes;
+    bool is_its_touch = AB_OP_CODE(*op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
+                        m->clock == phase->live_peak_at; /* of the block that made the peak */
+    m->clock += 1 + n_skipped;
+    if (live > phase->live_peak_bytes || is_its_touch) {
+        phase->live_peak_bytes = live;
+        phase->live_peak_at = m->clock;
+    }
+    bool is_new_peak = live >= m->read_peak_bytes + (64 << 10) &&
+                       live >= m->read_peak_bytes + m->read_peak_bytes / 100;
+    if (m->clock == m->phases[m->phase].end)
+        end_phases(m);
+    else if (m->clock >= m->next_reading || is_new_peak ||
+             m->clock == m->report->marks.live_peak[m->phase] ||
+             m->clock == m->report->marks.footprint_peak[m->phase])
+        visit(m, false);
+}

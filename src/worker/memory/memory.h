@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory pass: the footprint of the heap beside what its live blocks hold, over the whole tape.
+ * The loops (pass_body.h) carry out an op and tell it here; with several lanes they do so in the
+ * strict order, one at a time, so nothing in here is atomic. Nothing in this pass is timed.
+ *
+ * statm is read some 2,000 to 4,000 times, and whenever the live bytes reach a new peak. Live,
+ * usable and pages are known at each reading, so every peak that is seen is seen whole.
+ * Checkpoints look up what is too dear for that (page tables, mincore, the allocator's own
+ * figures): at the end of each phase, and at the two peaks of a phase where an earlier run of the
+ * same tape has found them.
+ */
+#ifndef AB_WORKER_MEMORY_MEMORY_H
+#define AB_WORKER_MEMORY_MEMORY_H
+
+#include "worker/memory/live_ledger.h"
+#include "worker/memory/introspect.h"
+#include "worker/worker.h"
+
+struct ab_memory_report;
+
+/* Maps all that the pass needs and opens what it reads. A no-op in other passes. */
+void ab_memory_open(struct ab_worker *w);
+/* Around the `open` of a heap: what it makes resident is the heap's footprint. */
+void ab_memory_before_open(struct ab_worker *w);
+void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
+                          struct ab_heap *heap);
+/* For the malloc boundary: who serves it. */
+void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function);
+/* The baseline: when all threads are there, before the first op. */
+void ab_memory_begin(struct ab_worker *w);
+
+/* Behind the op at `op` in the tape: what it gave (at = 0: nothing, or no such op) and how many
+ * ops behind it were passed over, frees that a bulk reset stood for. */
+void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
+                     uint32_t n_skipped);
+
+/* Behind the last op: frees what is live, waits and purges, and watches the footprint. */
+void ab_memory_drain(struct ab_worker *w);
+/* Stack pages that this thread may come to need, so that they are no footprint of anybody's. */
+void ab_memory_touch_stack(void);
+
+#endif

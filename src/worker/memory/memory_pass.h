@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of the memory pass, for the files that are it (memory.c, drain.c).
+ */
+#ifndef AB_WORKER_MEMORY_MEMORY_PASS_H
+#define AB_WORKER_MEMORY_MEMORY_PASS_H
+
+#include "worker/memory/footprint.h"
+#include "wire/memory_report.h"
+#include "worker/memory/residency.h"
+#include "worker/memory/memory.h"
+#include "worker/memory/page_walk.h"
+
+struct ab_memory_pass {
+    struct ab_memory_report *report;
+    const struct ab_phase *phases;
+    uint32_t n_phases;
+    struct ab_block_book book;
+    bool has_usable;
+    struct ab_introspect introspect;
+    struct ab_footprint footprint;
+    struct ab_residency residency;
+    struct ab_page_runs baseline; /* pages that were resident before the heap was */
+    struct ab_page_walk walk;
+    uint64_t lost_before, lost_bytes; /* pages of the baseline that went: before the first op, since */
+    uint64_t before_open_bytes, opened_bytes;
+    uint64_t base_bytes;                    /* by statm */
+    struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
+    uint32_t clock, phase;                  /* ops done; the phase that runs */
+    uint32_t interval, next_reading, point_interval, next_point;
+    uint64_t read_peak_bytes; /* most requested bytes at which the footprint was read */
+    struct ab_memory_state checked_peak; /* of this phase: the checkpoint of the largest footprint */
+};
+
+/* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
+uint64_t ab_memory_footprint(struct ab_memory_pass *m);
+/* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "worker/memory/residency.h"
+
+#include "base/bits.h"
+#include "worker/memory/footprint.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK_BYTES = 4096, LINE_BYTES = 128 };
+/* No heap is a mapping of so many bytes; the shadow of a sanitizer is, in tests. */
+#define SHADOW_BYTES (UINT64_C(1) << 42)
+
+/* One reader; on the stack they would be the footprint of whoever reads first. */
+static uint64_t entries[AB_RESIDENCY_PAGES_MAX];
+static bool are_there[AB_RESIDENCY_PAGES_MAX];
+static char chunk[CHUNK_BYTES];
+
+void ab_residency_open(struct ab_residency *r)
+{
+    r->pagemap_fd = ab_footprint_open_high("/proc/self/pagemap");
+    r->smaps_fd = ab_footprint_open_high("/proc/self/smaps");
+    r->page_log2 = ab_log2((uint64_t)sysconf(_SC_PAGESIZE));
+    memset(entries, 0, sizeof entries); /* resident from here on */
+    memset(are_there, 0, sizeof are_there);
+    memset(chunk, 0, sizeof chunk);
+}
+
+void ab_residency_close(struct ab_residency *r)
+{
+    if (r->pagemap_fd >= 0)
+        close(r->pagemap_fd);
+    if (r->smaps_fd >= 0)
+        close(r->smaps_fd);
+    r->pagemap_fd = r->smaps_fd = -1;
+}
+
+/* Present, of no file and of no shared mapping, and mapped here only: the zero page is not. */
+static bool is_private(uint64_t entry)
+{
+    const uint64_t present = UINT64_C(1) << 63, file = UINT64_C(1) << 61, own = UINT64_C(1) << 56;
+    return (entry & (present | file | own)) == (present | own);
+}
+
+bool ab_residency_read(const struct ab_residency *r, uint64_t first, uint32_t n, bool *is_there)
+{
+    const off_t at = (off_t)(first * sizeof entries[0]);
+    if (r->pagemap_fd < 0 || n > AB_RESIDENCY_PAGES_MAX ||
+        pread(r->pagemap_fd, entries, sizeof entries, at) < (ssize_t)(n * sizeof entries[0]))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        is_there[i] = is_private(entries[i]);
+    return true;
+}
+
+/* ---- what is resident now ---- */
+
+static bool add_page(struct ab_page_runs *runs, uint64_t page)
+{
+    if (runs->n > 0 && runs->runs[runs->n - 1].end == page) {
+        runs->runs[runs->n - 1].end++;
+        return true;
+    }
+    if (runs->n == runs->cap)
+        return false;
+    runs->runs[runs->n++] = (struct ab_page_run){page, page + 1};
+    return true;
+}
+
+/* The `wanted` resident pages of a mapping; what lies behind them is not looked at. */
+static bool add_mapping(const struct ab_residency *r, const struct ab_page_run *mapping,
+                        uint64_t wanted, struct ab_page_runs *out)
+{
+    uint64_t found = 0;
+    for (uint64_t first = mapping->begin; first < mapping->end && found < wanted;) {
+        uint64_t left = mapping->end - first;
+        uint32_t n = left < AB_RESIDENCY_PAGES_MAX ? (uint32_t)left : AB_RESIDENCY_PAGES_MAX;
+        if (!ab_residency_read(r, first, n, are_there))
+            return false;
+        for (uint32_t i = 0; i < n; i++)
+            if (are_there[i]) {
+                found++;
+                if (!add_page(out, first + i))
+                    return false;
+            }
+        first += n;
+    }
+    return true;
+}
+
+static bool read_hex(const char **s, uint64_t *out)
+{
+    const char *p = *s;
+    for (*out = 0; (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'f'); p++)
+        *out = *out * 16 + (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+    bool is_any = p != *s;
+    *s = p;
+    return is_any;
+}
+
+/* "55e0-55f0 r-xp …" begins a mapping; "Anonymous:   12 kB" says how much of it is of interest. */
+static bool read_line(const struct ab_residency *r, const char *line, struct ab_page_run *mapping,
+                      struct ab_page_runs *out)
+{
+    static const char key[] = "Anonymous:";
+    const char *s = line;
+    uint64_t begin, end, kib = 0;
+    if (read_hex(&s, &begin) && *s++ == '-' && read_hex(&s, &end) && *s == ' ') {
+        *mapping = (struct ab_page_run){begin >> r->page_log2, end >> r->page_log2};
+        return true;
+    }
+    if (strncmp(line, key, sizeof key - 1) != 0)
+        return true;
+    for (s = line + sizeof key - 1; *s == ' '; s++) {
+    }
+    for (; *s >= '0' && *s <= '9'; s++)
+        kib = kib * 10 + (uint64_t)(*s - '0');
+    uint64_t pages = kib >> (r->page_log2 - 10);
+    bool is_shadow = (mapping->end - mapping->begin) << r->page_log2 >= SHADOW_BYTES;
+    return pages == 0 || is_shadow || add_mapping(r, mapping, pages, out);
+}
+
+bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *out)
+{
+    struct ab_page_run mapping = {0, 0};
+    char line[LINE_BYTES];
+    size_t used = 0;
+    off_t at = 0;
+    ssize_t n;
+    out->n = 0;
+    if (r->smaps_fd < 0)
+        return false;
+    while ((n = pread(r->smaps_fd, chunk, sizeof chunk, at)) > 0) {
+        at += n;
+        for (ssize_t i = 0; i < n; i++) {
+            if (chunk[i] != '\n') {
+                if (used + 1 < sizeof line) /* the end of a long path is of no interest */
+                    line[used++] = chunk[i];
+                continue;
+            }
+            line[used] = 0;
+            used = 0;
+            if (!read_line(r, line, &mapping, out))
+                return false;
+        }
+    }
+    return n == 0 && mapping.end > 0;
+}
+
+uint64_t ab_page_runs_count(const struct ab_page_runs *runs)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < runs->n; i++)
+        n += runs->runs[i].end - runs->runs[i].begin;
+    return n;
+}
+
+bool ab_page_runs_have(const struct ab_page_runs *runs, uint64_t page)
+{
+    size_t low = 0, high = runs->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (runs->runs[middle].end <= page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < runs->n && runs->runs[low].begin <= page;
+}
+
+uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_runs *runs)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < runs->n; i++)
+        for (uint64_t first = runs->runs[i].begin; first < runs->runs[i].end;) {
+            uint64_t left = runs->runs[i].end - first;
+            uint32_t n = left < AB_RESIDENCY_PAGES_MAX ? (uint32_t)left : AB_RESIDENCY_PAGES_MAX;
+            if (!ab_residency_read(r, first, n, are_there))
+                return UINT64_MAX;
+            for (uint32_t k = 0; k < n; k++)
+                lost += !are_there[k];
+            first += n;
+        }
+    return lost;
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops, included once a call boundary (pass_malloc.c, pass_heap.c) with these macros set:
+ *   FACE                       struct of function pointers        FN(name)   name of an instance
+ *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
+ *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
+ *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
+ *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
+ * (handles are an instance of their own, so that addresses need not ask whether they are one)
+ *   CURSOR, CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)      optional, of an allocator that is
+ *                                                                 compiled in: see allocs
+ * A macro template, because a shared loop would have to call through one boundary to reach the
+ * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
+ */
+#include "base/bits.h"
+#include "base/clock.h"
+#include "worker/lanes.h"
+#include "worker/memory/memory.h"
+#include "worker/phase_meter.h"
+#include "worker/passes/touch.h"
+#include "worker/wait.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum timing { UNTIMED, FENCED, CHAINED };
+
+INLINE uint64_t FN(begin)(enum timing timing)
+{
+    return timing == FENCED ? ab_tick_begin() : 0;
+}
+
+INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
+{
+    if (timing == FENCED)
+        lane->delta = ab_tick_end() - begun;
+    if (timing == CHAINED) {
+        uint64_t now = ab_tick_end();
+        lane->delta = now - lane->chain;
+        lane->chain = now;
+    }
+}
+
+/* Stores what an allocation gave. False when it gave nothing. */
+INLINE bool FN(accept)(struct ab_lane *lane, struct ab_slot *slot, uintptr_t ref, size_t size)
+{
+    slot->ref = ref;
+    slot->size_seq = size;
+    if (AB_UNLIKELY(ref == 0))
+        ab_worker_note_null(lane, size);
+    return ref != 0;
+}
+
+INLINE void FN(resize)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, uint64_t size,
+                       unsigned flags, enum timing timing)
+{
+    if (!HAS_RESIZE(f) || slot->ref == 0)
+        return;
+    size_t old_size = slot->size_seq;
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
+    FN(end)(lane, timing, begun);
+    if (AB_UNLIKELY(ref == 0)) {
+        if ((flags & AB_WIDE_MAY_FAIL) == 0) /* else as in the program: the old block lives on */
+            ab_worker_note_null(lane, size);
+        return;
+    }
+    slot->ref = ref;
+    slot->size_seq = size;
+    if ((flags & AB_CODE_TOUCHED) != 0 && old_size < size)
+        ab_touch_pages(ADDRESS(f, ref), old_size, size);
+}
+
+INLINE void FN(alloc)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
+                      unsigned touched, enum timing timing)
+{
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALLOC(f, size);
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
+}
+
+INLINE void FN(alloc_zeroed)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
+                             unsigned touched, enum timing timing)
+{
+    if (!HAS_ZEROED(f)) {
+        slot->ref = 0;
+        return;
+    }
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ZEROED(f, size);
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+INLINE void FN(alloc_aligned)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
+                              const struct ab_wide *wide, enum timing timing)
+{
+    if (!HAS_ALIGNED(f)) {
+        slot->ref = 0;
+        return;
+    }
+    size_t size = wide->size;
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALIGNED(f, wide->align, size);
+    FN(end)(lane, timing, begun);
+    if (FN(accept)(lane, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+/* The program got NULL here. A back end that can serve it does so, and the block goes at once. */
+INLINE void FN(alloc_failing)(struct ab_lane *lane, FACE *f, const struct ab_wide *wide,
+                              enum timing timing)
+{
+    unsigned code = wide->code & 7;
+    uintptr_t ref = 0;
+    if ((code == AB_CODE_ALLOC_ZEROED && !HAS_ZEROED(f)) ||
+        (code == AB_CODE_ALLOC_ALIGNED && !HAS_ALIGNED(f)))
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ref = code == AB_CODE_ALLOC_ZEROED    ? CALL_ZEROED(f, wide->size)
+          : code == AB_CODE_ALLOC_ALIGNED ? CALL_ALIGNED(f, wide->align, wide->size)
+                                          : CALL_ALLOC(f, wide->size);
+    FN(end)(lane, timing, begun);
+    if (ref != 0)
+        CALL_FREE(f, ref, wide->size);
+}
+
+INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
+                     const struct ab_wide *wide, enum timing timing)
+{
+    unsigned code = wide->code & 7, touched = wide->code & AB_CODE_TOUCHED;
+    if (code == AB_CODE_RESIZE)
+        FN(resize)(lane, f, slot, wide->size, wide->flags | touched, timing);
+    else if ((wide->flags & AB_WIDE_MAY_FAIL) != 0)
+        FN(alloc_failing)(lane, f, wide, timing);
+    else if (code == AB_CODE_ALLOC)
+        FN(alloc)(lane, f, slot, wide->size, touched, timing);
+    else if (code == AB_CODE_ALLOC_ZEROED)
+        FN(alloc_zeroed)(lane, f, slot, wide->size, touched, timing);
+    else
+        FN(alloc_aligned)(lane, f, slot, wide, timing);
+}
+
+/* Where handles must be resolved, that is part of what an access costs. */
+INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum ab_access how,
+                       enum timing timing)
+{
+    if (slot->ref == 0)
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ab_access_line(ADDRESS(f, slot->ref), how);
+    FN(end)(lane, timing, begun);
+}
+
+/* Aligned requests and what goes through the side table: too rare to be in the loop. */
+INLINE void FN(rare)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slot,
+                     enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    uint32_t operand = AB_OP_SIZE(op);
+    if (code == AB_CODE_WIDE) {
+        FN(wide)(lane, f, slot, &lane->wide[operand], timing);
+        return;
+    }
+    struct ab_wide aligned = {.size = AB_ALIGNED_SIZE(operand),
+                              .align = UINT64_C(1) << AB_ALIGNED_LOG2(operand),
+                              .code = (uint16_t)code};
+    FN(alloc_aligned)(lane, f, slot, &aligned, timing);
+}
+
+static __attribute__((noinline)) void FN(rare_untimed)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, UNTIMED);
+}
+
+static __attribute__((noinline)) void FN(rare_fenced)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                      struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, FENCED);
+}
+
+static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, CHAINED);
+}
+
+/* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
+ * offset plus the code, so a constant displacement takes the place of a mask. */
+INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
+{
+    return (struct ab_slot *)(at - code);
+}
+
+/* What only a lane among others does; rare enough to be out of the loop. */
+INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
+{
+    if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
+        ab_gauge_set(lane, &lane->published, AB_OP_SIZE(op));
+    else
+        ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
+}
+
+/* True when the bulk reset made lane->n_spared frees behind it needless. */
+INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
+{
+    if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
+        return false;
+    uint64_t begun = FN(begin)(timing);
+    CALL_RESET(f);
+    FN(end)(lane, timing, begun);
+    lane->n_spared = AB_OP_SIZE(op);
+    return true;
+}
+
+/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
+ * that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+                           enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    char *at = (char *)slots + (uint32_t)op;
+    if (code == AB_CODE_FREE) {
+        struct ab_slot *slot = FN(slot)(at, AB_CODE_FREE);
+        uintptr_t ref = slot->ref;
+        uint64_t begun = FN(begin)(timing);
+        CALL_FREE(f, ref, slot->size_seq);
+        FN(end)(lane, timing, begun);
+        return false;
+    }
+    if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
+        FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
+                  timing);
+        return false;
+    }
+    struct ab_slot *slot = FN(slot)(at, code);
+    switch (code) {
+    case AB_CODE_ALLOC:
+        FN(alloc)(lane, f, slot, AB_OP_SIZE(op), 0, timing);
+        break;
+    case AB_CODE_ALLOC_ZEROED:
+    case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
+        FN(alloc_zeroed)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_RESIZE:
+    case AB_CODE_RESIZE | AB_CODE_TOUCHED:
+        FN(resize)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_TOUCH:
+        if (slot->ref != 0 && slot->size_seq > 0)
+            ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    case AB_CODE_ACCESS:
+        FN(access)(lane, f, slot, AB_OP_SIZE(op), timing);
+        break;
+    case AB_CODE_WAIT:
+    case AB_CODE_PUBLISH:
+        FN(meet)(lane, op);
+        break;
+    case AB_CODE_RESET:
+        return FN(reset)(lane, f, op, timing);
+    default:
+        if (timing == UNTIMED)
+            FN(rare_untimed)(lane, f, op, slot);
+        else if (timing == FENCED)
+            FN(rare_fenced)(lane, f, op, slot);
+        else
+            FN(rare_chained)(lane, f, op, slot);
+    }
+    return false;
+}
+
+#define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
+
+INLINE void FN(prefetch)(const struct ab_slot *slots, const uint64_t *op)
+{
+    __builtin_prefetch((const char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1); /* same line */
+}
+
+#ifdef CURSOR
+#define ALLOC_NEXT(f, cursor, size) FN(alloc_next)((f), &(cursor), (size))
+/* What is handed out from stays in registers from one allocation to the next, as it does in a
+ * program's own loop; only when that is used up is the allocator itself asked. */
+INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
+{
+    uintptr_t ref = CURSOR_ALLOC(cursor, size);
+    if (AB_LIKELY(ref != 0))
+        return ref;
+    CURSOR_END(f, cursor);
+    ref = CALL_ALLOC(f, size);
+    *cursor = CURSOR_OF(f);
+    return ref;
+}
+#else
+#define ALLOC_NEXT(f, cursor, size) CALL_ALLOC((f), (size))
+#endif
+
+#ifdef OBJECT
+#define PREFETCH_NEXT(slots, op) ((void)0) /* compiled in: it takes as long as what is measured */
+#else
+#define PREFETCH_NEXT(slots, op) FN(prefetch)((slots), (op))
+#endif
+
+/* Plain allocations in a row, of the one code: no dispatch between them, so that what is timed is
+ * the allocator rather than the loop. Returns where they end, end[i] with i up to 0. */
+INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, ptrdiff_t i,
+                            const unsigned code)
+{
+    char *slots = (char *)lane->slots;
+#ifdef CURSOR
+    CURSOR cursor = CURSOR_OF(f);
+#endif
+    do {
+        PREFETCH_NEXT(lane->slots, &end[i]);
+        /* Halves, because a load costs less than a shift; in the order of both our processors. */
+        const uint32_t *halves = (const uint32_t *)&end[i];
+        uint64_t offset = (uint64_t)halves[0] - code;
+        if (offset % sizeof(struct ab_slot) != 0)
+            break;
+        size_t size = halves[1];
+        uintptr_t ref = ALLOC_NEXT(f, cursor, size);
+        if (AB_LIKELY(FN(accept)(lane, (struct ab_slot *)(slots + offset), ref, size)) &&
+            (code & AB_CODE_TOUCHED) != 0)
+            ab_touch_first(ADDRESS(f, ref));
+    } while (++i < 0);
+#ifdef CURSOR
+    CURSOR_END(f, &cursor);
+#endif
+    return i;
+}
+
+/* The loop of phases that are full of rows of allocations; in others it costs more than it saves. */
+static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane, FACE *f,
+                                                           uint32_t begin, uint32_t stop)
+{
+    const uint64_t *end = lane->ops + stop;
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop;
+    while (i < 0) {
+        unsigned code = AB_OP_CODE(end[i]);
+        FN(prefetch)(lane->slots, &end[i]);
+        if (code == AB_CODE_ALLOC) {
+            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC);
+        } else if (code == (AB_CODE_ALLOC | AB_CODE_TOUCHED)) {
+            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC | AB_CODE_TOUCHED);
+        } else {
+            if (FN(run_op)(lane, f, end[i], lane->slots, UNTIMED))
+                i += (ptrdiff_t)lane->n_spared;
+            i++;
+        }
+    }
+    return stop + (uint32_t)i;
+}
+
+static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane, FACE *f,
+                                                            uint32_t begin, uint32_t stop)
+{
+    struct ab_slot *slots = lane->slots;
+    const uint64_t *end = lane->ops + stop;
+    __asm__("" : "+r"(end)); /* to be kept, not to be added up anew for each op */
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    while (i < 0) {
+        FN(prefetch)(slots, &end[i]);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
+    }
+    return stop + (uint32_t)i;
+}
+
+/* Where it stopped: `end`, or behind it when a reset passed over what is there. */
+INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    return lane->is_in_rows ? FN(untimed_rows)(lane, f, begin, end)
+                            : FN(untimed_mixed)(lane, f, begin, end);
+}
+
+/* In chunks, so that the parent knows about where a crash happened. */
+static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        uint32_t stop = end - i > lane->chunk_ops ? i + lane->chunk_ops : end;
+        *lane->progress = i;
+        lane->op = i;
+        i = FN(untimed)(lane, f, i, stop);
+    }
+}
+
+/* The syscalls before a phase leave the loop out of the caches; a phase of one reset would be timed
+ * fetching it. Two ops that do nothing, on a slot of their own, bring it back, and the first op of the
+ * phase. Nothing of the allocator's is touched. */
+static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin)
+{
+    static const uint64_t nothing[2 + PREFETCH_DISTANCE] = {
+        AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_TOUCH_NONE),
+        AB_OP_MAKE(AB_CODE_RESET, 1, 0), /* 1: not at once, one by one; 0 of them */
+    };
+    struct ab_slot none = {0}, *slots = lane->slots;
+    const uint64_t *ops = lane->ops;
+    lane->ops = nothing;
+    lane->slots = &none;
+    FN(untimed_range)(lane, f, 0, 2);
+    lane->ops = ops;
+    lane->slots = slots;
+    (void)*(const volatile uint64_t *)&ops[begin];
+    (void)*(const volatile bool *)&lane->w->phases[phase].is_measured;
+    (void)*(const volatile unsigned *)&lane->w->block->request.pass;
+}
+
+static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    const struct ab_worker *w = lane->w;
+    uint32_t n = w->block->request.n_samples, i = begin, first = w->first;
+    for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < first + end; s++) {
+        uint32_t at = w->positions[s] - first;
+        if (i <= at)
+            i = FN(untimed)(lane, f, i, at);
+        if (i > at)
+            continue; /* passed over by a reset: not timed */
+        *lane->progress = at;
+        lane->op = at;
+        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
+        i = at + 1;
+        if (FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED))
+            i += lane->n_spared;
+        uint64_t stored = lane->delta + 1;
+        w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+        w->classes[s] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, lane->ops[at]));
+    }
+    if (i < end)
+        FN(untimed)(lane, f, i, end);
+}
+
+static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
+                           struct ab_tail *tails)
+{
+    uint64_t slow = lane->w->block->request.tail_ticks;
+    lane->chain = ab_tick_end();
+    for (uint32_t i = begin; i < end;) {
+        uint64_t op = lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        lane->delta = 0;
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
+        int kind = ab_worker_op_kind(lane->w, op);
+        if (kind >= 0) {
+            tails[kind].n++;
+            if (AB_UNLIKELY(lane->delta >= slow)) {
+                ab_worker_note_slow(lane, &tails[kind]);
+                lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+            }
+        }
+        if (lane->is_counting)
+            ab_lane_count_live(lane, ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
+        else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
+            lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
+    }
+}
+
+/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
+{
+    int kind = ab_worker_op_kind(lane->w, op);
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0 || ab_worker_is_refused(lane->w, op))
+        return;
+    given->at = (uintptr_t)ADDRESS(f, slot->ref);
+    given->size = AB_SLOT_SIZE(slot);
+    given->usable = HAS_USABLE(f) ? CALL_USABLE(f, slot->ref) : AB_UNKNOWN;
+}
+
+static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        const uint64_t *op = &lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        uint32_t n_skipped =
+            FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
+        struct ab_given given = {.lane = lane->index};
+        FN(look_at)(lane, f, *op, &given);
+        ab_memory_after(lane->w, op, &given, n_skipped);
+        i += 1 + n_skipped;
+    }
+}
+
+static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
+{
+    bool is_measured = lane->w->phases[phase].is_measured;
+    unsigned pass = lane->w->block->request.pass;
+    if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
+        FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
+    else if (pass == AB_PASS_LATENCY && is_measured)
+        FN(latency_range)(lane, f, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
+    else
+        FN(untimed_range)(lane, f, begin, end);
+}
+
+/* Its stretches of the global order, each when it is its turn. */
+static void FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    struct ab_order order;
+    uint32_t begin, end;
+    ab_order_begin(&order, lane->w, phase);
+    while (ab_order_next(&order, &begin, &end)) {
+        if (order.lane != lane->index)
+            continue;
+        ab_lane_take_turn(lane, order.turn);
+        FN(range)(lane, f, phase, begin, end);
+        ab_lane_end_turn(lane, phase, order.turn);
+    }
+}
+
+static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
+    struct ab_phase_meter meter;
+    lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
+    ab_lane_begin_phase(lane, phase);
+    ab_phase_meter_begin(&meter);
+    FN(rehearse)(lane, f, phase, begin[0]);
+    ab_phase_meter_start(&meter);
+    if (lane->is_strict)
+        FN(strict_phase)(lane, f, phase);
+    else
+        FN(range)(lane, f, phase, begin[0], begin[1]);
+    ab_phase_meter_end(&meter, &lane->reports[phase]);
+    ab_lane_end_phase(lane, phase);
+    ab_phase_meter_end_process(&meter, &lane->reports[phase]);
+}
+
+void FN(ab_pass)(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (lane->index == 0)
+        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
+    do {
+        for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
+            FN(phase)(lane, lane->face, i);
+    } while (ab_lanes_next_burst(lane));
+}
+
+#ifdef OBJECT
+/* Compiled in: the pre-flight goes op by op through the very loops that are timed. */
+void FN(ab_step)(struct ab_lane *lane, uint32_t at)
+{
+    lane->is_in_rows = !lane->is_in_rows; /* both, in turn */
+    FN(untimed)(lane, lane->face, at, at + 1);
+}
+#endif

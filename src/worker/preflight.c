@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pre-flight: the first ops of the tape through the checker, then every kind × alignment ×
+ * size class that the whole tape asks for, so that no broken allocator is timed unawares. Large
+ * blocks are filled at both ends only: this runs before each timing and must stay short. What a
+ * malloc does wrong beyond that is told as a caveat: known, and of no concern to this work.
+ */
+#include "worker/preflight.h"
+
+#include "base/bits.h"
+#include "worker/checks/checker.h"
+#include "worker/lanes.h"
+
+#include <string.h>
+
+enum { EDGE_BYTES = 8192, ALIGN_LOGS = 64, SAMPLES = 4 };
+
+struct verify {
+    struct ab_worker *w;
+    struct ab_lane *lane; /* one for all: nothing is timed here */
+    const struct ab_target *t;
+    struct ab_checker checker;
+    bool is_behind; /* the ops are done */
+};
+
+static struct verify preflight;
+
+static __attribute__((noreturn)) void fail(void *user, const char *what)
+{
+    struct verify *v = user;
+    char op[24];
+    if (v->is_behind)
+        ab_worker_fail(v->w, AB_FAILURE_CHECK, what, NULL);
+    ab_worker_fail(v->w, AB_FAILURE_CHECK, what, " (op ", ab_worker_number(op, v->lane->op), ")",
+                   NULL);
+}
+
+static _Noreturn void fail_null(struct verify *v, const struct ab_words *call, size_t size)
+{
+    char op[24];
+    ab_worker_note_null(v->lane, size);
+    v->w->block->report.verify.n_live = v->checker.shadow.n_live;
+    ab_worker_fail(v->w, AB_FAILURE_NULL, call->text, " returned NULL (op ",
+                   ab_worker_number(op, v->lane->op), ")", NULL);
+}
+
+static struct ab_ask ask_of(const struct ab_wide *op)
+{
+    unsigned code = op->code & 7;
+    enum ab_call call = code == AB_CODE_ALLOC_ZEROED    ? AB_CALL_ZEROED
+                        : code == AB_CODE_ALLOC_ALIGNED ? AB_CALL_ALIGNED
+                                                        : AB_CALL_ALLOC;
+    return (struct ab_ask){call, call == AB_CALL_ALIGNED ? op->align : 0, op->size};
+}
+
+static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab_wide *op)
+{
+    struct ab_ask ask = ask_of(op);
+    struct ab_words call = {.n = 0};
+    ab_ref ref = 0;
+    bool is_served = ab_target_has(v->t, ask.call);
+    if ((op->flags & AB_WIDE_MAY_FAIL) != 0) {
+        if (is_served && (ref = ab_target_ask(v->t, v->t->heap, &ask)) != 0)
+            ab_target_free(v->t, v->t->heap, ref, ask.size);
+        return;
+    }
+    if (is_served && (ref = ab_checker_ask(&v->checker, v->t->heap, &ask)) == 0 && ask.size > 0) {
+        ab_words_ask(&call, v->t, &ask);
+        fail_null(v, &call, ask.size);
+    }
+    slot->ref = ref;
+    slot->size_seq = ask.size;
+}
+
+/* From nothing there is nothing to keep: a block of size 0 of a heap is not followed. */
+static ab_ref resize_nothing(struct verify *v, struct ab_slot *slot, size_t size)
+{
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = size};
+    ab_checker_free(&v->checker, v->t->heap, slot->ref, 0);
+    return ab_checker_ask(&v->checker, v->t->heap, &ask);
+}
+
+static void verify_resize(struct verify *v, struct ab_slot *slot, const struct ab_wide *op)
+{
+    const size_t sizes[2] = {AB_SLOT_SIZE(slot), op->size};
+    struct ab_words call = {.n = 0};
+    if (!ab_target_can_resize(v->t) || slot->ref == 0)
+        return;
+    ab_ref ref = sizes[0] == 0 ? resize_nothing(v, slot, op->size)
+                               : ab_checker_resize(&v->checker, v->t->heap, slot->ref, sizes);
+    if (ref == 0 && (op->flags & AB_WIDE_MAY_FAIL) != 0)
+        return;
+    if (ref == 0) {
+        ab_words_resize(&call, v->t, sizes);
+        fail_null(v, &call, op->size);
+    }
+    slot->ref = ref;
+    slot->size_seq = op->size;
+}
+
+static void verify_free(struct verify *v, struct ab_slot *slot)
+{
+    ab_checker_free(&v->checker, v->t->heap, slot->ref, AB_SLOT_SIZE(slot));
+    slot->ref = 0;
+}
+
+static struct ab_wide decode(const struct ab_worker *w, uint64_t word)
+{
+    uint32_t operand = AB_OP_SIZE(word);
+    struct ab_wide op = {.size = operand, .code = (uint16_t)AB_OP_CODE(word)};
+    if (op.code == AB_CODE_WIDE)
+        return w->wide[operand];
+    if ((op.code & 7) == AB_CODE_ALLOC_ALIGNED) {
+        op.size = AB_ALIGNED_SIZE(operand);
+        op.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);
+    }
+    return op;
+}
+
+static void verify_op(struct verify *v, uint64_t word)
+{
+    struct ab_slot *slot = &v->w->slots[AB_OP_SLOT(word)];
+    struct ab_wide op = decode(v->w, word);
+    switch (ab_worker_op_kind(v->w, word)) {
+    case AB_OP_FREE:
+        verify_free(v, slot);
+        break;
+    case AB_OP_RESIZE:
+        verify_resize(v, slot, &op);
+        break;
+    case AB_OP_ACCESS:
+        if (slot->ref != 0)
+            ab_checker_read(&v->checker, v->t->heap, slot->ref, AB_SLOT_SIZE(slot));
+        break;
+    case AB_OP_ALLOC:
+    case AB_OP_ALLOC_ZEROED:
+    case AB_OP_ALLOC_ALIGNED:
+        verify_alloc(v, slot, &op);
+        break;
+    }
+}
+
+static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_t *left)
+{
+    for (uint32_t i = begin; i < end; i++, (*left)--) {
+        if (*left == 0)
+            return false;
+        *v->lane->progress = i;
+        v->lane->op = i;
+        verify_op(v, v->w->ops[i]);
+    }
+    return true;
+}
+
+static void verify_ops(struct verify *v)
+{
+    struct ab_worker *w = v->w;
+    uint32_t left = w->block->request.verify_ops;
+    bool goes_on = true;
+    for (uint32_t p = 0; p < w->image->n_phases && goes_on; p++) {
+        struct ab_order order;
+        uint32_t begin, end;
+        ab_order_begin(&order, w, p);
+        while (goes_on && ab_order_next(&order, &begin, &end))
+            goes_on = verify_range(v, begin, end, &left);
+    }
+    ab_checker_sweep(&v->checker);
+    w->block->report.verify.work = w->block->request.verify_ops - left;
+}
+
+/* ---- what the tape asks for, once each ---- */
+
+/* Kind × alignment, a bit a size class; for each an exact size that the tape has. */
+static uint64_t is_asked[3][ALIGN_LOGS];
+static uint64_t asked_size[3][ALIGN_LOGS][AB_ARRAY_LEN(is_asked[0])];
+
+static bool note_asked(const struct ab_ask *ask)
+{
+    unsigned align = ask->align == 0 ? 0 : ab_log2(ask->align);
+    unsigned class = ab_size_class_log2(ask->size);
+    uint64_t bit = UINT64_C(1) << (class & 63);
+    bool is_new = (is_asked[ask->call][align] & bit) == 0;
+    is_asked[ask->call][align] |= bit;
+    if (is_new)
+        asked_size[ask->call][align][class & 63] = ask->size;
+    return is_new;
+}
+
+static void survey(const struct verify *v)
+{
+    const struct ab_tape_image *image = v->w->image; /* in bursts: what the first one asks for */
+    uint32_t n_ops = ab_tape_burst(image, 0)->n_ops;
+    for (uint32_t i = 0; i < n_ops; i++) {
+        int kind = ab_worker_op_kind(v->w, v->w->ops[i]);
+        if (kind != AB_OP_ALLOC && kind != AB_OP_ALLOC_ZEROED && kind != AB_OP_ALLOC_ALIGNED)
+            continue;
+        struct ab_wide op = decode(v->w, v->w->ops[i]);
+        struct ab_ask ask = ask_of(&op);
+        if ((op.flags & AB_WIDE_MAY_FAIL) == 0 && ask.size > 0 && ab_target_has(v->t, ask.call))
+            note_asked(&ask);
+    }
+}
+
+/* A few at once, as far as they are given: the tape has had its blocks, a bound may be near. */
+static void probe(struct verify *v, const struct ab_ask *ask)
+{
+    ab_ref refs[SAMPLES];
+    uint64_t most = v->w->image->facts.live_peak_blocks;
+    unsigned n = 0;
+    while (n < SAMPLES && n < most && (n + 1) * ask->size <= v->w->image->facts.live_peak_bytes &&
+           (refs[n] = ab_checker_ask(&v->checker, v->t->heap, ask)) != 0)
+        n++;
+    while (n > 0)
+        ab_checker_free(&v->checker, v->t->heap, refs[--n], ask->size);
+}
+
+static void probe_asked(struct verify *v)
+{
+    survey(v);
+    for (unsigned call = 0; call < 3; call++)
+        for (unsigned align = 0; align < ALIGN_LOGS; align++)
+            for (uint64_t bits = is_asked[call][align]; bits != 0; bits &= bits - 1) {
+                unsigned class = (unsigned)__builtin_ctzll(bits);
+                size_t size = asked_size[call][align][class];
+                struct ab_ask ask = {(enum ab_call)call,
+                                     call == AB_CALL_ALIGNED ? (size_t)1 << align : 0, size};
+                probe(v, &ask);
+            }
+}
+
+/* ---- what it does not ask for ---- */
+
+static bool is_misaligned(const struct verify *v, const struct ab_ask *ask)
+{
+    ab_ref refs[SAMPLES];
+    bool is_bad = false;
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        refs[i] = ab_target_ask(v->t, v->t->heap, ask);
+        is_bad = is_bad || (refs[i] & (ask->align - 1)) != 0;
+    }
+    for (unsigned i = 0; i < SAMPLES; i++)
+        if (refs[i] != 0)
+            ab_target_free(v->t, v->t->heap, refs[i], ask->size);
+    return is_bad;
+}
+
+static void note_caveat(struct verify *v, const struct ab_ask *ask)
+{
+    struct ab_words w = {.n = 0};
+    char *caveat = v->w->block->report.caveat;
+    ab_words_ask(&w, v->t, ask);
+    ab_words_pair(&w, " gives blocks that are not aligned to ", ask->align);
+    ab_words_add(&w, "; nothing here asks for such");
+    w.text[sizeof v->w->block->report.caveat - 1] = 0;
+    memcpy(caveat, w.text, sizeof v->w->block->report.caveat);
+}
+
+/* Of a malloc only: a heap was opened for this work and no other. */
+static void probe_beyond(struct verify *v)
+{
+    for (enum ab_call call = AB_CALL_ALIGNED; call < AB_CALL_COUNT; call++)
+        for (size_t align = 16; align <= 4096 && ab_target_has(v->t, call); align *= 2)
+            for (size_t size = align; size <= 4 * align; size *= 2) {
+                struct ab_ask ask = {call, align, size};
+                if (!is_misaligned(v, &ask))
+                    continue;
+                note_caveat(v, &ask);
+                return;
+            }
+}
+
+static void free_all(struct verify *v)
+{
+    for (uint32_t i = 0; i < v->w->image->n_slots; i++)
+        if (v->w->slots[i].ref != 0)
+            verify_free(v, &v->w->slots[i]);
+}
+
+void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
+{
+    preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target};
+    if (!ab_checker_open(&preflight.checker, target))
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
+    preflight.checker.fail = fail;
+    preflight.checker.user = &preflight;
+    preflight.checker.edge_bytes = EDGE_BYTES;
+    preflight.checker.is_null_told = false;
+    verify_ops(&preflight);
+}
+
+void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
+{
+    if (w->block->request.verify_ops == 0 || !ab_target_can_free(target))
+        return;
+    free_all(&preflight);
+    preflight.is_behind = true;
+    probe_asked(&preflight);
+    if (ab_target_is_malloc(target))
+        probe_beyond(&preflight);
+}

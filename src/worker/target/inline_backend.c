@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "worker/target/inline_backend.h"
+
+#include "allocators/inline.h"
+#include "base/bits.h"
+
+#include <string.h>
+
+static void *arena_of(struct ab_heap *heap)
+{
+    return ab_arena_of_heap(heap);
+}
+
+static void *pool_of(struct ab_heap *heap)
+{
+    return ab_pool_of_heap(heap);
+}
+
+static void *slabs_of(struct ab_heap *heap)
+{
+    return ab_slabs_of_heap(heap);
+}
+
+static void *null_of(struct ab_heap *heap)
+{
+    return heap; /* which is its block */
+}
+
+const struct ab_inline *ab_inline_find(const char *name)
+{
+    static const struct ab_inline instances[] = {
+        {"arena", ab_pass_inline_arena, ab_step_inline_arena, arena_of},
+        {"pool", ab_pass_inline_pool, ab_step_inline_pool, pool_of},
+        {"slab", ab_pass_inline_slab, ab_step_inline_slab, slabs_of},
+        {"null", ab_pass_inline_null, ab_step_inline_null, null_of},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(instances); i++)
+        if (strcmp(instances[i].name, name) == 0)
+            return &instances[i];
+    return NULL;
+}

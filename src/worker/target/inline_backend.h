@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instances of the loops that have a built-in back end compiled in. They show what an allocator
+ * costs a program that includes its header; beside a called one they are no like for like, so they
+ * are rows of their own, `inline+NAME`, with a null of their own.
+ */
+#ifndef AB_WORKER_TARGET_INLINE_BACKEND_H
+#define AB_WORKER_TARGET_INLINE_BACKEND_H
+
+#include "worker/worker.h"
+
+/* Carries out the op at lane->ops[at] in the untimed loop. */
+typedef void ab_lane_step(struct ab_lane *lane, uint32_t at);
+
+struct ab_inline {
+    const char *name; /* of the back end */
+    ab_lane_pass *pass;
+    ab_lane_step *step;
+    /* What face->object must be; NULL when the heap's settings ask for more than is compiled in. */
+    void *(*object_of)(struct ab_heap *heap);
+};
+
+ab_lane_pass ab_pass_inline_arena, ab_pass_inline_pool, ab_pass_inline_slab, ab_pass_inline_null;
+ab_lane_step ab_step_inline_arena, ab_step_inline_pool, ab_step_inline_slab, ab_step_inline_null;
+
+/* NULL = there is none for this back end. */
+const struct ab_inline *ab_inline_find(const char *name);
+
+#endif

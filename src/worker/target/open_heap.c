@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the back end of a heap boundary: a built-in by name, or a plug-in by dlopen. The table is
+ * checked once, here; the loops trust it.
+ */
+#include "allocators/builtin.h"
+#include "worker/target/inline_backend.h"
+#include "worker/memory/memory.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static const struct ab_backend *load_plugin(struct ab_worker *w)
+{
+    void *object = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
+    if (object == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
+    const struct ab_backend *table = dlsym(object, AB_BACKEND_SYMBOL);
+    if (table == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "defines no " AB_BACKEND_SYMBOL, NULL);
+    ab_worker_identify_object(w, table, true);
+    return table;
+}
+
+static void check_table(struct ab_worker *w, const struct ab_backend *b)
+{
+    char buf[24];
+    if (b->abi != AB_BACKEND_ABI)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": abi ",
+                       ab_worker_number(buf, b->abi), ", this allocbench speaks 1", NULL);
+    if (b->size < AB_BACKEND_SIZE_MIN)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
+                       ab_worker_number(buf, b->size), " is smaller than the table of abi 1", NULL);
+    const char *missing = b->name == NULL    ? "name"
+                          : b->open == NULL  ? "open"
+                          : b->close == NULL ? "close"
+                          : b->alloc == NULL ? "alloc"
+                                             : NULL;
+    if (missing != NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ", missing,
+                       " is required and NULL", NULL);
+}
+
+static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
+{
+    char buf[24];
+    if (w->image->n_lanes == 1)
+        return;
+    if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "serves one lane, the work has ",
+                       ab_worker_number(buf, w->image->n_lanes), NULL);
+    if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free a block in another lane than its own, and "
+                                           "the work does so ",
+                       ab_worker_number(buf, w->image->n_remote), " times", NULL);
+}
+
+static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)heap;
+    (void)ref;
+    (void)size;
+}
+
+void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
+{
+    struct ab_run_request *request = &w->block->request;
+    const struct ab_backend *b = request->source == AB_SOURCE_PLUGIN
+                                     ? load_plugin(w)
+                                     : ab_builtin_find(request->builtin);
+    if (b == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "no built-in back end ", request->builtin, NULL);
+    check_table(w, b);
+    if (request->source == AB_SOURCE_PLUGIN)
+        ab_worker_set_params(w, b);
+    b = ab_backend_variant(b, request->values);
+    w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+    struct ab_open_args args = {
+        .size = sizeof args, .facts = ab_worker_facts(w), .values = request->values};
+    struct ab_heap *heap = NULL;
+    check_lanes(w, b);
+    ab_memory_before_open(w);
+    int error = b->open(&args, &heap);
+    if (error != 0)
+        ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
+    ab_memory_after_open(w, b, heap);
+    *face = (struct ab_heap_face){
+        .heap = heap,
+        .alloc = b->alloc,
+        .free = b->free != NULL ? b->free : keep,
+        .resize = b->resize,
+        .alloc_zeroed = b->alloc_zeroed,
+        .alloc_aligned = b->alloc_aligned,
+        .reset = b->reset,
+        .resolve = b->resolve,
+        .usable_size = b->usable_size,
+        .thread_enter = b->thread_enter,
+        .backend = b,
+    };
+    const void *const hooks[AB_OP_KIND_COUNT] = {
+        [AB_OP_ALLOC] = b->alloc,
+        [AB_OP_ALLOC_ZEROED] = b->alloc_zeroed,
+        [AB_OP_ALLOC_ALIGNED] = b->alloc_aligned,
+        [AB_OP_RESIZE] = b->resize,
+        [AB_OP_FREE] = b->free,
+        [AB_OP_RESET] = b->reset,
+        [AB_OP_ACCESS] = b->alloc, /* nothing but a block is needed */
+    };
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
+}
+
+void ab_worker_leave_heap(struct ab_lane *lane)
+{
+    const struct ab_heap_face *f = &lane->own_face;
+    if (f->thread_enter != NULL && f->backend != NULL && f->backend->thread_leave != NULL &&
+        lane->w->memory == NULL)
+        f->backend->thread_leave(f->heap);
+}
+
+void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
+{
+    lane->own_face = *face;
+    lane->face = &lane->own_face;
+    if (face->thread_enter != NULL) {
+        int error = face->thread_enter(face->heap, lane->index, &lane->own_face.heap);
+        if (error != 0)
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "thread_enter refused: ",
+                           strerrordesc_np(error), NULL);
+    }
+    if (lane->w->inlined != NULL) {
+        lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
+        if (lane->own_face.object == NULL)
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "these settings (several threads, guards) are "
+                                                     "not compiled into the loop", NULL);
+    }
+    /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
+    lane->may_reset = face->reset != NULL &&
+                      (lane->w->image->n_lanes == 1 || lane->own_face.heap == face->heap);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a valid workload to its tape: the bodies of all lanes are carried out on live sets, in
+ * turns, and what they do is pushed as ops; the order of the pushes is the tape's global order.
+ * Sizes, positions and shuffles have random streams of their own in each lane, so that a change of
+ * one distribution does not move what the others draw, and a lane draws the same whatever the
+ * other lanes do.
+ *
+ * Nothing here can run for ever: each step makes an op or counts as idle or makes its lane wait,
+ * idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory; where all lanes
+ * wait, it is over.
+ */
+#include "workload/generate/generate.h"
+
+#include "base/bits.h"
+#include "workload/estimate_ops.h"
+#include "workload/generate/generator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
+enum { IDLE_FREE = 10000000, IDLE_PER_OP = 64 };
+
+/* ---- errors, with the place in the workload ---- */
+
+enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, const char *fmt, ...)
+{
+    const struct ab_source source = {g->w->file, g->w->text, g->w->n_text};
+    struct ab_text out = {0};
+    char file[300], message[400], lane[40] = "";
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    if (g->lane != NULL && g->phase->n_lanes > 1)
+        snprintf(lane, sizeof lane, " (in lane %u)", g->lane->index);
+    ab_text_addf(&out, "%s:%u:%u: %s%s\n", ab_text_printable(file, sizeof file, g->w->file),
+                 at.line, at.col, message, lane);
+    ab_diag_excerpt(&out, &source, at);
+    size_t n = out.s == NULL ? 0 : strlen(out.s);
+    if (n > 0)
+        out.s[n - 1] = 0; /* no newline at the end of an error */
+    ab_fail(g->err, AB_CONFIG, "%s", out.s != NULL ? out.s : message);
+    ab_text_fini(&out);
+    return AB_CONFIG;
+}
+
+enum ab_status ab_generate_too_many(struct ab_generator *g, struct ab_place at, double n_ops)
+{
+    char count[32], max[32];
+    ab_units_count(count, sizeof count, n_ops);
+    ab_units_count(max, sizeof max, (double)g->max_ops);
+    return ab_generate_fail(g, at, "about %s ops; a tape here has room for %s%s", count, max,
+                   g->max_ops < AB_TAPE_MAX_OPS ? " (half of the available memory)" : "");
+}
+
+/* ---- until, idle steps ---- */
+
+uint64_t ab_generate_counter(const struct ab_generator *g)
+{
+    switch (g->phase->until) {
+    case AB_UNTIL_OPS:
+        return ab_tape_count(g->tape);
+    case AB_UNTIL_ALLOCATED:
+        return ab_tape_allocated_bytes(g->tape);
+    case AB_UNTIL_LIVE:
+        return ab_tape_live_bytes(g->tape);
+    default:
+        return 0;
+    }
+}
+
+enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint64_t n)
+{
+    uint64_t n_ops = ab_tape_count(g->tape);
+    struct ab_lane *lane = g->lane != NULL ? g->lane : &g->lanes[0];
+    g->idle += n;
+    bool is_endless = __builtin_add_overflow(lane->idle, n, &lane->idle) ||
+                      lane->idle > IDLE_FREE / g->phase->n_lanes + n_ops * IDLE_PER_OP;
+    if (is_endless)
+        return ab_generate_fail(g, at, "makes almost no ops: %llu steps found nothing to do, "
+                                       "after %llu ops", (unsigned long long)lane->idle,
+                                (unsigned long long)n_ops);
+    return AB_OK;
+}
+
+/* ---- lanes taking turns ---- */
+
+static const char *queue_name(const struct ab_generator *g, const struct ab_lane *lane)
+{
+    return g->w->sets[lane->verb->set].name;
+}
+
+static enum ab_status fail_standing(struct ab_generator *g)
+{
+    const struct ab_phase_def *p = g->phase;
+    const struct ab_lane *first = NULL;
+    struct ab_text all = {0};
+    unsigned n_shown = 0;
+    for (uint32_t i = 0; i < p->n_lanes; i++) {
+        const struct ab_lane *lane = &g->lanes[i];
+        if (lane->is_finished || n_shown++ >= 3)
+            continue;
+        first = first != NULL ? first : lane;
+        ab_text_addf(&all, "%slane %u waits for %s '%s'", lane != first ? ", " : "", i,
+                     lane->wait == AB_WAIT_ROOM ? "room in" : "a message in",
+                     queue_name(g, lane));
+    }
+    const struct ab_set_def *queue = &g->w->sets[first->verb->set];
+    enum ab_status status = ab_generate_fail(
+        g, first->verb->place, "stands still: %s%s, and nobody else is at work%s",
+        all.s != NULL ? all.s : "", n_shown > 3 ? " …" : "", queue->is_shared || p->n_lanes == 1
+        ? "" : "; each lane has a queue of its own, 'per: all' makes it one");
+    ab_text_fini(&all);
+    return status;
+}
+
+/* All lanes that are left wait. Where others have finished and these only wait for messages, none
+ * will come any more: they have finished too. */
+static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finished)
+{
+    bool all_receive = true;
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++)
+        all_receive = all_receive && (g->lanes[i].is_finished ||
+                                      g->lanes[i].wait == AB_WAIT_MESSAGE);
+    if (n_finished == 0 || !all_receive)
+        return fail_standing(g);
+    g->is_done = true;
+    return AB_OK;
+}
+
+static enum ab_status take_turn(struct ab_generator *g, struct ab_lane *lane)
+{
+    g->lane = lane;
+    g->tape_lane = g->phase->is_run_by_main ? 0 : lane->index;
+    enum ab_status status = ab_tape_lane(g->tape, g->tape_lane, g->err);
+    if (status == AB_OK)
+        status = ab_interpret_turn(g, lane);
+    g->lane = NULL;
+    return status;
+}
+
+/* The first lane that is ready from `from` on, around; AB_LANES_MAX when there is none. */
+static uint32_t next_ready(const struct ab_generator *g, uint32_t from)
+{
+    enum { WORDS = AB_LANES_MAX / 64 };
+    uint32_t first = from % AB_LANES_MAX / 64;
+    for (uint32_t i = 0; i <= WORDS; i++) {
+        uint32_t word = (first + i) % WORDS;
+        uint64_t bits = g->ready[word];
+        if (i == 0)
+            bits &= UINT64_MAX << from % 64;
+        if (bits != 0)
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return AB_LANES_MAX;
+}
+
+static enum ab_status take_turns(struct ab_generator *g)
+{
+    enum ab_status status = AB_OK;
+    uint32_t index = 0, n_finished = 0;
+    while (n_finished < g->phase->n_lanes && status == AB_OK && !g->is_done) {
+        index = next_ready(g, index);
+        if (index == AB_LANES_MAX) {
+            status = end_of_messages(g, n_finished);
+            continue;
+        }
+        status = take_turn(g, &g->lanes[index]);
+        if (g->lanes[index].is_finished) {
+            ab_lane_set_ready(g, index, false);
+            n_finished++;
+        }
+        index++;
+    }
+    return status;
+}
+
+/* ---- phases ---- */
+
+static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
+{
+    enum ab_status status = AB_OK;
+    memset(g->ready, 0, sizeof g->ready);
+    for (size_t r = 0, i = 0; r < p->n_roles; r++)
+        for (uint32_t k = 0; k < p->roles[r].n_lanes; k++, i++) {
+            g->lanes[i].role = &p->roles[r];
+            ab_interpret_begin(g, &g->lanes[i]);
+            ab_lane_set_ready(g, (uint32_t)i, true);
+        }
+    g->highest = ab_generate_counter(g);
+    g->base = p->until == AB_UNTIL_LIVE ? 0 : g->highest;
+    g->stalled = 0;
+    if (__builtin_add_overflow(g->base, p->limit, &g->until))
+        g->until = UINT64_MAX;
+    g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
+    status = take_turns(g);
+    for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
+        status = ab_step_put_down(g, &g->lanes[i]);
+    return status;
+}
+
+static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_def *p)
+{
+    enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
+    struct ab_loop repeat = {.limit = p->repeat, .begin = ab_tape_count(g->tape),
+                             .place = p->place};
+    g->phase = p;
+    g->pool.barrier = repeat.begin;
+    while (repeat.done < repeat.limit && status == AB_OK) {
+        uint64_t before = ab_tape_count(g->tape);
+        status = run_once(g, p);
+        repeat.done++;
+        if (status == AB_OK && ab_tape_count(g->tape) == before)
+            status = ab_generate_idle(g, p->roles[0].body[0].place, 1);
+        if (status == AB_OK)
+            status = ab_interpret_probe(g, &repeat, ab_tape_count(g->tape));
+    }
+    if (status == AB_OK && p->is_measured && ab_tape_count(g->tape) == repeat.begin)
+        status = ab_generate_fail(g, p->place, "phase '%s' is measured, but makes no ops", p->name);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static bool prepare_lane(const struct ab_workload *w, struct ab_lane *lane, uint32_t index)
+{
+    uint64_t stream = (uint64_t)index * STREAMS_A_LANE;
+    lane->index = index;
+    ab_rng_init(&lane->sizes, w->seed, stream + STREAM_SIZES);
+    ab_rng_init(&lane->positions, w->seed, stream + STREAM_POSITIONS);
+    ab_rng_init(&lane->order, w->seed, stream + STREAM_ORDER);
+    lane->turns = calloc(w->dists.n + 1, sizeof lane->turns[0]);
+    lane->cursors = calloc(w->n_cursors + 1u, sizeof lane->cursors[0]);
+    return lane->turns != NULL && lane->cursors != NULL;
+}
+
+static uint32_t count_instances(const struct ab_set_def *set)
+{
+    return set->is_shared ? 1 : set->end_lane - set->first_lane;
+}
+
+static bool prepare_instances(struct ab_generator *g, const struct ab_set_def *set,
+                              struct ab_instance *instances)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < count_instances(set) && ok; i++) {
+        struct ab_instance *s = &instances[i];
+        bool has_positions = set->kind == AB_SET_SLOTS;
+        ok = ab_live_set_init(&s->live, has_positions ? set->count : 0);
+        s->base = set->base + i * set->count;
+        if (ok && has_positions && set->is_moving)
+            ok = (s->slots = calloc(set->count, sizeof s->slots[0])) != NULL;
+        if (has_positions && !set->is_moving && s->base + set->count > g->pool.first)
+            g->pool.first = s->base + set->count;
+    }
+    return ok;
+}
+
+static uint32_t count_all_instances(const struct ab_workload *w)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < w->n_sets; i++)
+        n += count_instances(&w->sets[i]);
+    return n;
+}
+
+static enum ab_status prepare(struct ab_generator *g)
+{
+    const struct ab_workload *w = g->w;
+    uint32_t n = 0;
+    bool ok = (g->tape = ab_tape_begin()) != NULL;
+    if (ok)
+        ab_tape_set_window(g->tape, w->window, false);
+    g->instances = calloc(count_all_instances(w) + 1u, sizeof g->instances[0]);
+    g->first_instance = calloc(w->n_sets + 1, sizeof g->first_instance[0]);
+    for (size_t i = 0; i < w->n_phases; i++)
+        g->n_lanes = w->phases[i].n_lanes > g->n_lanes ? w->phases[i].n_lanes : g->n_lanes;
+    g->lanes = calloc(g->n_lanes, sizeof g->lanes[0]);
+    ok = ok && g->instances != NULL && g->first_instance != NULL && g->lanes != NULL;
+    ab_slot_pool_init(&g->pool, 0);
+    for (size_t i = 0; ok && i < w->n_sets; i++) {
+        g->first_instance[i] = n;
+        ok = prepare_instances(g, &w->sets[i], &g->instances[n]);
+        n += count_instances(&w->sets[i]);
+    }
+    for (uint32_t i = 0; ok && i < g->n_lanes; i++)
+        ok = prepare_lane(w, &g->lanes[i], i);
+    return ok ? AB_OK : ab_fail(g->err, AB_SYSTEM, "out of memory for the sets of '%s'", w->name);
+}
+
+static void release(struct ab_generator *g)
+{
+    uint32_t n_instances = g->instances != NULL ? count_all_instances(g->w) : 0;
+    ab_tape_abandon(g->tape);
+    for (uint32_t i = 0; i < n_instances; i++) {
+        ab_live_set_fini(&g->instances[i].live);
+        ab_queue_fini(&g->instances[i].queue);
+        free(g->instances[i].slots);
+    }
+    for (uint32_t i = 0; g->lanes != NULL && i < g->n_lanes; i++) {
+        free(g->lanes[i].turns);
+        free(g->lanes[i].cursors);
+        free(g->lanes[i].picked);
+        free(g->lanes[i].message.slots);
+    }
+    ab_slot_pool_fini(&g->pool);
+    free(g->instances);
+    free(g->first_instance);
+    free(g->lanes);
+}
+
+/* What the text alone says, before any memory is taken. */
+static enum ab_status check_estimate(struct ab_generator *g)
+{
+    const struct ab_workload *w = g->w;
+    g->max_ops = ab_estimate_max_ops(w);
+    for (size_t i = 0; i < w->n_phases; i++)
+        if (ab_estimate_phase_ops(w, &w->phases[i]) > g->max_ops)
+            return ab_generate_too_many(g, w->phases[i].place,
+                                        (double)ab_estimate_phase_ops(w, &w->phases[i]));
+    if (ab_estimate_ops(w) > g->max_ops)
+        return ab_generate_too_many(g, w->phases[0].place, (double)ab_estimate_ops(w));
+    return AB_OK;
+}
+
+enum ab_status ab_workload_generate(const struct ab_workload *w, struct ab_tape *out,
+                                    struct ab_err *err)
+{
+    struct ab_err local;
+    struct ab_generator g = {.w = w, .err = err != NULL ? err : &local};
+    enum ab_status status = check_estimate(&g);
+    if (status == AB_OK)
+        status = prepare(&g);
+    for (size_t i = 0; i < w->n_phases && status == AB_OK; i++)
+        status = run_phase(&g, &w->phases[i]);
+    if (status == AB_OK) {
+        status = ab_tape_end(g.tape, out, g.err);
+        g.tape = NULL;
+    }
+    release(&g);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A lane's body, as far as its turn goes. Where a lane is stands in records, not on the stack, so
+ * that it can stop in the middle of a verb and go on in its next turn.
+ */
+#include "workload/generate/generator.h"
+
+#include "base/bits.h"
+
+enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
+
+void ab_interpret_begin(struct ab_generator *g, struct ab_lane *lane)
+{
+    const struct ab_phase_def *p = g->phase;
+    lane->verb = NULL;
+    lane->queue = NULL;
+    lane->is_refused = lane->is_finished = false;
+    lane->wait = AB_WAIT_NONE;
+    lane->depth = 1;
+    lane->loops[0] = (struct ab_loop){.body = lane->role->body, .n_body = lane->role->n_body,
+                                      .limit = p->limit, .begin = lane->n_ops, .place = p->place};
+}
+
+enum ab_status ab_interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
+                                  uint64_t n_ops)
+{
+    if (loop->done < PROBE_ITERS || !ab_is_pow2(loop->done))
+        return AB_OK;
+    double made = (double)(n_ops - loop->begin);
+    double total = (double)ab_tape_count(g->tape) - made +
+                   made / (double)loop->done * (double)loop->limit;
+    return total > 2.0 * (double)g->max_ops ? ab_generate_too_many(g, loop->place, total) : AB_OK;
+}
+
+/* ops, allocated, live: an iteration is over; the counter must keep rising. */
+static enum ab_status check_rise(struct ab_generator *g)
+{
+    const struct ab_phase_def *p = g->phase;
+    uint64_t counter = ab_generate_counter(g);
+    g->stalled = counter > g->highest ? 0 : g->stalled + 1;
+    if (counter > g->highest)
+        g->highest = counter;
+    if (g->stalled < STALLED_ITERS)
+        return AB_OK;
+    return ab_generate_fail(g, p->place, "never ends: %d iterations in a row brought it no nearer "
+                                         "to 'until' (%llu of %llu)", STALLED_ITERS,
+                            (unsigned long long)(g->highest - g->base),
+                            (unsigned long long)p->limit);
+}
+
+static enum ab_status end_iteration(struct ab_generator *g, struct ab_lane *lane)
+{
+    struct ab_loop *loop = &lane->loops[lane->depth - 1];
+    loop->next = 0;
+    if (lane->depth == 1 && g->phase->until != AB_UNTIL_ITERS)
+        return check_rise(g);
+    loop->done++;
+    enum ab_status status = ab_interpret_probe(g, loop, lane->n_ops);
+    if (loop->done == loop->limit && --lane->depth == 0)
+        lane->is_finished = true;
+    return status;
+}
+
+/* The smallest thing to do next. */
+static enum ab_status advance(struct ab_generator *g, struct ab_lane *lane)
+{
+    if (lane->verb != NULL && lane->step < lane->n_steps)
+        return ab_step(g);
+    lane->verb = NULL;
+    struct ab_loop *loop = &lane->loops[lane->depth - 1];
+    if (loop->next == loop->n_body)
+        return end_iteration(g, lane);
+    const struct ab_verb *v = &loop->body[loop->next++];
+    if (v->kind != AB_VERB_REPEAT) {
+        lane->verb = v;
+        return ab_pick_begin(g, v);
+    }
+    lane->loops[lane->depth++] = (struct ab_loop){.body = v->body, .n_body = v->n_body,
+                                                  .limit = v->count, .begin = lane->n_ops,
+                                                  .place = v->place};
+    return AB_OK;
+}
+
+enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_lane *lane)
+{
+    enum ab_status status = AB_OK;
+    uint64_t n_ops = ab_tape_count(g->tape), begin = n_ops + g->idle;
+    while (status == AB_OK && !lane->is_finished && !g->is_done && lane->wait == AB_WAIT_NONE &&
+           ab_tape_count(g->tape) + g->idle - begin < AB_TURN_STEPS) {
+        status = advance(g, lane);
+        lane->n_ops += ab_tape_count(g->tape) - n_ops;
+        n_ops = ab_tape_count(g->tape);
+    }
+    return status;
+}

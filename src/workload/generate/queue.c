@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two rings, one of lengths and one of slots: memory in proportion to what is in the queue,
+ * whatever capacity and message size a workload asks for.
+ */
+#include "workload/generate/queue.h"
+
+#include <stdlib.h>
+
+static bool reserve(struct ab_ring *r, size_t more)
+{
+    size_t cap = r->cap < 16 ? 16 : r->cap;
+    while (cap < r->n + more)
+        cap *= 2;
+    if (cap == r->cap)
+        return true;
+    uint32_t *items = malloc(cap * sizeof *items);
+    if (items == NULL)
+        return false;
+    for (size_t i = 0; i < r->n; i++)
+        items[i] = r->items[(r->begin + i) & (r->cap - 1)];
+    free(r->items);
+    *r = (struct ab_ring){.items = items, .cap = cap, .n = r->n};
+    return true;
+}
+
+/* `begin` counts without end, also below 0: only its rest modulo cap means something. */
+static uint32_t *at(const struct ab_ring *r, size_t i)
+{
+    return &r->items[(r->begin + i) & (r->cap - 1)];
+}
+
+bool ab_message_add(struct ab_message *m, uint32_t slot)
+{
+    if (m->n == m->cap) {
+        size_t cap = m->cap < 16 ? 16 : m->cap * 2;
+        uint32_t *grown = realloc(m->slots, cap * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        m->slots = grown;
+        m->cap = cap;
+    }
+    m->slots[m->n++] = slot;
+    return true;
+}
+
+bool ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front)
+{
+    size_t n = m->n - m->next;
+    if (!reserve(&q->lengths, 1) || !reserve(&q->blocks, n))
+        return false;
+    if (to_front) {
+        q->lengths.begin--;
+        q->blocks.begin -= n;
+    }
+    *at(&q->lengths, to_front ? 0 : q->lengths.n) = (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        *at(&q->blocks, to_front ? i : q->blocks.n + i) = m->slots[m->next + i];
+    q->lengths.n++;
+    q->blocks.n += n;
+    m->next = m->n = 0;
+    return true;
+}
+
+bool ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back)
+{
+    uint32_t n = *at(&q->lengths, from_back ? q->lengths.n - 1 : 0);
+    size_t first = from_back ? q->blocks.n - n : 0;
+    m->next = m->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!ab_message_add(m, *at(&q->blocks, first + i)))
+            return false;
+    q->lengths.n--;
+    q->blocks.n -= n;
+    if (!from_back) {
+        q->lengths.begin++;
+        q->blocks.begin += n;
+    }
+    return true;
+}
+
+bool ab_line_join(struct ab_ring *line, uint32_t lane)
+{
+    if (!reserve(line, 1))
+        return false;
+    *at(line, line->n++) = lane;
+    return true;
+}
+
+bool ab_line_next(struct ab_ring *line, uint32_t *lane)
+{
+    if (line->n == 0)
+        return false;
+    *lane = *at(line, 0);
+    line->begin++;
+    line->n--;
+    return true;
+}
+
+void ab_queue_fini(struct ab_queue *q)
+{
+    free(q->for_room.items);
+    free(q->for_message.items);
+    free(q->lengths.items);
+    free(q->blocks.items);
+    *q = (struct ab_queue){0};
+}

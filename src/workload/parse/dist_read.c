@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of formulas with their arguments, so that matching, defaults and errors are written
+ * once; the list-like ones (choice, cycle, csv, mix) read their own rows.
+ */
+#include "workload/parse/dist_read.h"
+
+#include "base/bits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum arg_id { ARG_NONE, ARG_MIN, ARG_MAX, ARG_P, ARG_Q };
+
+struct arg_def {
+    const char *name;
+    enum arg_id id;
+    double low, high; /* ARG_P and ARG_Q */
+};
+
+struct formula {
+    const char *name;
+    enum ab_dist_kind kind;
+    uint64_t least; /* the smallest min */
+    struct arg_def args[4];
+};
+
+#define MIN {"min", ARG_MIN, 0, 0}
+#define MAX {"max", ARG_MAX, 0, 0}
+static const struct formula formulas[] = {
+    {"uniform", AB_DIST_UNIFORM, 0, {MIN, MAX}},
+    {"loguniform", AB_DIST_LOGUNIFORM, 1, {MIN, MAX}},
+    {"pow2", AB_DIST_POW2, 1, {MIN, MAX}},
+    {"lognormal", AB_DIST_LOGNORMAL, 0,
+     {{"median", ARG_P, 1, (double)AB_SIZE_MAX}, {"sigma", ARG_Q, 0, 10}, MIN, MAX}},
+    {"pareto", AB_DIST_PARETO, 1, {MIN, {"alpha", ARG_P, 0.01, 100}, MAX}},
+    {"power", AB_DIST_POWER, 1, {MIN, MAX, {"exp", ARG_P, 0, 20}}},
+    {"linear_falloff", AB_DIST_LINEAR_FALLOFF, 0, {MIN, MAX}},
+    {"exp_falloff", AB_DIST_EXP_FALLOFF, 0, {MIN, MAX}},
+};
+
+static const char *const dist_names[] = {
+    "uniform(min, max)", "loguniform(min, max)", "pow2(min, max)",
+    "lognormal(median, sigma, min, max)", "pareto(min, alpha, max)", "power(min, max, exp)",
+    "linear_falloff(min, max)", "exp_falloff(min, max)", "choice(a, b, ...)",
+    "cycle(size:count, ...)", "csv(\"file\", size, weight)", NULL,
+};
+
+static const char *const call_names[] = {
+    "uniform", "loguniform", "pow2", "lognormal", "pareto", "power", "linear_falloff",
+    "exp_falloff", "choice", "cycle", "csv",
+};
+
+static const struct ab_range size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
+
+bool ab_dist_add(struct ab_reader *r, const struct ab_field *f, const struct ab_dist *d,
+                 size_t *index)
+{
+    struct ab_dists *all = &r->w->dists;
+    if (all->n == 0 || ab_is_pow2(all->n)) {
+        struct ab_dist *grown =
+            realloc(all->items, (all->n == 0 ? 1 : all->n * 2) * sizeof *grown);
+        if (grown == NULL) {
+            free(d->rows);
+            return ab_field_fail(r, f, 0, 1, "out of memory");
+        }
+        all->items = grown;
+    }
+    *index = all->n;
+    all->items[all->n++] = *d;
+    return true;
+}
+
+/* ---- formulas ---- */
+
+static size_t count_args(const struct formula *formula)
+{
+    size_t n = 0;
+    while (n < 4 && formula->args[n].id != ARG_NONE)
+        n++;
+    return n;
+}
+
+/* Which argument of the formula is meant: by name, or by position. 4 = none. */
+static size_t match_arg(const struct formula *formula, const struct ab_arg *arg, size_t position)
+{
+    size_t n = count_args(formula);
+    if (arg->name == NULL)
+        return position < n ? position : 4;
+    for (size_t i = 0; i < n; i++)
+        if (strlen(formula->args[i].name) == arg->n_name &&
+            memcmp(formula->args[i].name, arg->name, arg->n_name) == 0)
+            return i;
+    return 4;
+}
+
+static const char *usage_of(const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; dist_names[i] != NULL; i++)
+        if (strncmp(dist_names[i], name, n) == 0 && dist_names[i][n] == '(')
+            return dist_names[i];
+    return name;
+}
+
+static bool bad_arg(const struct ab_reader *r, const struct ab_field *f,
+                    const struct formula *formula, const struct ab_arg *arg)
+{
+    char word[200] = "";
+    if (arg->name == NULL)
+        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "too many arguments; it is %s",
+                             usage_of(formula->name));
+    ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
+    return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
+                         "unknown argument '%s'; it is %s", word, usage_of(formula->name));
+}
+
+static bool take_arg(const struct ab_reader *r, const struct ab_field *f,
+                     const struct arg_def *def, const struct ab_value *v, struct ab_dist *d)
+{
+    if (def->id == ARG_MIN || def->id == ARG_MAX)
+        return ab_field_whole(r, f, def->name, v, size_range,
+                              def->id == ARG_MIN ? &d->min : &d->max);
+    struct ab_value plain = *v;
+    plain.is_bytes = false; /* a median may be given as 4KiB */
+    return ab_field_real(r, f, def->name, &plain, def->low, def->high,
+                         def->id == ARG_P ? &d->p : &d->q);
+}
+
+static bool take_args(const struct ab_reader *r, const struct ab_field *f,
+                      const struct ab_value *call, const struct formula *formula,
+                      struct ab_dist *d)
+{
+    bool given[5] = {false}, ok = true;
+    for (size_t i = 0; i < call->n_args; i++) {
+        const struct ab_arg *arg = &call->args[i];
+        size_t which = match_arg(formula, arg, i);
+        if (which == 4)
+            return bad_arg(r, f, formula, arg);
+        if (given[which] || arg->is_pair)
+            return ab_field_fail(r, f, arg->first.offset, arg->first.n, "'%s' %s",
+                                 formula->args[which].name,
+                                 given[which] ? "is given twice" : "must be one value, not a pair");
+        given[which] = true;
+        ok = take_arg(r, f, &formula->args[which], &arg->first, d) && ok;
+    }
+    for (size_t i = 0; i < count_args(formula); i++) {
+        bool has_default = formula->kind == AB_DIST_LOGNORMAL && formula->args[i].id == ARG_MIN;
+        if (!given[i] && !has_default)
+            return ab_field_fail(r, f, call->offset, call->n, "'%s' is missing; it is %s",
+                                 formula->args[i].name, usage_of(formula->name));
+    }
+    return ok;
+}
+
+static bool check_formula(const struct ab_reader *r, const struct ab_field *f,
+                          const struct ab_value *call, const struct formula *formula,
+                          const struct ab_dist *d)
+{
+    unsigned long long min = d->min, max = d->max;
+    char median[40];
+    if (d->min > d->max)
+        return ab_field_fail(r, f, call->offset, call->n, "min is above max: %llu > %llu", min,
+                             max);
+    if (d->min < formula->least)
+        return ab_field_fail(r, f, call->offset, call->n, "min of %s must be at least %llu",
+                             formula->name, (unsigned long long)formula->least);
+    if (d->kind == AB_DIST_POW2 && (!ab_is_pow2(d->min) || !ab_is_pow2(d->max)))
+        return ab_field_fail(r, f, call->offset, call->n,
+                             "min and max of pow2 must be powers of two, found %llu and %llu", min,
+                             max);
+    if (d->kind == AB_DIST_LOGNORMAL && (d->p < (double)d->min || d->p > (double)d->max))
+        return ab_field_fail(r, f, call->offset, call->n,
+                             "the median must lie between min and max: %s is not in %llu … %llu",
+                             ab_print_real(median, sizeof median, d->p), min, max);
+    return true;
+}
+
+static bool read_formula(struct ab_reader *r, const struct ab_field *f,
+                         const struct ab_value *call, const struct formula *formula,
+                         struct ab_dist *d)
+{
+    *d = (struct ab_dist){.kind = formula->kind, .min = 1};
+    if (!take_args(r, f, call, formula, d) || !check_formula(r, f, call, formula, d))
+        return false;
+    if (d->kind == AB_DIST_POWER && d->p == 1)
+        d->kind = AB_DIST_LOGUNIFORM;
+    ab_dist_prepare(d);
+    return true;
+}
+
+/* ---- choice, cycle ---- */
+
+static void note_row(struct ab_dist *d, uint64_t value)
+{
+    if (d->n_rows == 1 || value < d->min)
+        d->min = value;
+    if (d->n_rows == 1 || value > d->max)
+        d->max = value;
+}
+
+static bool read_row(struct ab_reader *r, const struct ab_field *f, const struct ab_arg *arg,
+                     struct ab_dist *d)
+{
+    struct ab_dist_row *row = &d->rows[d->n_rows];
+    bool is_cycle = d->kind == AB_DIST_CYCLE;
+    uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
+    if (arg->name != NULL || (arg->is_pair && !is_cycle))
+        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "it is %s",
+                             usage_of(is_cycle ? "cycle" : "choice"));
+    if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
+        (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
+                                         (struct ab_range){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
+        return false;
+    row->upto = before + count;
+    d->n_rows++;
+    note_row(d, row->value);
+    return true;
+}
+
+static bool read_rows(struct ab_reader *r, const struct ab_field *f, const struct ab_value *call,
+                      struct ab_dist *d)
+{
+    bool ok = true;
+    if (call->n_args == 0)
+        return ab_field_fail(r, f, call->offset, call->n, "no sizes; it is %s",
+                             usage_of(d->kind == AB_DIST_CYCLE ? "cycle" : "choice"));
+    d->rows = calloc(call->n_args, sizeof d->rows[0]);
+    if (d->rows == NULL)
+        return ab_field_fail(r, f, call->offset, call->n, "out of memory");
+    for (size_t i = 0; i < call->n_args; i++)
+        ok = read_row(r, f, &call->args[i], d) && ok;
+    return ok;
+}
+
+/* ---- all of them ---- */
+
+static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_t *index)
+{
+    for (size_t i = 0; i < r->w->n_sizes; i++) {
+        if (ab_value_is_word(v, r->w->sizes[i].name)) {
+            *index = r->w->sizes[i].dist;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Neither a formula nor a size: the nearest of its kind, or all of them. */
+static bool fail_unknown(const struct ab_reader *r, const struct ab_field *f,
+                         const struct ab_value *v)
+{
+    const char *names[AB_MAX_ENTRIES];
+    char word[200], known[300] = "";
+    size_t n = 0;
+    bool is_call = v->kind == AB_VALUE_CALL;
+    for (size_t i = 0; is_call && i < AB_ARRAY_LEN(call_names); i++)
+        names[n++] = call_names[i];
+    for (size_t i = 0; !is_call && i < r->w->n_sizes; i++)
+        names[n++] = r->w->sizes[i].name;
+    if (!is_call && r->has_nameless_size)
+        return false;
+    for (size_t i = 0; i < n && strlen(known) < 200; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
+                 names[i]);
+    ab_diag_quote(word, sizeof word, v->text, v->n_text);
+    for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(call_names); i++)
+        if (strcmp(word, call_names[i]) == 0)
+            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; it is %s",
+                                 usage_of(call_names[i]));
+    const char *near = ab_text_nearest(word, names, n);
+    const char *what = is_call ? "distribution" : "size";
+    if (near != NULL)
+        return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; did you mean '%s'?", what,
+                             word, near);
+    return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; %s%s", what, word,
+                         n > 0 ? "known are: " : "there are no 'sizes' above", known);
+}
+
+static bool read_call(struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,
+                      struct ab_dist *d)
+{
+    char name[32];
+    ab_diag_quote(name, sizeof name, v->text, v->n_text);
+    for (size_t i = 0; i < AB_ARRAY_LEN(formulas); i++)
+        if (strcmp(formulas[i].name, name) == 0)
+            return read_formula(r, f, v, &formulas[i], d);
+    bool is_cycle = strcmp(name, "cycle") == 0;
+    *d = (struct ab_dist){.kind = is_cycle ? AB_DIST_CYCLE : AB_DIST_CHOICE};
+    if (is_cycle || strcmp(name, "choice") == 0)
+        return read_rows(r, f, v, d);
+    d->kind = AB_DIST_TABLE;
+    if (strcmp(name, "csv") == 0)
+        return ab_csv_read(r, f, v, d);
+    return fail_unknown(r, f, v);
+}
+
+static bool read_value(struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,
+                       size_t *index)
+{
+    struct ab_dist d = {.kind = AB_DIST_FIXED};
+    if (v->kind == AB_VALUE_WORD)
+        return find_size(r, v, index) || fail_unknown(r, f, v);
+    if (v->kind == AB_VALUE_CALL) {
+        if (read_call(r, f, v, &d))
+            return ab_dist_add(r, f, &d, index);
+        free(d.rows);
+        return false;
+    }
+    if (!ab_field_whole(r, f, f->node->key, v, size_range, &d.min))
+        return false;
+    d.max = d.min;
+    return ab_dist_add(r, f, &d, index);
+}
+
+bool ab_dist_read(struct ab_reader *r, const struct ab_field *f, size_t *index)
+{
+    struct ab_value v;
+    if (f->text == NULL)
+        return true;
+    if (!ab_field_value(r, f, AB_UNIT_BYTES, &v))
+        return false;
+    bool ok = read_value(r, f, &v, index);
+    ab_value_fini(&v);
+    return ok;
+}
+
+/* ---- mix ---- */
+
+static bool read_weight(struct ab_reader *r, const struct ab_field *f, double *weight)
+{
+    struct ab_value v;
+    if (!ab_field_value(r, f, AB_UNIT_FRACTION, &v))
+        return false;
+    bool ok = ab_field_real(r, f, "weight", &v, 0, 1e9, weight);
+    ab_value_fini(&v);
+    return ok;
+}
+
+static bool read_part(struct ab_reader *r, const struct ab_node *node,
+                      const struct ab_raw_part *raw, struct ab_dist *d)
+{
+    struct ab_field weight = ab_field_of(r, node, "weight", raw->weight);
+    struct ab_field dist = ab_field_of(r, node, "dist", raw->dist);
+    struct ab_field times = ab_field_of(r, node, "times", raw->times);
+    struct ab_dist_row *row = &d->rows[d->n_rows];
+    size_t part = 0;
+    *row = (struct ab_dist_row){.times = 1};
+    if (weight.text == NULL || dist.text == NULL)
+        return ab_field_missing(r, node, weight.text == NULL ? "weight" : "dist",
+                                "a part of a mix");
+    bool ok = read_weight(r, &weight, &row->share);
+    ok = ab_field_number(r, &times, (struct ab_range){AB_UNIT_COUNT, 1, 1000000}, &row->times) &&
+         ok;
+    if (!ab_dist_read(r, &dist, &part) || !ok)
+        return false;
+    const struct ab_dist *sub = &r->w->dists.items[part];
+    if (sub->max > AB_SIZE_MAX / row->times)
+        return ab_field_fail(r, &times, 0, strlen(times.text), "%llu times %llu is above the "
+                             "largest size, 1 TiB", (unsigned long long)row->times,
+                             (unsigned long long)sub->max);
+    row->value = part;
+    d->n_rows++;
+    note_row(d, sub->min * row->times);
+    note_row(d, sub->max * row->times);
+    return true;
+}
+
+bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
+                      const struct ab_raw_part *raw, unsigned n, size_t *index)
+{
+    struct ab_dist d = {.kind = AB_DIST_MIX};
+    const struct ab_field f = {list, ""};
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    double sum = 0;
+    bool ok = true;
+    d.rows = calloc(n + 1u, sizeof d.rows[0]);
+    for (unsigned i = 0; i < n && d.rows != NULL; i++, node = ab_tree_next(r->tree, node))
+        ok = read_part(r, node, &raw[i], &d) && ok;
+    for (size_t i = 0; i < d.n_rows; i++)
+        sum += d.rows[i].share;
+    if (d.rows == NULL || (ok && sum <= 0)) {
+        ab_diag_add(r->diag, list->at, "%s", d.rows == NULL ? "out of memory"
+                                      : "the weights of a mix must add up to more than 0");
+        ok = false;
+    }
+    if (!ok) {
+        free(d.rows);
+        return false;
+    }
+    double so_far = 0;
+    for (size_t i = 0; i < d.n_rows; i++)
+        d.rows[i].share = (so_far += d.rows[i].share) / sum;
+    d.rows[d.n_rows - 1].share = 1;
+    return ab_dist_add(r, &f, &d, index);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Verbs: which one it is, which options it takes, what they default to. The table at the top is
+ * the whole truth about which option belongs to which verb, and which verb to which kind of set.
+ */
+#include "workload/parse/read_verb.h"
+
+#include "workload/parse/dist_read.h"
+
+#include "base/bits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 1 << AB_SET_SLOTS, LIST = 1 << AB_SET_LIST, REGION = 1 << AB_SET_REGION,
+       QUEUE = 1 << AB_SET_QUEUE };
+
+static const struct ab_verb_def verb_defs[] = {
+    [AB_VERB_ALLOC] = {"alloc", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                    AB_OPT_TOUCH, SLOTS | LIST | REGION},
+    [AB_VERB_FREE] = {"free", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION,
+                      SLOTS | LIST},
+    [AB_VERB_REPLACE] = {"replace", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                        AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH, SLOTS | LIST},
+    [AB_VERB_RESIZE] = {"resize", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                      AB_OPT_SIZE | AB_OPT_TOUCH, SLOTS | LIST | REGION},
+    [AB_VERB_REPEAT] = {"repeat", AB_OPT_DO, 0},
+    [AB_VERB_TOGGLE] = {"toggle", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                      AB_OPT_TOUCH, SLOTS},
+    [AB_VERB_EXCHANGE] = {"exchange", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
+                                          AB_OPT_TOUCH | AB_OPT_WITH | AB_OPT_WITH_AT, SLOTS},
+    [AB_VERB_RESET] = {"reset", AB_OPT_ORDER, REGION},
+    [AB_VERB_SEND] = {"send", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_SIZE |
+                                  AB_OPT_ALIGN | AB_OPT_TOUCH | AB_OPT_FROM | AB_OPT_TO, QUEUE},
+    [AB_VERB_RECV] = {"recv", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, QUEUE},
+    [AB_VERB_SHUFFLE] = {"shuffle", 0, SLOTS},
+    [AB_VERB_ACCESS] = {"access", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
+                                      AB_OPT_MODE, SLOTS | LIST | REGION},
+};
+
+static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
+
+static const struct {
+    const char *name;
+    unsigned option;
+} options[] = {
+    {"at", AB_OPT_AT}, {"order", AB_OPT_ORDER}, {"count", AB_OPT_COUNT},
+    {"fraction", AB_OPT_FRACTION}, {"size", AB_OPT_SIZE}, {"align", AB_OPT_ALIGN},
+    {"touch", AB_OPT_TOUCH}, {"from", AB_OPT_FROM}, {"to", AB_OPT_TO}, {"then", AB_OPT_THEN},
+    {"into", AB_OPT_INTO}, {"with", AB_OPT_WITH}, {"with_at", AB_OPT_WITH_AT}, {"mode", AB_OPT_MODE},
+    {"do", AB_OPT_DO},
+};
+
+/* ---- which verb ---- */
+
+static const char *verb_text(const struct ab_raw_verb *raw, enum ab_verb_kind kind)
+{
+    const char *texts[] = {raw->alloc,  raw->free,     raw->replace, raw->resize,
+                           raw->repeat, raw->toggle,   raw->exchange, raw->reset,
+                           raw->send,   raw->recv,     raw->shuffle, raw->access};
+    return texts[kind];
+}
+
+static bool find_verb(struct verb_reader *vr)
+{
+    for (size_t kind = 0; kind < AB_ARRAY_LEN(verb_defs); kind++) {
+        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, verb_defs[kind].name);
+        if (n == NULL || verb_text(vr->raw, (enum ab_verb_kind)kind) == NULL)
+            continue;
+        if (vr->def != NULL) {
+            ab_diag_add(vr->r->diag, n->key_at, "one verb in each entry: '%s' is there already; "
+                                                "begin another entry '- {%s: …}'",
+                        vr->def->name, verb_defs[kind].name);
+            return false;
+        }
+        vr->def = &verb_defs[kind];
+        vr->v->kind = (enum ab_verb_kind)kind;
+        vr->v->place = n->key_at;
+    }
+    if (vr->def == NULL && !vr->node->has_bad_key)
+        ab_diag_add(vr->r->diag, vr->node->at,
+                    "no verb here; one of alloc, free, replace, resize, toggle, exchange, shuffle, "
+                    "reset, send, recv, access, repeat is needed");
+    return vr->def != NULL;
+}
+
+/* Options that the verb does not take. */
+static void check_options(const struct verb_reader *vr)
+{
+    char takes[160] = "";
+    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
+        size_t used = strlen(takes);
+        if ((vr->def->options & options[i].option) != 0)
+            snprintf(takes + used, sizeof takes - used, "%s%s", used == 0 ? "" : ", ",
+                     options[i].name);
+    }
+    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
+        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, options[i].name);
+        if (n != NULL && (vr->def->options & options[i].option) == 0)
+            ab_diag_add(vr->r->diag, n->key_at, "'%s' does not take '%s'; it takes %s",
+                        vr->def->name, options[i].name, takes[0] != 0 ? takes : "no options");
+    }
+}
+
+/* The lanes of the body that is read use the set. */
+static void note_use(const struct verb_reader *vr, struct ab_set_def *set)
+{
+    const struct ab_reader *r = vr->r;
+    bool is_first = set->end_lane == 0;
+    if (is_first || r->first_lane < set->first_lane)
+        set->first_lane = r->first_lane;
+    if (r->end_lane > set->end_lane)
+        set->end_lane = r->end_lane;
+}
+
+static bool check_kind(const struct verb_reader *vr, const struct ab_field *f,
+                       const struct ab_set_def *set, unsigned kinds)
+{
+    char allowed[80] = "";
+    if ((kinds & 1u << set->kind) != 0)
+        return true;
+    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++) {
+        size_t used = strlen(allowed);
+        if ((kinds & 1u << k) != 0)
+            snprintf(allowed + used, sizeof allowed - used, "%s%s", used > 0 ? " or " : "",
+                     kind_names[k]);
+    }
+    const char *hint = set->kind == AB_SET_REGION  ? "; its blocks die together, with 'reset'"
+                     : set->kind == AB_SET_QUEUE ? "; its blocks come with 'send' and go with "
+                                                   "'recv'" : "";
+    return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s",
+                         f->node->key, allowed, set->name, kind_names[set->kind], hint);
+}
+
+/* The set that a field names, of one of the kinds. */
+static bool find_set(const struct verb_reader *vr, const struct ab_field *f, unsigned kinds,
+                     uint32_t *index)
+{
+    const struct ab_workload *w = vr->r->w;
+    const char *names[AB_MAX_ENTRIES];
+    char word[200];
+    for (size_t i = 0; i < w->n_sets; i++) {
+        names[i] = w->sets[i].name;
+        if (strcmp(f->text, names[i]) != 0)
+            continue;
+        *index = (uint32_t)i;
+        note_use(vr, &w->sets[i]);
+        return !w->sets[i].is_broken && check_kind(vr, f, &w->sets[i], kinds);
+    }
+    if (vr->r->has_nameless_set)
+        return false;
+    const char *near = ab_text_nearest(f->text, names, w->n_sets);
+    ab_diag_quote(word, sizeof word, f->text, strlen(f->text));
+    return ab_field_fail(vr->r, f, 0, strlen(f->text), "unknown set '%s'%s%s%s", word,
+                         near != NULL ? "; did you mean '" : "; it must stand in 'sets' above",
+                         near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/* ---- from, into, with: the other set ---- */
+
+/* Two options of which one must be there, or none where `least` is 0; NULL behind an error. */
+static bool check_choice(const struct verb_reader *vr, const struct ab_field *a,
+                         const struct ab_field *b, const char *names, int least)
+{
+    if (a->text != NULL && b->text != NULL)
+        return ab_field_fail(vr->r, b, 0, strlen(b->text), "%s, not both", names);
+    if (a->text == NULL && b->text == NULL && least > 0) {
+        ab_diag_add(vr->r->diag, vr->node->at, "'%s' needs %s", vr->def->name, names);
+        return false;
+    }
+    return true;
+}
+
+/* `key` makes sense only beside `beside`. */
+static bool check_beside(const struct verb_reader *vr, const char *key, const char *text,
+                         const char *beside)
+{
+    struct ab_field f = ab_verb_field(vr, key, text);
+    return f.text == NULL ||
+           ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' belongs to '%s', which is "
+                         "not here", key, vr->def->name, beside);
+}
+
+/* Finds the other set; its blocks and those of the verb's set move from now on. */
+static bool find_other(const struct verb_reader *vr, const struct ab_field *f)
+{
+    struct ab_set_def *sets = vr->r->w->sets;
+    if (!find_set(vr, f, SLOTS | LIST, &vr->v->other))
+        return false;
+    sets[vr->v->other].is_moving = true;
+    return true;
+}
+
+static bool read_send(const struct verb_reader *vr)
+{
+    static const char *const lanes[] = {"next_lane", NULL};
+    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_field from = ab_verb_field(vr, "from", vr->raw->from);
+    struct ab_field to = ab_verb_field(vr, "to", vr->raw->to);
+    struct ab_value value;
+    bool ok = check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
+                           1);
+    if (ok && to.text != NULL && (ok = ab_field_value(vr->r, &to, AB_UNIT_COUNT, &value))) {
+        vr->v->to_next_lane = ok = ab_value_is_word(&value, "next_lane");
+        if (!ok)
+            ab_field_not_in(vr->r, &to, &value, lanes, NULL);
+        ab_value_fini(&value);
+        if (ok && vr->r->w->sets[vr->v->set].is_shared)
+            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text), "'to' chooses among the queues of "
+                               "the lanes; '%s' is one for all of them",
+                               vr->r->w->sets[vr->v->set].name);
+    }
+    if (!ok)
+        return false;
+    if (from.text != NULL)
+        return find_other(vr, &from) && check_beside(vr, "align", vr->raw->align, "size") &&
+               check_beside(vr, "touch", vr->raw->touch, "size");
+    return check_beside(vr, "at", vr->raw->at, "from") &&
+           check_beside(vr, "order", vr->raw->order, "from");
+}
+
+static bool read_recv(const struct verb_reader *vr)
+{
+    static const char *const thens[] = {"free", NULL};
+    struct ab_field then = ab_verb_field(vr, "then", vr->raw->then);
+    struct ab_field into = ab_verb_field(vr, "into", vr->raw->into);
+    struct ab_value value;
+    if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
+        return false;
+    if (into.text != NULL)
+        return find_other(vr, &into);
+    if (!check_beside(vr, "at", vr->raw->at, "into"))
+        return false;
+    if (then.text == NULL)
+        return true;
+    if (!ab_field_value(vr->r, &then, AB_UNIT_COUNT, &value))
+        return false;
+    bool ok = ab_value_is_word(&value, "free");
+    if (!ok)
+        ab_field_not_in(vr->r, &then, &value, thens, NULL);
+    ab_value_fini(&value);
+    return ok;
+}
+
+static bool read_exchange(const struct verb_reader *vr)
+{
+    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_field with = ab_verb_field(vr, "with", vr->raw->with);
+    if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
+                      1))
+        return false;
+    if (with.text == NULL)
+        return check_beside(vr, "with_at", vr->raw->with_at, "with");
+    if (!check_beside(vr, "align", vr->raw->align, "size") ||
+        !check_beside(vr, "touch", vr->raw->touch, "size") || !find_other(vr, &with))
+        return false;
+    return vr->v->other != vr->v->set ||
+           ab_field_fail(vr->r, &with, 0, strlen(with.text), "'exchange' needs two sets");
+}
+
+/* What only some verbs have beside their set. */
+static bool read_other(const struct verb_reader *vr)
+{
+    switch (vr->v->kind) {
+    case AB_VERB_SEND:
+        return read_send(vr);
+    case AB_VERB_RECV:
+        return read_recv(vr);
+    case AB_VERB_EXCHANGE:
+        return read_exchange(vr);
+    default:
+        return true;
+    }
+}
+
+/* ---- size, align, touch ---- */
+
+static bool read_size(const struct verb_reader *vr)
+{
+    struct ab_field f = ab_verb_field(vr, "size", vr->raw->size);
+    bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
+    if (f.text == NULL)
+        return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
+    vr->v->dist = SIZE_MAX;
+    if (!ab_dist_read(vr->r, &f, &vr->v->dist) || vr->v->dist == SIZE_MAX)
+        return false;
+    if (vr->v->kind == AB_VERB_RESIZE && vr->r->w->dists.items[vr->v->dist].min == 0)
+        return ab_field_fail(vr->r, &f, 0, strlen(f.text),
+                             "a resize to size 0 frees the block; sizes must begin at 1 here");
+    return true;
+}
+
+static bool read_align(const struct verb_reader *vr)
+{
+    struct ab_field f = ab_verb_field(vr, "align", vr->raw->align);
+    struct ab_range range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
+    if (!ab_field_number(vr->r, &f, range, &vr->v->align))
+        return false;
+    if (f.text != NULL && !ab_is_pow2(vr->v->align))
+        return ab_field_fail(vr->r, &f, 0, strlen(f.text),
+                             "'align' must be a power of two, found %llu",
+                             (unsigned long long)vr->v->align);
+    return true;
+}
+
+static const char *const touch_names[] = {"none", "ends", "page", "line", "all", "first(n)", NULL};
+static const enum ab_touch touches[] = {AB_TOUCH_NONE, AB_TOUCH_ENDS, AB_TOUCH_PAGE,
+                                        AB_TOUCH_LINE, AB_TOUCH_ALL};
+
+static bool read_touch_value(const struct verb_reader *vr, const struct ab_field *f,
+                             const struct ab_value *value)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < AB_ARRAY_LEN(touches); i++) {
+        if (ab_value_is_word(value, touch_names[i])) {
+            vr->v->touch = touches[i];
+            return true;
+        }
+    }
+    if (!ab_is_call(value, "first"))
+        return ab_field_not_in(vr->r, f, value, touch_names, NULL);
+    if (!ab_field_argument(vr->r, f, value, (struct ab_range){AB_UNIT_BYTES, 1, (1u << 29) - 1},
+                           &n))
+        return false;
+    vr->v->touch = AB_TOUCH_FIRST;
+    vr->v->touch_bytes = (uint32_t)n;
+    return true;
+}
+
+static bool read_touch(const struct verb_reader *vr)
+{
+    struct ab_field f = ab_verb_field(vr, "touch", vr->raw->touch);
+    struct ab_value value;
+    vr->v->touch = AB_TOUCH_PAGE;
+    if (f.text == NULL)
+        return true;
+    if (!ab_field_value(vr->r, &f, AB_UNIT_BYTES, &value))
+        return false;
+    bool ok = read_touch_value(vr, &f, &value);
+    ab_value_fini(&value);
+    return ok;
+}
+
+static bool read_mode(const struct verb_reader *vr)
+{
+    static const char *const names[] = {[AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write",
+                                        NULL};
+    struct ab_field f = ab_verb_field(vr, "mode", vr->raw->mode);
+    struct ab_value value;
+    if (f.text == NULL)
+        return true;
+    if (!ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
+        return false;
+    bool is_write = ab_value_is_word(&value, names[AB_ACCESS_WRITE]);
+    bool ok = is_write || ab_value_is_word(&value, names[AB_ACCESS_READ]) ||
+              ab_field_not_in(vr->r, &f, &value, names, NULL);
+    vr->v->mode = is_write ? AB_ACCESS_WRITE : AB_ACCESS_READ;
+    ab_value_fini(&value);
+    return ok;
+}
+
+/* ---- bodies ---- */
+
+static bool read_repeat(const struct verb_reader *vr)
+{
+    struct ab_field f = ab_verb_field(vr, "repeat", vr->raw->repeat);
+    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
+    bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
+    if (body == NULL)
+        return ab_field_missing(vr->r, vr->node, "do", "repeat");
+    if (vr->raw->body_count == 0) {
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a repeat needs at least one verb");
+        return false;
+    }
+    ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
+    return ok;
+}
+
+static void read_verb(struct verb_reader *vr)
+{
+    if (!find_verb(vr))
+        return;
+    check_options(vr);
+    vr->v->cursor = vr->r->w->n_cursors++;
+    vr->v->other = AB_NO_SET;
+    if (vr->v->kind == AB_VERB_REPEAT) {
+        read_repeat(vr);
+        return;
+    }
+    struct ab_field set = ab_verb_field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
+    bool has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
+    if (has_set && (vr->v->kind == AB_VERB_EXCHANGE || vr->v->kind == AB_VERB_SHUFFLE))
+        vr->r->w->sets[vr->v->set].is_moving = true;
+    if (ab_read_amount(vr) && has_set)
+        ab_read_pick(vr);
+    if (vr->def->options & AB_OPT_SIZE)
+        read_size(vr);
+    if (vr->def->options & AB_OPT_ALIGN)
+        read_align(vr);
+    if (vr->def->options & AB_OPT_TOUCH)
+        read_touch(vr);
+    if (vr->def->options & AB_OPT_MODE)
+        read_mode(vr);
+}
+
+void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
+                  unsigned n, struct ab_verb **body, size_t *n_body)
+{
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    *body = calloc(n, sizeof **body);
+    *n_body = *body == NULL ? 0 : n;
+    if (*body == NULL)
+        ab_diag_add(r->diag, list->at, "out of memory");
+    for (unsigned i = 0; i < *n_body; i++, node = ab_tree_next(r->tree, node)) {
+        struct verb_reader vr = {.r = r, .node = node, .raw = &raw[i], .v = &(*body)[i]};
+        read_verb(&vr);
+    }
+}
+
+void ab_body_free(struct ab_verb *body, size_t n_body)
+{
+    for (size_t i = 0; i < n_body; i++) {
+        free(body[i].bins);
+        ab_body_free(body[i].body, body[i].n_body);
+    }
+    free(body);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of gates and the table of claims, as terminals of several widths show them.
+ */
+#include "report/sink.h"
+
+#include "base/bits.h"
+#include "report/format.h"
+#include "support/report_session.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ab_gate_result gates[] = {
+    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_PASS, 126, 2000, "ns",
+     AB_OK, ""},
+    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_SCUDO, AB_GATE_NOT_JUDGED, NAN, 2000, "ns",
+     AB_OK, "scudo is absent: not installed"},
+    {"arena:steady/memory/rss_peak < 1.5x live", "web.yaml:32:5", FAKE_ARENA, AB_GATE_FAIL, 3.04,
+     1.5, "x live", AB_GATE, ""},
+    {"jemalloc:steady/all/ns_per_op < 0.01x glibc", "web.yaml:33:5", FAKE_JEMALLOC, AB_GATE_PASS,
+     0.00709, 0.01, "x glibc", AB_OK, "the difference is below the floor"},
+    {"pool:steady/all/ops_per_s > 20M", "--gate", FAKE_POOL, AB_GATE_NOT_JUDGED, NAN, 2e7, "1/s",
+     AB_GATE, "pool is partial: cannot resize"},
+    {"mimalloc:steady/all/ops_per_s > 20M", "--gate", UINT32_MAX, AB_GATE_NOT_JUDGED, NAN, 2e7,
+     "1/s", AB_GATE, "this run has no mimalloc"},
+    {"steady/memory/overhead_peak < 1.25", "--gate", FAKE_GLIBC, AB_GATE_PASS, 1.125, 1.25, "x live",
+     AB_OK, ""},
+    {"steady/memory/rss_peak < 64MiB", "--gate", FAKE_GLIBC, AB_GATE_FAIL, 0x1p27, 0x1p26, "bytes",
+     AB_GATE, ""},
+};
+
+static struct ab_claim_result claims[] = {
+    {"arena:steady/all/ns_per_op = 0.0958x glibc", "web.yaml:40:5", "10.44x faster",
+     "Memory Magic, part 2", "steady", "all", "ns_per_op", "arena", "glibc", false, 0.0958, 0.1628,
+     0.16, 0.165, 3, ""},
+    {"arena:drain/all/ns_per_op = 0.00000279x glibc", "web.yaml:41:5", "", "Memory Magic, part 2",
+     "drain", "all", "ns_per_op", "arena", "glibc", false, 0.00000279, NAN, NAN, NAN, 0,
+     "arena not in this run"},
+    {"jemalloc:steady/all/ops_per_s = 2x glibc", "web.yaml:42:5", "twice", "a talk", "steady",
+     "all", "ops_per_s", "jemalloc", "glibc", true, 2, 1.41, 1.2, 1.5, 1, ""},
+};
+
+static void write_lists(FILE *to, const struct ab_session *s, void *style)
+{
+    ab_sink_gates(to, s, *(struct ab_table_style *)style);
+    ab_sink_claims(to, s, *(struct ab_table_style *)style);
+}
+
+static char *lists(struct fake_session *f, unsigned width, bool color, bool utf8)
+{
+    struct ab_table_style style = {.width = width, .color = color, .utf8 = utf8};
+    f->s.gates = gates;
+    f->s.n_gates = AB_ARRAY_LEN(gates);
+    f->s.claims = claims;
+    f->s.n_claims = AB_ARRAY_LEN(claims);
+    return fake_capture(write_lists, &f->s, &style);
+}
+
+static void assert_fits(const char *text, unsigned width)
+{
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    char *copy = strdup(text), *rest = NULL;
+    for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        assert_true(ab_format_width(line) <= width);
+        assert_true(line[strlen(line) - 1] != ' ');
+    }
+    ab_format_end(&guard);
+    free(copy);
+}
+
+static void look_as_they_should(void **state)
+{
+    static const struct {
+        unsigned width;
+        bool utf8;
+        const char *golden;
+    } cases[] = {
+        {60, true, "gates-60.txt"},
+        {120, true, "gates-120.txt"},
+        {80, false, "gates-80-ascii.txt"},
+    };
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        char *text = lists(f, cases[i].width, false, cases[i].utf8);
+        assert_fits(text, cases[i].width);
+        for (const char *s = text; *s != 0 && !cases[i].utf8; s++)
+            assert_true((unsigned char)*s < 0x80);
+        fake_assert_golden(cases[i].golden, text);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
+static void what_is_bad_stands_out_by_more_than_its_colour(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *plain = lists(f, 120, false, true), *colored = lists(f, 120, true, true);
+    assert_null(strchr(plain, '\033'));
+    assert_non_null(strstr(colored, "\033[1m  \u2717"));
+    assert_null(strstr(colored, "\033[1m  \u2713"));
+    free(plain);
+    free(colored);
+    fake_session_free(f);
+}
+
+static void a_session_without_them_shows_nothing(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_table_style style = {.width = 80};
+    char *text = fake_capture(write_lists, &f->s, &style);
+    assert_string_equal(text, "");
+    free(text);
+    fake_session_free(f);
+}
+
+static void a_hostile_place_cannot_move_the_cursor(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    const char *before = gates[2].place;
+    gates[2].place = "\033[2Jx.yaml:1:1";
+    char *text = lists(f, 120, false, true);
+    gates[2].place = before;
+    assert_null(strchr(text, '\033'));
+    free(text);
+    fake_session_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(look_as_they_should),
+        cmocka_unit_test(what_is_bad_stands_out_by_more_than_its_colour),
+        cmocka_unit_test(a_session_without_them_shows_nothing),
+        cmocka_unit_test(a_hostile_place_cannot_move_the_cursor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

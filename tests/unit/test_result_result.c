@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "result/result.h"
+
+#include "base/bits.h"
+#include "result/result_fields.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ab_hdr *counting_hdr(uint64_t n)
+{
+    struct ab_hdr *h = calloc(1, sizeof *h);
+    assert_non_null(h);
+    ab_hdr_init(h);
+    for (uint64_t i = 1; i <= n; i++)
+        ab_hdr_record(h, i * 1000 / n);
+    return h;
+}
+
+static void a_percentile_needs_ten_samples_behind_it(void **state)
+{
+    static const struct {
+        uint64_t n;
+        double q;
+        bool exists;
+    } cases[] = {
+        {0, 0.5, false},      {19, 0.5, false},     {20, 0.5, true},      {99, 0.9, false},
+        {100, 0.9, true},     {999, 0.99, false},   {1000, 0.99, true},   {1999, 0.995, false},
+        {2000, 0.995, true},  {9999, 0.999, false}, {10000, 0.999, true}, {99999, 0.9999, false},
+        {100000, 0.9999, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        struct ab_hdr *h = counting_hdr(cases[i].n);
+        double value = ab_result_quantile(h, cases[i].q);
+        if (isnan(value) == cases[i].exists)
+            fail_msg("n = %u, q = %g: %g", (unsigned)cases[i].n, cases[i].q, value);
+        free(h);
+    }
+}
+
+static void quantiles_are_those_of_the_histogram(void **state)
+{
+    (void)state;
+    struct ab_hdr *h = counting_hdr(100000);
+    for (size_t i = 0; i < AB_QUANTILE_COUNT; i++)
+        assert_true(ab_result_quantile(h, ab_quantile_values[i]) ==
+                    (double)ab_hdr_quantile(h, ab_quantile_values[i]));
+    free(h);
+}
+
+static void what_overflowed_is_above_every_percentile(void **state)
+{
+    (void)state;
+    struct ab_hdr *h = counting_hdr(1000);
+    h->overflow = 1000; /* half of all: the median is now the slowest that was recorded */
+    assert_true(ab_result_quantile(h, 0.5) == 1000);
+    assert_true(ab_result_quantile(h, 0.25) == 500);
+    assert_true(isnan(ab_result_quantile(h, 0.9)));
+    free(h);
+}
+
+static void names_are_frozen(void **state)
+{
+    static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
+                                           "oom", "wrong_library", "failed_check", "absent",
+                                           "nonconforming", "decorated"};
+    static const char *const ops[] = {"alloc", "alloc_zeroed", "alloc_aligned", "resize",
+                                      "free",  "reset",        "access",        "all"};
+    (void)state;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(statuses); i++)
+        assert_string_equal(ab_backend_status_name((enum ab_backend_status)i), statuses[i]);
+    for (unsigned i = 0; i < AB_ARRAY_LEN(ops); i++)
+        assert_string_equal(ab_result_op_name(i), ops[i]);
+    assert_int_equal(AB_OP_ALL, AB_ARRAY_LEN(ops) - 1);
+}
+
+static void only_ok_and_what_stands_aside_have_numbers(void **state)
+{
+    (void)state;
+    for (unsigned i = AB_BACKEND_OK; i <= AB_BACKEND_DECORATED; i++) {
+        bool is_aside = i == AB_BACKEND_PARTIAL || i >= AB_BACKEND_NONCONFORMING;
+        assert_int_equal(ab_backend_status_is_aside((enum ab_backend_status)i), is_aside);
+        assert_int_equal(ab_backend_status_has_numbers((enum ab_backend_status)i),
+                         is_aside || i == AB_BACKEND_OK);
+    }
+}
+
+static const struct ab_field *field_named(const char *name)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return &ab_fields[i];
+    fail_msg("no field %s", name);
+    return NULL;
+}
+
+static void fields_have_names_of_their_own_and_all_quantiles(void **state)
+{
+    (void)state;
+    struct ab_result r = {.op = AB_OP_ALL};
+    for (size_t i = 0; i < ab_field_count; i++) {
+        assert_ptr_equal(field_named(ab_fields[i].name), &ab_fields[i]);
+        assert_true(ab_fields[i].doc[0] != 0 && ab_fields[i].unit[0] != 0);
+    }
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++) {
+        r.quantiles[q] = 100.0 + q;
+        assert_true(ab_field_f64(field_named(ab_quantile_names[q]), &r) == 100.0 + q);
+    }
+    assert_string_equal(field_named("tail_over_1us")->json_key, "over_1us");
+}
+
+static void fields_exist_where_they_were_measured(void **state)
+{
+    (void)state;
+    struct ab_result r = {.op = AB_OP_FREE, .ns_per_op = 3, .max = NAN};
+    assert_false(ab_field_exists(field_named("ns_per_op"), &r));
+    assert_false(ab_field_exists(field_named("max"), &r));
+    assert_false(ab_field_exists(field_named("tail_n"), &r));
+    r.op = AB_OP_ALL;
+    r.tail_n = 7;
+    assert_true(ab_field_exists(field_named("ns_per_op"), &r));
+    assert_true(ab_field_exists(field_named("tail_over_100us"), &r));
+    assert_int_equal(ab_field_u64(field_named("tail_n"), &r), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_percentile_needs_ten_samples_behind_it),
+        cmocka_unit_test(quantiles_are_those_of_the_histogram),
+        cmocka_unit_test(what_overflowed_is_above_every_percentile),
+        cmocka_unit_test(names_are_frozen),
+        cmocka_unit_test(only_ok_and_what_stands_aside_have_numbers),
+        cmocka_unit_test(fields_have_names_of_their_own_and_all_quantiles),
+        cmocka_unit_test(fields_exist_where_they_were_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "result/result.h"
+
+#include "base/bits.h"
+#include "result/result_fields.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void numbers_settle_at_what_files_tell(void **state)
+{
+    (void)state;
+    static const struct {
+        double x, settled;
+    } numbers[] = {
+        {21.0000000000001, 21}, {1 / 3.0, 0.333333333333},       {-1 / 3.0, -0.333333333333},
+        {123456789012345, 123456789012345},                      {0.5, 0.5},
+        {123456789.0123456, 123456789.012},                      {0, 0},
+        {9007199254740993.0, 9.00719925474e15},                  {5e-324, 5e-324},
+        {INFINITY, INFINITY},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++) {
+        double settled = ab_number_settle(numbers[i].x);
+        assert_true(settled == numbers[i].settled);
+        assert_true(ab_number_settle(settled) == settled);
+    }
+    assert_true(isnan(ab_number_settle(NAN)));
+}
+
+/* Every double of a record that is listed in the tables. */
+static void every_number_of_a_session_settles(void **state)
+{
+    (void)state;
+    struct ab_result result = {.n_worst = 1, .worst = {{.ns = 1 / 3.0}}};
+    struct ab_memory memory = {.drained_bytes = {1 / 3.0}};
+    struct ab_null_cost null = {.ns_per_op = 1 / 3.0, .floor_ns = 1 / 3.0};
+    struct ab_session s = {.results = &result, .n_results = 1, .memory = &memory, .n_memory = 1,
+                           .nulls = &null, .n_nulls = 1};
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)&result + ab_fields[i].offset) = 1 / 3.0;
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        *(double *)((char *)&memory + ab_memory_fields[i].offset) = 1 / 3.0;
+    ab_session_settle(&s);
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].type == AB_FIELD_F64)
+            assert_true(ab_field_f64(&ab_fields[i], &result) == 0.333333333333);
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        assert_true(ab_memory_value(&ab_memory_fields[i], &memory) == 0.333333333333);
+    assert_true(result.worst[0].ns == 0.333333333333);
+    assert_true(memory.drained_bytes[0] == 0.333333333333);
+    assert_true(null.ns_per_op == 0.333333333333 && null.floor_ns == 0.333333333333);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_settle_at_what_files_tell),
+        cmocka_unit_test(every_number_of_a_session_settles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of each kind of recorded call on a tape, above all of those that failed.
+ */
+#include "base/bits.h"
+#include "support/cmocka.h"
+#include "support/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ab_err err;
+
+static enum ab_status try_tape(const struct ab_trace_record *records, size_t n,
+                               enum ab_touch touch, struct ab_tape *tape)
+{
+    char path[] = "/tmp/test-trace-to-tape-XXXXXX";
+    struct ab_trace_writer *w;
+    struct ab_trace_info info;
+    struct ab_trace_tape_options options = {.touch = touch, .touch_bytes = 8};
+    uint64_t number;
+    FILE *f = fdopen(mkstemp(path), "w");
+    assert_non_null(f);
+    assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(ab_trace_write(w, &records[i], &number, &err), AB_OK);
+    assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
+    fclose(f);
+    enum ab_status status = ab_trace_to_tape(path, &options, tape, &info, &err);
+    unlink(path);
+    if (status == AB_OK)
+        assert_int_equal(info.events, n);
+    return status;
+}
+
+static void to_tape(const struct ab_trace_record *records, size_t n, enum ab_touch touch,
+                    struct ab_tape *tape)
+{
+    if (try_tape(records, n, touch, tape) != AB_OK)
+        fail_msg("%s", err.text);
+}
+
+/* What no process can hold is the trace's fault, and not that of the back end that is asked first. */
+static void a_block_that_cannot_be_is_refused_with_its_event(void **state)
+{
+    (void)state;
+    const uint64_t most = UINT64_C(1) << 47;
+    static struct ab_trace_record records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 64},
+    };
+    struct ab_tape tape;
+    records[1].align = UINT64_C(1) << 63;
+    assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);
+    assert_non_null(strstr(err.text, ": event 1: a block of 64 bytes aligned to 9223372036854775808"));
+    assert_int_equal(strncmp(err.text, "/tmp/test-trace-to-tape-", 24), 0);
+    records[1] = (struct ab_trace_record){.kind = AB_EVENT_ALLOC, .size = most + 1};
+    assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);
+    records[1].size = most;
+    assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_OK);
+    ab_tape_fini(&tape);
+}
+
+static void calls_become_ops_one_by_one(void **state)
+{
+    (void)state;
+    static const struct ab_trace_record records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = 20},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 30, .align = 64},
+        {.kind = AB_EVENT_FREE, .block = 1},
+        {.kind = AB_EVENT_RESIZE, .block = 0, .size = 5000},
+        {.kind = AB_EVENT_ALLOC, .size = 40},
+    };
+    static const uint64_t expected[] = {
+        AB_OP_MAKE(AB_CODE_ALLOC, 0, 10),
+        AB_OP_MAKE(AB_CODE_ALLOC_ZEROED, 1, 20),
+        AB_OP_MAKE(AB_CODE_ALLOC_ALIGNED, 2, AB_ALIGNED_MAKE(30, 6)),
+        AB_OP_MAKE(AB_CODE_FREE, 1, 0),
+        AB_OP_MAKE(AB_CODE_RESIZE, 0, 5000),
+        AB_OP_MAKE(AB_CODE_ALLOC, 1, 40), /* the slot freed last */
+    };
+    struct ab_tape tape;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_ops, AB_ARRAY_LEN(expected));
+    assert_memory_equal(tape.ops, expected, sizeof expected);
+    assert_int_equal(tape.n_slots, 3);
+    assert_int_equal(tape.n_phases, 1);
+    assert_string_equal(tape.phases[0].name, "replay");
+    assert_true(tape.phases[0].is_measured);
+    ab_tape_fini(&tape);
+}
+
+static void what_failed_may_fail_again(void **state)
+{
+    (void)state;
+    static const struct ab_trace_record records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX, .failed = true},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 100, .align = 4, .failed = true},
+        {.kind = AB_EVENT_RESIZE, .block = 0, .size = UINT64_MAX - 7, .failed = true},
+        {.kind = AB_EVENT_FREE, .block = 0},
+    };
+    struct ab_tape tape;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_PAGE, &tape);
+    assert_int_equal(tape.n_wide, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(tape.wide[i].flags, AB_WIDE_MAY_FAIL);
+    assert_int_equal(tape.wide[0].size, UINT64_MAX);
+    assert_int_equal(tape.wide[1].align, 4);
+    assert_int_equal(tape.wide[2].code & ~AB_CODE_TOUCHED, AB_CODE_RESIZE);
+    assert_int_equal(tape.facts.live_peak_bytes, 10);
+    assert_int_equal(tape.live_end_blocks, 0);
+    ab_tape_fini(&tape);
+}
+
+static void a_resize_that_released_is_a_free(void **state)
+{
+    (void)state;
+    static const struct ab_trace_record records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_RESIZE, .block = 0, .released = true},
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_RESIZE, .block = 1, .size = 0}, /* gave a block of no bytes */
+    };
+    struct ab_tape tape;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_ops, 4);
+    assert_int_equal(tape.ops[1], AB_OP_MAKE(AB_CODE_FREE, 0, 0));
+    assert_int_equal(tape.ops[3], AB_OP_MAKE(AB_CODE_RESIZE, 0, 1));
+    assert_int_equal(tape.live_end_blocks, 1);
+    ab_tape_fini(&tape);
+}
+
+static void touches_are_what_was_asked_for(void **state)
+{
+    (void)state;
+    static const struct ab_trace_record records[] = {{.kind = AB_EVENT_ALLOC, .size = 10000}};
+    static const enum ab_touch modes[] = {AB_TOUCH_NONE, AB_TOUCH_FIRST, AB_TOUCH_PAGE,
+                                          AB_TOUCH_ALL};
+    char seen[AB_ARRAY_LEN(modes)][65];
+    for (size_t i = 0; i < AB_ARRAY_LEN(modes); i++) {
+        struct ab_tape tape;
+        to_tape(records, 1, modes[i], &tape);
+        assert_int_equal(tape.phases[0].n_touches, modes[i] == AB_TOUCH_NONE ? 0 : 1);
+        memcpy(seen[i], tape.sha256, sizeof seen[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(seen[k], seen[i]); /* other work, other digest */
+        ab_tape_fini(&tape);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_that_cannot_be_is_refused_with_its_event),
+        cmocka_unit_test(calls_become_ops_one_by_one),
+        cmocka_unit_test(what_failed_may_fail_again),
+        cmocka_unit_test(a_resize_that_released_is_a_free),
+        cmocka_unit_test(touches_are_what_was_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
