@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Two figures from the CSV files of allocbench, each as PNG and SVG:
-#   PREFIX-latency   latency by percentile, a panel for each phase and op (the first six), blocks
+#   PREFIX-latency   latency by percentile, a panel for each phase and op (the first six), rounds
 #                    merged; dotted where fewer than 10 samples lie behind a percentile
-#   PREFIX-memory    footprint over time of each back end, a line a block, above what is live
+#   PREFIX-memory    footprint over time of each back end, a line a round, above what is live
 #
 #   allocbench run … --csv-hist hist.csv --csv-timeline timeline.csv
 #   gnuplot -c scripts/plot.gp hist.csv timeline.csv PREFIX
@@ -22,20 +22,20 @@ prefix = ARG3
 
 MAX = 12
 array backend[MAX]
-array block[1000]
+array round[1000]
 array phase[6]
 array op[6]
 n_backends = 0
-n_blocks = 0
+n_rounds = 0
 n_panels = 0
 run = ""
 
 find_backend(s, i) = i > n_backends ? 0 : backend[i] eq s ? i : find_backend(s, i + 1)
 add_backend(s) = find_backend(s, 1) > 0 || n_backends == MAX ? 0 \
     : (n_backends = n_backends + 1, backend[n_backends] = s, 0)
-find_block(s, i) = i > n_blocks ? 0 : block[i] eq s ? i : find_block(s, i + 1)
-add_block(s) = find_block(s, 1) > 0 || n_blocks == 1000 ? 0 \
-    : (n_blocks = n_blocks + 1, block[n_blocks] = s, 0)
+find_round(s, i) = i > n_rounds ? 0 : round[i] eq s ? i : find_round(s, i + 1)
+add_round(s) = find_round(s, 1) > 0 || n_rounds == 1000 ? 0 \
+    : (n_rounds = n_rounds + 1, round[n_rounds] = s, 0)
 find_panel(p, o, i) = i > n_panels ? 0 : phase[i] eq p && op[i] eq o ? i : find_panel(p, o, i + 1)
 add_panel(p, o, size) = o eq "all" || size ne "" || find_panel(p, o, 1) > 0 || n_panels == 6 ? 0 \
     : (n_panels = n_panels + 1, phase[n_panels] = p, op[n_panels] = o, 0)
@@ -43,7 +43,7 @@ add_panel(p, o, size) = o eq "all" || size ne "" || find_panel(p, o, 1) > 0 || n
 set datafile separator comma
 stats hist skip 1 using (run = stringcolumn(1), add_backend(stringcolumn(3)), \
     add_panel(stringcolumn(4), stringcolumn(5), stringcolumn(6))) nooutput
-stats timeline skip 1 using (add_backend(stringcolumn(3)), add_block(stringcolumn(2))) nooutput
+stats timeline skip 1 using (add_backend(stringcolumn(3)), add_round(stringcolumn(2))) nooutput
 if (n_panels == 0) {
     print hist, ": no histograms"
     exit status 1
@@ -107,9 +107,9 @@ do for [p = 1:n_panels] {
 lowest = lowest < 1 ? 1 : 0.99 * 10 ** floor(log10(lowest))
 highest = highest * 1.5
 
-# ---- memory: $footprint_B_K of back end B and block K; $live of any ----
+# ---- memory: $footprint_B_K of back end B and round K; $live of any ----
 
-is_series(b, k, s) = is_mine(b) && stringcolumn(2) eq block[k] && stringcolumn(4) eq s
+is_series(b, k, s) = is_mine(b) && stringcolumn(2) eq round[k] && stringcolumn(4) eq s
 MIB = 2.0 ** 20
 has_live = 0
 peak = 0
@@ -117,7 +117,7 @@ live_peak = 0
 array n_points[MAX * 1000]
 set datafile separator comma
 do for [b = 1:n_backends] {
-    do for [k = 1:n_blocks] {
+    do for [k = 1:n_rounds] {
         eval sprintf("set table $footprint_%d_%d", b, k)
         plot timeline skip 1 using 5:6 with table if (is_series(b, k, "footprint"))
         unset table
@@ -179,7 +179,7 @@ if (has_live) {
         . "title 'live (requested)', "
 }
 do for [b = 1:n_backends] {
-    do for [k = 1:n_blocks] {
+    do for [k = 1:n_rounds] {
         if (n_points[(b - 1) * 1000 + k] > 0) {
             curves = curves . sprintf("$footprint_%d_%d using 1:($2 / MIB) with lines " \
                 . "linewidth 1.5 linecolor rgb colour[%d] notitle, ", b, k, b)
@@ -232,7 +232,7 @@ do for [format in "png svg"] {
     set output sprintf("%s-memory.%s", prefix, format)
     set margins screen 0.09, screen 0.965, screen 0.13, screen 0.81
     set label 1 "Footprint over time" at screen 0.5, 1 - 26.0 / 620 center font ",15"
-    set label 2 sprintf("run %s; a line for each block", run) at screen 0.5, 1 - 50.0 / 620 \
+    set label 2 sprintf("run %s; a line for each round", run) at screen 0.5, 1 - 50.0 / 620 \
         center textcolor rgb "#666666"
     set key at screen 0.5, 1 - 66.0 / 620 center top horizontal maxrows 1 samplen 2 reverse Left
     unset title

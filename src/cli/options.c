@@ -20,7 +20,7 @@ enum option_id {
     OPT_THREADS,
     OPT_BURST,
     OPT_TAPE_MEM,
-    OPT_REPS,
+    OPT_ROUNDS,
     OPT_RESUME,
     OPT_SEED,
     OPT_CPUS,
@@ -113,10 +113,10 @@ static const struct ab_option_info table[] = {
                    "what is written to new memory: none, first(N), ends, page,\n"
                    "line, all (default: page)",
                    "What runs", 0, REPLAY},
-    [OPT_REPS] = {"reps", "N", "blocks: runs of every back end, in shuffled order (default: 8)",
+    [OPT_ROUNDS] = {"rounds", "N", "how often every back end runs, in a new order each round (default: 8)",
                   "Measurement", 0, RUN | REPLAY},
     [OPT_RESUME] = {"resume", "RESULT.json",
-                    "go on with a result that was interrupted: only the blocks that are\n"
+                    "go on with a result that was interrupted: only the rounds that are\n"
                     "missing run; what is not said here is taken from it",
                     "Measurement", 0, RUN | REPLAY},
     [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
@@ -460,13 +460,13 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
         return AB_OK;
     case OPT_TOUCH:
         return ab_options_set_touch(o, value, err);
-    case OPT_REPS:
-        o->has_reps = true;
+    case OPT_ROUNDS:
+        o->has_rounds = true;
         status = read_number(info, value, AB_UNIT_COUNT, 1, &n, err);
         if (status == AB_OK && n > AB_REPS_MAX)
             return bad_value(info, value, "at most 1000", err);
         if (status == AB_OK)
-            o->reps = (uint32_t)n;
+            o->rounds = (uint32_t)n;
         return status;
     case OPT_RESUME:
         o->resume = value;
@@ -630,6 +630,23 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
                          ab_commands[command].name, shown, ab_commands[command].name);
 }
 
+/* Names that options had before: accepted, not shown. */
+static const struct {
+    const char *name;
+    enum option_id id;
+} aliases[] = {{"reps", OPT_ROUNDS}};
+
+static bool is_named(size_t id, const char *name, size_t n)
+{
+    if (strlen(table[id].name) == n && strncmp(table[id].name, name, n) == 0)
+        return true;
+    for (size_t i = 0; i < AB_ARRAY_LEN(aliases); i++)
+        if (aliases[i].id == id && strlen(aliases[i].name) == n &&
+            strncmp(aliases[i].name, name, n) == 0)
+            return true;
+    return false;
+}
+
 /* Which option argv[i] is, and where its value begins within the same word (or NULL). */
 static int find_option(enum ab_command_id command, const char *word, const char **value)
 {
@@ -639,7 +656,7 @@ static int find_option(enum ab_command_id command, const char *word, const char 
         const struct ab_option_info *o = &table[i];
         if ((o->commands >> command & 1) == 0)
             continue;
-        if (is_long && strlen(o->name) == n && strncmp(o->name, word + 2, n) == 0) {
+        if (is_long && is_named(i, word + 2, n)) {
             *value = word[2 + n] == '=' ? word + 3 + n : NULL;
             return (int)i;
         }
@@ -672,7 +689,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.reps = 8, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+    struct ab_options o = {.rounds = 8, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
                            .tape_mem_share = 0.25,
                            .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;

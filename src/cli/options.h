@@ -41,11 +41,11 @@ struct ab_options {
     size_t n_args;
     bool has_seed;
     uint64_t seed;
-    uint32_t reps;
+    uint32_t rounds;
     const char *resume;              /* a partial result to go on with; NULL = none */
     const char *results;             /* where results are kept; NULL = not said */
     bool is_store_off;               /* --no-store */
-    bool has_reps, has_touch;        /* given, not the default */
+    bool has_rounds, has_touch;        /* given, not the default */
     const char *csv_hist, *csv_timeline, *hlog, *hgrm;
     const char *json, *csv, *output; /* NULL = not asked for */
     uint64_t mem_limit_bytes;        /* 0 = default */

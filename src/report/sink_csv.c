@@ -12,14 +12,14 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* 1 = ran first in its block; 0 = unknown. */
-static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t block)
+/* 1 = ran first in its round; 0 = unknown. */
+static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
-    for (uint32_t b = 0; b < s->n_blocks; b++) {
-        if (s->blocks[b].index != block)
+    for (uint32_t b = 0; b < s->n_rounds; b++) {
+        if (s->rounds[b].index != round)
             continue;
-        for (uint32_t i = 0; i < s->blocks[b].n_order; i++)
-            if (s->blocks[b].order[i] == backend)
+        for (uint32_t i = 0; i < s->rounds[b].n_order; i++)
+            if (s->rounds[b].order[i] == backend)
                 return i + 1;
     }
     return 0;
@@ -28,20 +28,20 @@ static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t 
 /* What the rows of one record begin with. */
 struct row {
     const struct ab_session *session;
-    uint32_t backend, block, order;
+    uint32_t backend, round, order;
     const char *phase, *op;
 };
 
-static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t block,
+static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t round,
                          const char *phase, const char *op)
 {
-    return (struct row){s, backend, block, order_of(s, backend, block), phase, op};
+    return (struct row){s, backend, round, order_of(s, backend, round), phase, op};
 }
 
 static void begin_row(FILE *to, const struct row *row, const char *prefix, const char *metric)
 {
     ab_csv_run(to, row->session);
-    fprintf(to, "%" PRIu32 ",", row->block);
+    fprintf(to, "%" PRIu32 ",", row->round);
     if (row->order > 0)
         fprintf(to, "%" PRIu32, row->order);
     fputc(',', to);
@@ -53,7 +53,7 @@ static void begin_row(FILE *to, const struct row *row, const char *prefix, const
 
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
-    struct row row = row_of(s, r->backend, r->block, r->phase, ab_result_op_name(r->op));
+    struct row row = row_of(s, r->backend, r->round, r->phase, ab_result_op_name(r->op));
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         if (!ab_field_exists(f, r))
@@ -69,7 +69,7 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
 
 static void put_memory(FILE *to, const struct ab_session *s, const struct ab_memory *m)
 {
-    struct row row = row_of(s, m->backend, m->block, m->phase, ab_memory_at_name(m->at));
+    struct row row = row_of(s, m->backend, m->round, m->phase, ab_memory_at_name(m->at));
     for (size_t i = 0; i < ab_memory_field_count; i++) {
         double value = ab_memory_value(&ab_memory_fields[i], m);
         if (!isfinite(value))
@@ -90,7 +90,7 @@ void ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,block,order,backend,phase,op,metric,value,unit\r\n", to);
+    fputs("run,round,order,backend,phase,op,metric,value,unit\r\n", to);
     for (uint32_t i = 0; i < session->n_results; i++)
         if (ab_session_has_numbers(session, session->results[i].backend))
             put_result(to, session, &session->results[i]);

@@ -13,7 +13,7 @@
 
 struct rows {
     const struct ab_session *session;
-    uint32_t backend, block;
+    uint32_t backend, round;
     const char *phase;
     unsigned op;
     int log2; /* of the size class; -1 = all sizes */
@@ -22,7 +22,7 @@ struct rows {
 static void begin_row(FILE *to, const struct rows *rows)
 {
     ab_csv_run(to, rows->session);
-    fprintf(to, "%" PRIu32 ",", rows->block);
+    fprintf(to, "%" PRIu32 ",", rows->round);
     ab_csv_text(to, rows->session->backends[rows->backend].name);
     fputc(',', to);
     ab_csv_text(to, rows->phase);
@@ -48,17 +48,17 @@ void ab_sink_hist(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,block,backend,phase,op,le_bytes,low_ns,high_ns,count,cumulative\r\n", to);
+    fputs("run,round,backend,phase,op,le_bytes,low_ns,high_ns,count,cumulative\r\n", to);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
         if (ab_session_has_numbers(s, r->backend))
-            put_rows(to, &(struct rows){s, r->backend, r->block, r->phase, r->op, -1}, r->hdr);
+            put_rows(to, &(struct rows){s, r->backend, r->round, r->phase, r->op, -1}, r->hdr);
     }
     for (uint32_t i = 0; i < s->n_size_classes; i++) {
         const struct ab_size_class *c = &s->size_classes[i];
         if (ab_session_has_numbers(s, c->backend))
             put_rows(to,
-                     &(struct rows){s, c->backend, c->block, c->phase, c->op, (int)c->log2},
+                     &(struct rows){s, c->backend, c->round, c->phase, c->op, (int)c->log2},
                      c->hdr);
     }
     ab_format_end(&guard);

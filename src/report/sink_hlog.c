@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * HdrHistogram's interval log, format 1.3, as its Java library writes it: a line a histogram, of
- * the tag BACKEND.PHASE.OP. An interval is a block; since the passes of a block are not one
- * stretch of time, it is told by its index: block 3 begins at second 3 and lasts one second.
+ * the tag BACKEND.PHASE.OP. An interval is a round; since the passes of a round are not one
+ * stretch of time, it is told by its index: round 3 begins at second 3 and lasts one second.
  */
 #include "report/sink.h"
 
@@ -50,7 +50,7 @@ static void put_head(FILE *to, time_t start)
     fprintf(to,
             "#[Written by allocbench]\n"
             "#[Histograms are of ns. Interval_Max is in ms (ns / 1000000).]\n"
-            "#[An interval is a block: its index is the start, its length is 1.]\n"
+            "#[An interval is a round: its index is the start, its length is 1.]\n"
             "#[Histogram log format version 1.3]\n"
             "#[StartTime: %.3f (seconds since epoch), %s]\n"
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
@@ -74,7 +74,7 @@ static bool put_interval(FILE *to, const struct ab_session *s, const struct ab_r
     if (ab_hdr_encode(r->hdr, &encoded, &err) != AB_OK)
         return false;
     fprintf(to, "Tag=%s,%" PRIu32 ".000,1.000,%.3f,%s\n",
-            ab_sink_tag(tag, s->backends[r->backend].name, r->phase, r->op), r->block,
+            ab_sink_tag(tag, s->backends[r->backend].name, r->phase, r->op), r->round,
             (double)highest(r->hdr) / 1e6, encoded);
     free(encoded);
     return true;
@@ -87,10 +87,10 @@ bool ab_sink_hlog(FILE *to, const struct ab_session *s, time_t start)
     bool is_whole = true;
     ab_format_begin(&guard);
     put_head(to, start);
-    for (uint32_t b = 0; b < s->n_blocks; b++)
+    for (uint32_t b = 0; b < s->n_rounds; b++)
         for (uint32_t i = 0; i < s->n_results && is_whole; i++) {
             const struct ab_result *r = &s->results[i];
-            if (r->block == s->blocks[b].index && ab_session_has_numbers(s, r->backend) && r->n > 0)
+            if (r->round == s->rounds[b].index && ab_session_has_numbers(s, r->backend) && r->n > 0)
                 is_whole = put_interval(to, s, r);
         }
     ab_format_end(&guard);

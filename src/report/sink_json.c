@@ -124,9 +124,9 @@ static json_t *config(struct writer *w, const struct ab_session *s)
         append(w, settings, text(s->settings[i]));
     put(w, o, "settings", settings);
     put(w, o, "command_line", text(s->command_line));
-    put(w, o, "blocks_planned", whole(s->n_blocks_planned));
+    put(w, o, "rounds_planned", whole(s->n_rounds_planned));
     put(w, o, "resumed_from", text(s->resumed_from));
-    put(w, o, "blocks_resumed", whole(s->n_blocks_resumed));
+    put(w, o, "rounds_resumed", whole(s->n_rounds_resumed));
     put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
@@ -170,7 +170,7 @@ static json_t *null_cost(struct writer *w, const struct ab_null_cost *n)
     json_t *o = json_object();
     put(w, o, "phase", text(n->phase));
     put(w, o, "boundary", text(n->boundary));
-    put(w, o, "block", whole(n->block));
+    put(w, o, "round", whole(n->round));
     put(w, o, "n_ops", whole(n->n_ops));
     put(w, o, "ns_per_op", number(n->ns_per_op));
     put(w, o, "wall_ns_per_op", number(n->wall_ns_per_op));
@@ -235,7 +235,7 @@ static json_t *backend(struct writer *w, const struct ab_backend_info *b)
     return o;
 }
 
-static json_t *block(struct writer *w, const struct ab_session *s, const struct ab_block *b)
+static json_t *round_entry(struct writer *w, const struct ab_session *s, const struct ab_round *b)
 {
     json_t *o = json_object(), *order = json_array();
     put(w, o, "index", whole(b->index));
@@ -293,7 +293,7 @@ static json_t *result(struct writer *w, const struct ab_session *s, const struct
     put(w, o, "backend", text(s->backends[r->backend].name));
     put(w, o, "phase", text(r->phase));
     put(w, o, "op", text(ab_result_op_name(r->op)));
-    put(w, o, "block", whole(r->block));
+    put(w, o, "round", whole(r->round));
     put_fields(w, o, r, AB_FIELD_EACH);
     put_fields(w, quantiles, r, AB_FIELD_QUANTILE);
     put(w, o, "quantiles", quantiles);
@@ -311,7 +311,7 @@ static json_t *memory(struct writer *w, const struct ab_session *s, const struct
     json_t *o = json_object(), *drained = json_object();
     put(w, o, "backend", text(s->backends[m->backend].name));
     put(w, o, "phase", text(m->phase));
-    put(w, o, "block", whole(m->block));
+    put(w, o, "round", whole(m->round));
     put(w, o, "at", text(ab_memory_at_name(m->at)));
     put(w, o, "position", isnan(m->requested_bytes) ? json_null() : whole(m->position));
     for (size_t i = 0; i < ab_memory_field_count; i++)
@@ -327,7 +327,7 @@ static json_t *timeline(struct writer *w, const struct ab_session *s, const stru
 {
     json_t *o = json_object(), *points = json_array();
     put(w, o, "backend", text(s->backends[t->backend].name));
-    put(w, o, "block", whole(t->block));
+    put(w, o, "round", whole(t->round));
     for (uint32_t i = 0; i < t->n; i++) {
         json_t *point = json_array();
         append(w, point, whole(t->points[i].position));
@@ -390,7 +390,7 @@ static json_t *claim(struct writer *w, const struct ab_claim_result *c)
     put(w, o, "measured", number(c->measured));
     put(w, o, "low", number(c->low));
     put(w, o, "high", number(c->high));
-    put(w, o, "n_blocks", whole(c->n_blocks));
+    put(w, o, "n_rounds", whole(c->n_rounds));
     put(w, o, "reason", text(c->reason));
     return o;
 }
@@ -414,7 +414,7 @@ static json_t *size_class(struct writer *w, const struct ab_session *s,
     put(w, o, "backend", text(s->backends[c->backend].name));
     put(w, o, "phase", text(c->phase));
     put(w, o, "op", text(ab_result_op_name(c->op)));
-    put(w, o, "block", whole(c->block));
+    put(w, o, "round", whole(c->round));
     put(w, o, "le_bytes", c->log2 < 63 ? whole(UINT64_C(1) << c->log2) : json_null());
     put(w, o, "n", whole(n));
     put(w, o, "overflow", whole(c->hdr->overflow));
@@ -432,7 +432,7 @@ static json_t *window(struct writer *w, const struct ab_session *s, const struct
     json_t *o = json_object();
     put(w, o, "backend", text(s->backends[x->backend].name));
     put(w, o, "phase", text(x->phase));
-    put(w, o, "block", whole(x->block));
+    put(w, o, "round", whole(x->round));
     put(w, o, "begin", whole(x->begin));
     put(w, o, "end", whole(x->end));
     put(w, o, "n", whole(x->n));
@@ -458,7 +458,7 @@ static void put_depth(struct writer *w, json_t *o, const struct ab_session *s)
 
 static json_t *document(struct writer *w, const struct ab_session *s)
 {
-    json_t *o = json_object(), *backends = json_array(), *blocks = json_array();
+    json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
     json_t *results = json_array();
     put(w, o, "schema", text("allocbench/2"));
     put(w, o, "tool", tool(w, s));
@@ -470,9 +470,9 @@ static json_t *document(struct writer *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_backends; i++)
         append(w, backends, backend(w, &s->backends[i]));
     put(w, o, "backends", backends);
-    for (uint32_t i = 0; i < s->n_blocks; i++)
-        append(w, blocks, block(w, s, &s->blocks[i]));
-    put(w, o, "blocks", blocks);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        append(w, rounds, round_entry(w, s, &s->rounds[i]));
+    put(w, o, "rounds", rounds);
     for (uint32_t i = 0; i < s->n_results; i++)
         if (ab_session_has_numbers(s, s->results[i].backend))
             append(w, results, result(w, s, &s->results[i]));

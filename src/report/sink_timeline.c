@@ -14,7 +14,7 @@
 struct rows {
     FILE *to;
     const struct ab_session *session;
-    uint32_t backend, block;
+    uint32_t backend, round;
 };
 
 static void put_row(const struct rows *rows, const char *series, uint32_t position, double value,
@@ -23,7 +23,7 @@ static void put_row(const struct rows *rows, const char *series, uint32_t positi
     if (!isfinite(value))
         return;
     ab_csv_run(rows->to, rows->session);
-    fprintf(rows->to, "%" PRIu32 ",", rows->block);
+    fprintf(rows->to, "%" PRIu32 ",", rows->round);
     ab_csv_text(rows->to, rows->session->backends[rows->backend].name);
     fprintf(rows->to, ",%s,%" PRIu32 ",", series, position);
     ab_csv_number(rows->to, value);
@@ -54,16 +54,16 @@ void ab_sink_timeline(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,block,backend,series,position,value,unit\r\n", to);
+    fputs("run,round,backend,series,position,value,unit\r\n", to);
     for (uint32_t i = 0; i < s->n_timelines; i++) {
         const struct ab_timeline *t = &s->timelines[i];
         if (ab_session_has_numbers(s, t->backend))
-            put_timeline(&(struct rows){to, s, t->backend, t->block}, t);
+            put_timeline(&(struct rows){to, s, t->backend, t->round}, t);
     }
     for (uint32_t i = 0; i < s->n_windows; i++) {
         const struct ab_window *w = &s->windows[i];
         if (ab_session_has_numbers(s, w->backend))
-            put_window(&(struct rows){to, s, w->backend, w->block}, w);
+            put_window(&(struct rows){to, s, w->backend, w->round}, w);
     }
     ab_format_end(&guard);
 }

@@ -74,12 +74,12 @@ struct ab_worst_op {
 
 #define AB_RESULT_WORST_MAX 16
 
-/* One back end × phase × op × block. */
+/* One back end × phase × op × round. */
 struct ab_result {
     uint32_t backend;    /* index in ab_session.backends */
     const char *phase;
     unsigned op;         /* enum ab_op_kind, or AB_OP_ALL */
-    uint32_t block;
+    uint32_t round;
     /* latency pass; for `all` a thinned sample in which every op is equally likely */
     uint64_t n, overflow;
     double quantiles[AB_QUANTILE_COUNT];
@@ -102,7 +102,7 @@ struct ab_size_class {
     uint32_t backend;
     const char *phase;
     unsigned op;
-    uint32_t block;
+    uint32_t round;
     unsigned log2;      /* 0: sizes 0 and 1 */
     struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
 };
@@ -112,7 +112,7 @@ struct ab_size_class {
 struct ab_window {
     uint32_t backend;
     const char *phase;
-    uint32_t block;
+    uint32_t round;
     uint32_t begin, end; /* positions in the tape: the op clock */
     uint64_t n;          /* ops timed, latency pass */
     double p50, p99, max; /* ns; NaN where too few were timed */
@@ -139,7 +139,7 @@ extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10
 struct ab_memory {
     uint32_t backend;
     const char *phase;
-    uint32_t block;
+    uint32_t round;
     enum ab_memory_at at;
     uint32_t position; /* in the tape: the op clock */
     double live_bytes, internal_bytes, external_bytes, retained_bytes;
@@ -174,10 +174,10 @@ struct ab_timeline_point {
     double requested_bytes, usable_bytes, footprint_bytes;
 };
 
-/* Requested, usable and footprint over the op clock, one a back end × block, over all phases. */
+/* Requested, usable and footprint over the op clock, one a back end × round, over all phases. */
 struct ab_timeline {
     uint32_t backend;
-    uint32_t block;
+    uint32_t round;
     uint32_t n;
     struct ab_timeline_point *points; /* owned by the session; ascending positions */
 };
@@ -209,9 +209,9 @@ struct ab_claim_result {
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
     double claimed;          /* number of the back end by that of the base */
-    double measured;         /* the same, median over the blocks; NaN = not known */
-    double low, high;        /* extremes of the blocks */
-    uint32_t n_blocks;       /* that have both numbers */
+    double measured;         /* the same, median over the rounds; NaN = not known */
+    double low, high;        /* extremes of the rounds */
+    uint32_t n_rounds;       /* that have both numbers */
     char reason[240];        /* why nothing was measured, else "" */
 };
 
@@ -219,7 +219,7 @@ struct ab_claim_result {
 struct ab_null_cost {
     const char *phase;
     const char *boundary;
-    uint32_t block;
+    uint32_t round;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
 };
@@ -232,7 +232,7 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
 };
 
-struct ab_block {
+struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
     uint32_t n_order;
@@ -244,9 +244,9 @@ struct ab_session { /* everything about one command's measurements */
     const char *about;        /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
-    const char *const *settings; /* "reps=5", "set n=100", … ends with NULL */
+    const char *const *settings; /* "rounds=5", "set n=100", … ends with NULL */
     uint64_t seed;
-    uint32_t n_blocks_planned;
+    uint32_t n_rounds_planned;
     bool is_complete;
     struct ab_facts facts;
     uint32_t n_slots;
@@ -256,8 +256,8 @@ struct ab_session { /* everything about one command's measurements */
     struct { /* what measured; NULL = this build */
         const char *version, *compiler, *flags;
     } tool;
-    const char *resumed_from;  /* the result that the first blocks were taken from; NULL = none */
-    uint32_t n_blocks_resumed;
+    const char *resumed_from;  /* the result that the first rounds were taken from; NULL = none */
+    uint32_t n_rounds_resumed;
     struct {
         const char *source;  /* "rdtsc/rdtscp" */
         double ns_per_tick, quantum_ns;
@@ -266,13 +266,13 @@ struct ab_session { /* everything about one command's measurements */
     } timer;
     struct ab_backend_info *backends;
     uint32_t n_backends;
-    struct ab_block *blocks;
-    uint32_t n_blocks;
+    struct ab_round *rounds;
+    uint32_t n_rounds;
     struct ab_result *results;
     uint32_t n_results;
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
-    uint32_t cap_results, cap_nulls, cap_blocks;
+    uint32_t cap_results, cap_nulls, cap_rounds;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes, cap_size_classes;
     struct ab_window *windows;

@@ -92,22 +92,22 @@ void ab_session_fini(struct ab_session *session)
         free(session->size_classes[i].hdr);
     for (uint32_t i = 0; i < session->n_timelines; i++)
         free(session->timelines[i].points);
-    for (uint32_t i = 0; i < session->n_blocks; i++)
-        free((void *)session->blocks[i].order);
+    for (uint32_t i = 0; i < session->n_rounds; i++)
+        free((void *)session->rounds[i].order);
     free(session->size_classes);
     free(session->windows);
     free(session->memory);
     free(session->timelines);
     free(session->results);
     free(session->nulls);
-    free(session->blocks);
+    free(session->rounds);
     session->results = NULL;
     session->nulls = NULL;
-    session->blocks = NULL;
+    session->rounds = NULL;
     session->size_classes = NULL;
     session->windows = NULL;
     session->memory = NULL;
     session->timelines = NULL;
-    session->n_results = session->n_nulls = session->n_blocks = 0;
+    session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
 }

@@ -17,7 +17,7 @@ uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape)
     const struct ab_facts *f = &tape->image->facts; /* the largest is the memory pass: its books */
     uint64_t pages = f->live_peak_bytes / 4096 + 2 * f->live_peak_blocks;
     return tape->image->most_bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
-           10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_block);
+           10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_page);
 }
 
 double ab_estimate_pass_ns(const struct ab_tape_map *tape)

@@ -100,12 +100,12 @@ static enum ab_status check_blocks(const struct ab_session *old, struct ab_err *
 {
     if (old->tape_sha256 == NULL || old->tape_sha256[0] == 0)
         return ab_fail(err, AB_INPUT, "cannot be resumed: it does not tell the digest of its tape");
-    if (old->n_blocks > old->n_blocks_planned)
-        return ab_fail(err, AB_INPUT, "cannot be resumed: it has %u blocks of %u", old->n_blocks,
-                       old->n_blocks_planned);
-    for (uint32_t i = 0; i < old->n_blocks; i++)
-        if (old->blocks[i].index != i)
-            return ab_fail(err, AB_INPUT, "cannot be resumed: block %u is not in it", i);
+    if (old->n_rounds > old->n_rounds_planned)
+        return ab_fail(err, AB_INPUT, "cannot be resumed: it has %u rounds of %u", old->n_rounds,
+                       old->n_rounds_planned);
+    for (uint32_t i = 0; i < old->n_rounds; i++)
+        if (old->rounds[i].index != i)
+            return ab_fail(err, AB_INPUT, "cannot be resumed: round %u is not in it", i);
     return AB_OK;
 }
 
@@ -119,7 +119,7 @@ enum ab_status ab_resume_check(const struct ab_session *session, const struct ab
     compare(&list, "the file's sha256", session->config_sha256, old->config_sha256);
     compare_settings(&list, session, old);
     compare_numbers(&list, "the seed", session->seed, old->seed);
-    compare_numbers(&list, "--reps", session->n_blocks_planned, old->n_blocks_planned);
+    compare_numbers(&list, "--rounds", session->n_rounds_planned, old->n_rounds_planned);
     compare(&list, "tape_sha256", session->tape_sha256, old->tape_sha256);
     compare_phases(&list, session, old);
     compare(&list, "the machine's fingerprint", session->host.fingerprint, old->host.fingerprint);
@@ -205,7 +205,7 @@ static const char *own_phase(const struct ab_session *session, const char *phase
 
 void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
 {
-    TAKE(blocks);
+    TAKE(rounds);
     TAKE(results);
     TAKE(nulls);
     TAKE(size_classes);
@@ -217,5 +217,5 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     OWN_PHASES(size_classes);
     OWN_PHASES(windows);
     OWN_PHASES(memory);
-    session->n_blocks_resumed = session->n_blocks;
+    session->n_rounds_resumed = session->n_rounds;
 }

@@ -25,7 +25,7 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
 {
     struct layout l = {.cap_samples =
                            pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
-    l.positions = (sizeof(struct ab_run_block) + 63) & ~(size_t)63;
+    l.positions = (sizeof(struct ab_run_page) + 63) & ~(size_t)63;
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
     l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
     l.total = l.classes + l.cap_samples;
@@ -93,17 +93,17 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
             close(fd);
         return -1;
     }
-    out->block = p;
-    out->block_bytes = l.total;
-    out->block->magic = AB_RUN_MAGIC;
-    out->block->size = sizeof(struct ab_run_block);
-    struct ab_run_request *r = &out->block->request;
+    out->page = p;
+    out->run_bytes = l.total;
+    out->page->magic = AB_RUN_MAGIC;
+    out->page->size = sizeof(struct ab_run_page);
+    struct ab_run_request *r = &out->page->request;
     fill_request(context, c, pass, r);
     r->positions_offset = l.positions;
     r->ticks_offset = l.ticks;
     r->classes_offset = l.classes;
     r->memory_offset = l.memory;
-    r->block_bytes = l.total;
+    r->run_bytes = l.total;
     if (l.memory != 0) {
         out->memory = (struct ab_memory_report *)((char *)p + l.memory);
         fill_memory(context, out->memory);
@@ -124,7 +124,7 @@ static enum ab_status draw_samples(const struct ab_run_context *context, struct 
         return ab_fail(err, AB_SYSTEM, "out of memory for the samples");
     out->n_samples = ab_sampling_draw(context->tape, rng, out->positions, out->kinds,
                                       out->cap_samples);
-    out->block->request.n_samples = out->n_samples;
+    out->page->request.n_samples = out->n_samples;
     return AB_OK;
 }
 
@@ -174,7 +174,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     read_capture(out_fd, stdout_text, sizeof stdout_text);
     read_capture(err_fd, stderr_text, sizeof stderr_text);
-    struct ab_evidence evidence = {&ending,     &made.block->report, context->tape,
+    struct ab_evidence evidence = {&ending,     &made.page->report, context->tape,
                                    stdout_text, stderr_text,         timeout_ns,
                                    context->memory_limit_bytes, pass == AB_PASS_CHECK};
     made.wait_status = ending.wait_status;
@@ -196,8 +196,8 @@ out:
 void ab_outcome_fini(struct ab_outcome *out)
 {
     free(out->kinds);
-    if (out->block != NULL)
-        munmap(out->block, out->block_bytes);
+    if (out->page != NULL)
+        munmap(out->page, out->run_bytes);
     *out = (struct ab_outcome){0};
 }
 

@@ -103,8 +103,8 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
 static bool is_hopeless(const struct ab_outcome *run)
 {
     return run->status == AB_BACKEND_WRONG_LIBRARY ||
-           (run->status != AB_BACKEND_OK && run->block->report.state < AB_WORKER_RUNNING) ||
-           (run->block->report.failure == AB_FAILURE_OPEN && run->status != AB_BACKEND_OK);
+           (run->status != AB_BACKEND_OK && run->page->report.state < AB_WORKER_RUNNING) ||
+           (run->page->report.failure == AB_FAILURE_OPEN && run->status != AB_BACKEND_OK);
 }
 
 static void note_identity(struct ab_backend_info *info, const struct ab_run_report *r)
@@ -141,8 +141,8 @@ static bool take_defaults(struct ab_case *c)
 /* Lines of the matrix are answers: what could not be asked fails nothing that is not claimed. */
 static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
 {
-    uint32_t n = run->block->report.verify.n_live;
-    bool is_claimed = (run->block->report.traits & AB_TRAIT_DETECTS_MISUSE) != 0;
+    uint32_t n = run->page->report.verify.n_live;
+    bool is_claimed = (run->page->report.traits & AB_TRAIT_DETECTS_MISUSE) != 0;
     char blocks[32] = "";
     if (n > 0)
         snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
@@ -159,14 +159,14 @@ static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line 
     struct ab_outcome control;
     struct ab_case plain = *a->c;
     struct ab_rng rng;
-    if (a->run->block->report.failure != AB_FAILURE_NULL || !take_defaults(&plain))
+    if (a->run->page->report.failure != AB_FAILURE_NULL || !take_defaults(&plain))
         return AB_OK;
     ab_rng_init(&rng, a->context->verify.seed, 0);
     enum ab_status status = ab_run(a->context, &plain, a->pass, &rng, &control, err);
     if (status != AB_OK)
         return status;
     if (control.status == AB_BACKEND_OK &&
-        control.block->report.verify.answer != AB_ANSWER_BROKEN)
+        control.page->report.verify.answer != AB_ANSWER_BROKEN)
         say_capacity(line, a->run);
     ab_outcome_fini(&control);
     return AB_OK;
@@ -189,8 +189,8 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
     enum ab_status status = ab_run(&context, c, AB_PASS_CHECK, &rng, &run, err);
     if (status != AB_OK)
         return status;
-    note_identity(info, &run.block->report);
-    line->work = run.block->report.verify.work;
+    note_identity(info, &run.page->report);
+    line->work = run.page->report.verify.work;
     if (is_hopeless(&run)) {
         info->status = run.status;
         memcpy(info->reason, run.reason, sizeof info->reason);
@@ -198,7 +198,7 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, k->may_abort);
     else
-        judge_end(line, &run.block->report.verify, k->floor);
+        judge_end(line, &run.page->report.verify, k->floor);
     status = judge_null(&(struct attempt){&context, c, AB_PASS_CHECK, &run}, line, err);
     ab_outcome_fini(&run);
     return status;
@@ -233,10 +233,10 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
     enum ab_status status = ab_run(&context, &checked, pass, &rng, &run, err);
     if (status != AB_OK)
         return status;
-    line->work = which == WORK_OPS ? run.block->report.verify.work : context.tape->image->n_ops;
+    line->work = which == WORK_OPS ? run.page->report.verify.work : context.tape->image->n_ops;
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, false);
-    else if (ab_run_missing(context.tape->image->facts.kinds, run.block->report.hooks, line->text,
+    else if (ab_run_missing(context.tape->image->facts.kinds, run.page->report.hooks, line->text,
                             sizeof line->text))
         add_text(line, ": those ops were left out");
     status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);

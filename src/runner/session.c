@@ -22,26 +22,26 @@ struct conductor {
 
 static const char *const boundary_names[] = {"malloc", "heap", "inline"};
 
-/* Random streams of the seed: one for the pre-flight, one a block. */
+/* Random streams of the seed: one for the pre-flight, one a round. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
-#define BLOCK_STREAM(block) (PREFLIGHT_STREAM << 32 | (block))
+#define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
 
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
     return ab_backend_status_has_numbers(c->session->backends[backend].status);
 }
 
-/* Goes through every op once a block, and nothing else of it is of interest. */
+/* Goes through every op once a round, and nothing else of it is of interest. */
 static bool is_decorated(const struct conductor *c, uint32_t backend)
 {
     return c->plan->cases[backend].decorator != AB_DECORATOR_NONE;
 }
 
-static void say(struct conductor *c, uint32_t block, const char *backend, enum ab_pass pass)
+static void say(struct conductor *c, uint32_t round, const char *backend, enum ab_pass pass)
 {
     if (c->plan->progress == NULL)
         return;
-    struct ab_progress p = {block, pass == AB_PASS_VERIFY ? 0 : c->plan->reps, backend, pass,
+    struct ab_progress p = {round, pass == AB_PASS_VERIFY ? 0 : c->plan->rounds, backend, pass,
                             c->done, c->total};
     c->plan->progress(c->plan->user, &p);
 }
@@ -58,7 +58,7 @@ static void fail_backend(struct conductor *c, uint32_t backend, const struct ab_
 static void note_identity(struct conductor *c, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &c->session->backends[backend];
-    const struct ab_run_report *r = &run->block->report;
+    const struct ab_run_report *r = &run->page->report;
     if (r->version[0] != 0)
         snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
     if (r->identity.build_id[0] != 0)
@@ -76,7 +76,7 @@ static void note_identity(struct conductor *c, uint32_t backend, const struct ab
 static void note_conduct(struct conductor *c, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &c->session->backends[backend];
-    const char *caveat = run->block->report.caveat;
+    const char *caveat = run->page->report.caveat;
     snprintf(b->caveat, sizeof b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
     if (run->status != AB_BACKEND_OK) {
         b->status = AB_BACKEND_NONCONFORMING;
@@ -113,7 +113,7 @@ static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *
     if (status != AB_OK)
         return status;
     bool is_allowed = c->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
-                      run.block->report.failure == AB_FAILURE_CHECK;
+                      run.page->report.failure == AB_FAILURE_CHECK;
     if (run.status != AB_BACKEND_OK && !is_allowed) {
         fail_backend(c, i, &run);
     } else {
@@ -134,7 +134,7 @@ static void shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n)
     }
 }
 
-static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, uint32_t block,
+static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, uint32_t round,
                                struct ab_err *err)
 {
     struct ab_outcome throughput = {0}, latency = {0};
@@ -143,8 +143,8 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
                                                                     : AB_SOURCE_BUILTIN,
                            .boundary = boundary,
                            .builtin = "null"};
-    struct ab_fold fold = {c->session, context->tape, &context->clock, 0, block};
-    say(c, block, "null", AB_PASS_THROUGHPUT);
+    struct ab_fold fold = {c->session, context->tape, &context->clock, 0, round};
+    say(c, round, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
     if (status == AB_OK)
         status = ab_run(context, &null, context->is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY,
@@ -160,7 +160,7 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
     return status;
 }
 
-static enum ab_status run_nulls(struct conductor *c, uint32_t block, struct ab_err *err)
+static enum ab_status run_nulls(struct conductor *c, uint32_t round, struct ab_err *err)
 {
     bool is_used[AB_BOUNDARY_COUNT] = {false};
     enum ab_status status = AB_OK;
@@ -169,17 +169,17 @@ static enum ab_status run_nulls(struct conductor *c, uint32_t block, struct ab_e
             is_used[c->plan->cases[i].boundary] = true;
     for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK; b++)
         if (is_used[b])
-            status = run_null(c, (enum ab_boundary)b, block, err);
+            status = run_null(c, (enum ab_boundary)b, round, err);
     return status;
 }
 
-static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t block,
+static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t round,
                                enum ab_pass pass, struct ab_err *err)
 {
     struct ab_outcome run;
     const struct ab_run_context *context = &c->plan->context;
-    struct ab_fold fold = {c->session, context->tape, &context->clock, backend, block};
-    say(c, block, c->session->backends[backend].name, pass);
+    struct ab_fold fold = {c->session, context->tape, &context->clock, backend, round};
+    say(c, round, c->session->backends[backend].name, pass);
     enum ab_status status = ab_run(context, &c->plan->cases[backend], pass, &c->rng, &run, err);
     if (status != AB_OK)
         return status;
@@ -198,17 +198,17 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t b
 }
 
 /* One run with the marks as they are; what it sees becomes the marks. */
-static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uint32_t block,
+static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uint32_t round,
                                       struct ab_err *err)
 {
     struct ab_outcome run;
     struct ab_run_context context = c->plan->context;
-    struct ab_fold fold = {c->session, context.tape, &context.clock, backend, block};
+    struct ab_fold fold = {c->session, context.tape, &context.clock, backend, round};
     bool is_scout = c->marks[backend] == NULL;
     context.marks = c->marks[backend];
     if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    say(c, block, c->session->backends[backend].name, AB_PASS_MEMORY);
+    say(c, round, c->session->backends[backend].name, AB_PASS_MEMORY);
     enum ab_status status =
         ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng, &run, err);
     if (status != AB_OK)
@@ -226,21 +226,21 @@ static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uin
 
 /* Where the footprint peaks is only known behind a run: the first one is run for that alone, every
  * later one uses what the one before it saw. */
-static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t block,
+static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t round,
                                  struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (c->marks[backend] == NULL)
-        status = run_memory_once(c, backend, block, err);
+        status = run_memory_once(c, backend, round, err);
     if (status == AB_OK && is_running(c, backend))
-        status = run_memory_once(c, backend, block, err);
+        status = run_memory_once(c, backend, round, err);
     return status;
 }
 
-static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_err *err)
+static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_err *err)
 {
     struct ab_session *s = c->session;
-    ab_rng_init(&c->rng, s->seed, BLOCK_STREAM(block));
+    ab_rng_init(&c->rng, s->seed, ROUND_STREAM(round));
     uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -248,42 +248,42 @@ static enum ab_status run_block(struct conductor *c, uint32_t block, struct ab_e
         if (is_running(c, i))
             order[n++] = i;
     shuffle(&c->rng, order, n);
-    s->blocks[s->n_blocks] = (struct ab_block){block, order, n};
-    enum ab_status status = run_nulls(c, block, err);
+    s->rounds[s->n_rounds] = (struct ab_round){round, order, n};
+    enum ab_status status = run_nulls(c, round, err);
     int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
     for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
         for (uint32_t i = 0; i < n && status == AB_OK; i++)
             if (is_running(c, order[i]) &&
                 (pass == AB_PASS_THROUGHPUT || !is_decorated(c, order[i])))
-                status = run_case(c, order[i], block, (enum ab_pass)pass, err);
+                status = run_case(c, order[i], round, (enum ab_pass)pass, err);
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
         if (is_running(c, order[i]) && !is_decorated(c, order[i]))
-            status = run_memory(c, order[i], block, err);
-    s->n_blocks++;
+            status = run_memory(c, order[i], round, err);
+    s->n_rounds++;
     return status;
 }
 
-/* An interrupted block is half a block: what it measured goes, for every back end alike. */
-static void drop_block(struct ab_session *s, uint32_t block)
+/* An interrupted round is half a round: what it measured goes, for every back end alike. */
+static void drop_round(struct ab_session *s, uint32_t round)
 {
     uint32_t kept = 0, kept_nulls = 0;
     for (uint32_t i = 0; i < s->n_results; i++) {
-        if (s->results[i].block == block)
+        if (s->results[i].round == round)
             free(s->results[i].hdr);
         else
             s->results[kept++] = s->results[i];
     }
     for (uint32_t i = 0; i < s->n_nulls; i++)
-        if (s->nulls[i].block != block)
+        if (s->nulls[i].round != round)
             s->nulls[kept_nulls++] = s->nulls[i];
     s->n_results = kept;
     s->n_nulls = kept_nulls;
-    ab_fold_depth_drop(s, AB_FOLD_ANY, block);
-    ab_fold_drop_memory(s, AB_FOLD_ANY, block);
-    free((void *)s->blocks[--s->n_blocks].order);
+    ab_fold_depth_drop(s, AB_FOLD_ANY, round);
+    ab_fold_drop_memory(s, AB_FOLD_ANY, round);
+    free((void *)s->rounds[--s->n_rounds].order);
 }
 
-/* The floor of per-op latencies: median over blocks and phases of what an empty op reads. */
+/* The floor of per-op latencies: median over rounds and phases of what an empty op reads. */
 static double measure_floor(const struct ab_session *s)
 {
     double *x = calloc(s->n_nulls + 1, sizeof x[0]), floor = NAN;
@@ -307,16 +307,16 @@ static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
     return status;
 }
 
-/* Room for all blocks, with those that were measured before. */
+/* Room for all rounds, with those that were measured before. */
 static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
 {
     struct ab_session *s = c->session;
     if (c->plan->resumed != NULL)
         ab_resume_adopt(s, c->plan->resumed);
-    struct ab_block *blocks = realloc(s->blocks, c->plan->reps * sizeof blocks[0]);
-    if (blocks == NULL)
+    struct ab_round *rounds = realloc(s->rounds, c->plan->rounds * sizeof rounds[0]);
+    if (rounds == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    s->blocks = blocks;
+    s->rounds = rounds;
     return AB_OK;
 }
 
@@ -337,11 +337,11 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * ((plan->reps - session->n_blocks) * (plan->context.is_strict ? 2 : 4) + 1);
-    for (uint32_t b = session->n_blocks; b < plan->reps && status == AB_OK && n_alive > 0; b++) {
-        status = run_block(&c, b, err);
-        if (status != AB_OK && session->n_blocks > b)
-            drop_block(session, b);
+    c.total = n_alive * ((plan->rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
+    for (uint32_t b = session->n_rounds; b < plan->rounds && status == AB_OK && n_alive > 0; b++) {
+        status = run_round(&c, b, err);
+        if (status != AB_OK && session->n_rounds > b)
+            drop_round(session, b);
     }
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(c.marks[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs all cases: pre-flight, then blocks. In a block every case runs once a pass, in an order
- * drawn anew, so that drift of the machine hits all alike; the null runs first in each block.
- * What a block draws depends on the seed and its number alone: a session that is resumed draws what
+ * Runs all cases: pre-flight, then rounds. In a round every case runs once a pass, in an order
+ * drawn anew, so that drift of the machine hits all alike; the null runs first in each round.
+ * What a round draws depends on the seed and its number alone: a session that is resumed draws what
  * it would have drawn without the interruption.
  */
 #ifndef AB_RUNNER_SESSION_H
@@ -11,7 +11,7 @@
 #include "runner/run.h"
 
 struct ab_progress {
-    uint32_t block, n_blocks; /* block 0 of 0 is the pre-flight */
+    uint32_t round, n_rounds; /* round 0 of 0 is the pre-flight */
     const char *backend;
     enum ab_pass pass;
     uint32_t done, total;     /* runs */
@@ -20,15 +20,15 @@ struct ab_progress {
 struct ab_session_plan {
     struct ab_run_context context;
     const struct ab_case *cases; /* one a back end of the session, same order */
-    uint32_t reps;
+    uint32_t rounds;
     bool allows_broken;   /* what fails its checks is measured all the same */
-    struct ab_session *resumed; /* its blocks are taken over, the rest is run; NULL = all is run.
+    struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */
     void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */
     void *user;
 };
 
-/* Fills session->results, nulls, blocks, timer, and the status of each back end; back ends that
+/* Fills session->results, nulls, rounds, timer, and the status of each back end; back ends that
  * come in with a status other than ok are not run. AB_OK also when some failed.
  * AB_INTERRUPTED leaves what is whole in the session, is_complete false. */
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,

@@ -14,7 +14,7 @@ double ab_spread_half(const struct ab_spread *s)
 
 bool ab_spread_is_clear(const struct ab_spread *ratio)
 {
-    return ratio->n >= AB_CLEAR_BLOCKS && fabs(ratio->median - 1) >= 0.01 &&
+    return ratio->n >= AB_CLEAR_ROUNDS && fabs(ratio->median - 1) >= 0.01 &&
            (ratio->low > 1 || ratio->high < 1);
 }
 
@@ -46,13 +46,13 @@ static bool has_numbers(const struct ab_session *s, uint32_t backend)
 }
 
 const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
-                                        const char *phase, unsigned op, uint32_t block)
+                                        const char *phase, unsigned op, uint32_t round)
 {
     if (!has_numbers(s, backend))
         return NULL;
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
-        if (r->backend == backend && r->op == op && r->block == block &&
+        if (r->backend == backend && r->op == op && r->round == round &&
             strcmp(r->phase, phase) == 0)
             return r;
     }
@@ -80,7 +80,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
             continue;
         ab_hdr_merge(hdr, r->hdr);
         m.max = fmax(m.max, r->max); /* fmax passes over NaN */
-        m.n_blocks++;
+        m.n_rounds++;
     }
     m.n = ab_hdr_total(hdr) + hdr->overflow;
     return m;
@@ -132,21 +132,21 @@ struct ab_spread ab_pairs_ratio(const struct ab_pairs *p)
     return ratio;
 }
 
-/* One number of a block, NaN = none; `of` is what to look at. */
+/* One number of a round, NaN = none; `of` is what to look at. */
 struct aspect {
     uint32_t a, b;
     const char *phase;
     unsigned op;
 };
-typedef double block_number(const struct ab_session *s, const struct aspect *of, uint32_t block);
+typedef double round_number(const struct ab_session *s, const struct aspect *of, uint32_t round);
 
-static struct ab_spread over_blocks(const struct ab_session *s, const struct aspect *of,
-                                    block_number *number)
+static struct ab_spread over_rounds(const struct ab_session *s, const struct aspect *of,
+                                    round_number *number)
 {
-    double *x = calloc((size_t)s->n_blocks + 1, sizeof x[0]);
+    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
-        double value = number(s, of, s->blocks[i].index);
+    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+        double value = number(s, of, s->rounds[i].index);
         if (isfinite(value))
             x[n++] = value;
     }
@@ -156,42 +156,42 @@ static struct ab_spread over_blocks(const struct ab_session *s, const struct asp
 }
 
 static double ns_per_op(const struct ab_session *s, uint32_t backend, const char *phase,
-                        uint32_t block)
+                        uint32_t round)
 {
-    const struct ab_result *r = ab_session_find(s, backend, phase, AB_OP_ALL, block);
+    const struct ab_result *r = ab_session_find(s, backend, phase, AB_OP_ALL, round);
     return r != NULL && r->ns_per_op > 0 ? r->ns_per_op : NAN;
 }
 
-static double block_ns_per_op(const struct ab_session *s, const struct aspect *of, uint32_t block)
+static double round_ns_per_op(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
-    return ns_per_op(s, of->a, of->phase, block);
+    return ns_per_op(s, of->a, of->phase, round);
 }
 
 /* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases. */
-static double block_time(const struct ab_session *s, uint32_t backend, const char *phase,
-                         uint32_t block)
+static double round_time(const struct ab_session *s, uint32_t backend, const char *phase,
+                         uint32_t round)
 {
     double sum = 0;
     if (phase != NULL)
-        return ns_per_op(s, backend, phase, block);
+        return ns_per_op(s, backend, phase, round);
     for (uint32_t i = 0; i < s->n_phases; i++) {
-        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, block);
+        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
         sum += r != NULL && r->ns_per_op > 0 ? r->ns_per_op * (double)r->n_ops : NAN;
     }
     return s->n_phases > 0 ? sum : NAN;
 }
 
-static double block_run_time(const struct ab_session *s, const struct aspect *of, uint32_t block)
+static double round_run_time(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
-    return block_time(s, of->a, NULL, block);
+    return round_time(s, of->a, NULL, round);
 }
 
-static double block_p999_ratio(const struct ab_session *s, const struct aspect *of, uint32_t block)
+static double round_p999_ratio(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
     double value[2];
     for (int i = 0; i < 2; i++) {
         const struct ab_result *r =
-            ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op, block);
+            ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op, round);
         value[i] = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
         if (value[i] < s->timer.floor_ns)
             value[i] = s->timer.floor_ns;
@@ -203,20 +203,20 @@ struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backe
                                       const char *phase)
 {
     struct aspect of = {.a = backend, .phase = phase};
-    return over_blocks(s, &of, block_ns_per_op);
+    return over_rounds(s, &of, round_ns_per_op);
 }
 
 struct ab_spread ab_session_run_time(const struct ab_session *s, uint32_t backend)
 {
     struct aspect of = {.a = backend};
-    return over_blocks(s, &of, block_run_time);
+    return over_rounds(s, &of, round_run_time);
 }
 
-static double block_rss_peak(const struct ab_session *s, const struct aspect *of, uint32_t block)
+static double round_rss_peak(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
     double peak = NAN;
     for (uint32_t i = 0; i < s->n_memory; i++)
-        if (s->memory[i].backend == of->a && s->memory[i].block == block)
+        if (s->memory[i].backend == of->a && s->memory[i].round == round)
             peak = fmax(peak, s->memory[i].rss_peak_bytes); /* fmax passes over NaN */
     return peak;
 }
@@ -224,7 +224,7 @@ static double block_rss_peak(const struct ab_session *s, const struct aspect *of
 struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
 {
     struct aspect of = {.a = backend};
-    return over_blocks(s, &of, block_rss_peak);
+    return over_rounds(s, &of, round_rss_peak);
 }
 
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
@@ -239,11 +239,11 @@ struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32
                                   const char *phase)
 {
     struct ab_pairs pairs;
-    if (!ab_pairs_init(&pairs, s->n_blocks))
+    if (!ab_pairs_init(&pairs, s->n_rounds))
         return no_spread;
-    for (uint32_t i = 0; i < s->n_blocks; i++) {
-        uint32_t block = s->blocks[i].index;
-        ab_pairs_add(&pairs, block_time(s, b, phase, block), block_time(s, a, phase, block));
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
+        uint32_t round = s->rounds[i].index;
+        ab_pairs_add(&pairs, round_time(s, b, phase, round), round_time(s, a, phase, round));
     }
     struct ab_spread speed = ab_pairs_ratio(&pairs);
     ab_pairs_fini(&pairs);
@@ -254,5 +254,5 @@ struct ab_spread ab_session_p999_ratio(const struct ab_session *s, uint32_t a, u
                                        const char *phase, unsigned op)
 {
     struct aspect of = {.a = a, .b = b, .phase = phase, .op = op};
-    return over_blocks(s, &of, block_p999_ratio);
+    return over_rounds(s, &of, round_p999_ratio);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session says over all its blocks: merged histograms, medians, ratios and how sure they
+ * What a session says over all its rounds: merged histograms, medians, ratios and how sure they
  * are. What tables show and what gates judge come from here alike, so that both are one number.
  */
 #ifndef AB_STATS_AGGREGATE_H
@@ -8,23 +8,23 @@
 
 #include "result/result.h"
 
-/* One number a block. */
+/* One number a round. */
 struct ab_spread {
-    uint32_t n;               /* blocks that have it; 0 = the rest is NaN */
-    double median, low, high; /* low and high: extremes of the blocks */
+    uint32_t n;               /* rounds that have it; 0 = the rest is NaN */
+    double median, low, high; /* low and high: extremes of the rounds */
 };
 
 /* Of x[0..n), which it sorts. */
 struct ab_spread ab_spread_of(double *x, uint32_t n);
-/* Half the range of the blocks in parts of the median; NaN below two blocks. */
+/* Half the range of the rounds in parts of the median; NaN below two rounds. */
 double ab_spread_half(const struct ab_spread *s);
-/* Are there enough blocks, all of them on the same side of 1, and is the median at least 1 % away
- * from it? n blocks of two equal programs agree by chance with probability 2 / 2^n: 6 % of 5,
+/* Are there enough rounds, all of them on the same side of 1, and is the median at least 1 % away
+ * from it? n rounds of two equal programs agree by chance with probability 2 / 2^n: 6 % of 5,
  * 0.8 % of 8. */
 bool ab_spread_is_clear(const struct ab_spread *ratio);
-enum { AB_CLEAR_BLOCKS = 8 };
+enum { AB_CLEAR_ROUNDS = 8 };
 
-/* Two numbers a block, of what is set against each other; for ratios that can be recomputed from
+/* Two numbers a round, of what is set against each other; for ratios that can be recomputed from
  * the two medians shown. */
 struct ab_pairs {
     double *x; /* numerators, denominators, ratios: cap of each */
@@ -34,7 +34,7 @@ bool ab_pairs_init(struct ab_pairs *p, uint32_t most); /* false: out of memory *
 void ab_pairs_fini(struct ab_pairs *p);
 /* Passes over a pair of which one is missing or negative. 0 by 0 is 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
-/* median: the ratio of the two medians; low, high: extremes of the ratios of single blocks, between
+/* median: the ratio of the two medians; low, high: extremes of the ratios of single rounds, between
  * which it always lies. */
 struct ab_spread ab_pairs_ratio(const struct ab_pairs *p);
 
@@ -47,14 +47,14 @@ uint32_t ab_session_base(const struct ab_session *s);
 
 /* NULL when there is none. */
 const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
-                                        const char *phase, unsigned op, uint32_t block);
+                                        const char *phase, unsigned op, uint32_t round);
 /* Did any back end with numbers do this op in this phase? */
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op);
 
-struct ab_merged { /* one back end, phase and op over all blocks */
+struct ab_merged { /* one back end, phase and op over all rounds */
     uint64_t n;      /* timed ops, overflow included */
     double max;      /* NaN = none */
-    uint32_t n_blocks;
+    uint32_t n_rounds;
 };
 /* Merges histograms into *hdr (initialised here). */
 struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
@@ -71,7 +71,7 @@ struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backen
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
  * whole run. The median is the ratio of the two medians, as they are shown; low and high are of
- * single blocks, so that drift of the machine cancels. Blocks that miss one number do not count. */
+ * single rounds, so that drift of the machine cancels. Rounds that miss one number do not count. */
 struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase);
 /* p99.9 of one op by that of b, values under the floor taken as the floor. */

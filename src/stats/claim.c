@@ -34,7 +34,7 @@ static void measure(const struct ab_session *s, const struct ab_gate *g,
         r->measured = ratio.spread.median;
         r->low = ratio.spread.low;
         r->high = ratio.spread.high;
-        r->n_blocks = ratio.spread.n;
+        r->n_rounds = ratio.spread.n;
     } else {
         ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
         if (r->reason[0] == 0)

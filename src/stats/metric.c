@@ -32,54 +32,54 @@ bool ab_metric_is_latency(const struct ab_metric *m)
 }
 
 static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t backend,
-                                           const struct ab_metric *m, uint32_t block)
+                                           const struct ab_metric *m, uint32_t round)
 {
     for (uint32_t i = 0; i < s->n_memory; i++) {
         const struct ab_memory *r = &s->memory[i];
-        if (r->backend == backend && r->block == block && r->at == m->at &&
+        if (r->backend == backend && r->round == round && r->at == m->at &&
             strcmp(r->phase, m->phase) == 0)
             return r;
     }
     return NULL;
 }
 
-static double of_block(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                       uint32_t block)
+static double of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       uint32_t round)
 {
     if (m->memory != NULL) {
-        const struct ab_memory *r = find_memory(s, backend, m, block);
+        const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
     }
-    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, block);
+    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, round);
     return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
 }
 
-static double live_of_block(const struct ab_session *s, uint32_t backend,
-                            const struct ab_metric *m, uint32_t block)
+static double live_of_round(const struct ab_session *s, uint32_t backend,
+                            const struct ab_metric *m, uint32_t round)
 {
-    const struct ab_memory *r = find_memory(s, backend, m, block);
+    const struct ab_memory *r = find_memory(s, backend, m, round);
     return r != NULL ? r->live_peak_bytes : no_number;
 }
 
-typedef double block_number(const struct ab_session *s, uint32_t backend,
-                            const struct ab_metric *m, uint32_t block);
+typedef double round_number(const struct ab_session *s, uint32_t backend,
+                            const struct ab_metric *m, uint32_t round);
 
-/* The blocks' numbers that exist, *n of them; free them. NULL when out of memory. */
+/* The rounds' numbers that exist, *n of them; free them. NULL when out of memory. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                       block_number *number, uint32_t *n)
+                       round_number *number, uint32_t *n)
 {
-    double *x = calloc((size_t)s->n_blocks + 1, sizeof x[0]);
+    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
     *n = 0;
-    for (uint32_t i = 0; i < s->n_blocks && x != NULL; i++) {
-        double value = number(s, backend, m, s->blocks[i].index);
+    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+        double value = number(s, backend, m, s->rounds[i].index);
         if (isfinite(value))
             x[(*n)++] = value;
     }
     return x;
 }
 
-static double median_of_blocks(const struct ab_session *s, uint32_t backend,
-                               const struct ab_metric *m, block_number *number)
+static double median_of_rounds(const struct ab_session *s, uint32_t backend,
+                               const struct ab_metric *m, round_number *number)
 {
     uint32_t n;
     double *x = collect(s, backend, m, number, &n);
@@ -122,7 +122,7 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
                      enum fold how)
 {
     uint32_t n;
-    double *x = collect(s, backend, m, of_block, &n), value = n > 0 ? x[0] : no_number;
+    double *x = collect(s, backend, m, of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
         value = how == FOLD_SUM    ? value + x[i]
                 : how == FOLD_MOST ? fmax(value, x[i])
@@ -137,7 +137,7 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
-    return median_of_blocks(s, backend, m, of_block);
+    return median_of_rounds(s, backend, m, of_round);
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
@@ -153,13 +153,13 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
 {
     struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
     struct ab_pairs shown, least, most;
-    bool ok = ab_pairs_init(&shown, s->n_blocks);
-    ok = ab_pairs_init(&least, s->n_blocks) && ok;
-    ok = ab_pairs_init(&most, s->n_blocks) && ok;
-    for (uint32_t i = 0; i < s->n_blocks && ok; i++) {
-        uint32_t block = s->blocks[i].index;
-        struct ab_interval of_a = ab_metric_interval(s, m, of_block(s, a, m, block));
-        struct ab_interval of_b = ab_metric_interval(s, m, of_block(s, b, m, block));
+    bool ok = ab_pairs_init(&shown, s->n_rounds);
+    ok = ab_pairs_init(&least, s->n_rounds) && ok;
+    ok = ab_pairs_init(&most, s->n_rounds) && ok;
+    for (uint32_t i = 0; i < s->n_rounds && ok; i++) {
+        uint32_t round = s->rounds[i].index;
+        struct ab_interval of_a = ab_metric_interval(s, m, of_round(s, a, m, round));
+        struct ab_interval of_b = ab_metric_interval(s, m, of_round(s, b, m, round));
         ab_pairs_add(&shown, of_a.high, of_b.high);
         ab_pairs_add(&least, of_a.low, of_b.high);
         ab_pairs_add(&most, of_a.high, of_b.low);
@@ -175,18 +175,18 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
     return ratio;
 }
 
-static double by_live_of_block(const struct ab_session *s, uint32_t backend,
-                               const struct ab_metric *m, uint32_t block)
+static double by_live_of_round(const struct ab_session *s, uint32_t backend,
+                               const struct ab_metric *m, uint32_t round)
 {
-    double live = live_of_block(s, backend, m, block);
-    return live > 0 ? of_block(s, backend, m, block) / live : no_number;
+    double live = live_of_round(s, backend, m, round);
+    return live > 0 ? of_round(s, backend, m, round) / live : no_number;
 }
 
 struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                    const struct ab_metric *m)
 {
     uint32_t n;
-    double *x = collect(s, backend, m, by_live_of_block, &n);
+    double *x = collect(s, backend, m, by_live_of_round, &n);
     struct ab_spread spread = ab_spread_of(x, n);
     free(x);
     return spread;
@@ -195,38 +195,38 @@ struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
                            const struct ab_metric *m)
 {
-    return median_of_blocks(s, backend, m, live_of_block);
+    return median_of_rounds(s, backend, m, live_of_round);
 }
 
-/* Timed ops of a block with most of them, or of all blocks. */
+/* Timed ops of a round with most of them, or of all rounds. */
 static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                          bool in_each_block)
+                          bool in_each_round)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < s->n_blocks; i++) {
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         const struct ab_result *r =
-            ab_session_find(s, backend, m->phase, m->op, s->blocks[i].index);
+            ab_session_find(s, backend, m->phase, m->op, s->rounds[i].index);
         uint64_t here = r != NULL ? r->n + r->overflow : 0;
-        n = !in_each_block ? n + here : here > n ? here : n;
+        n = !in_each_round ? n + here : here > n ? here : n;
     }
     return n;
 }
 
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m, bool in_each_block, char *buf, size_t cap)
+                           const struct ab_metric *m, bool in_each_round, char *buf, size_t cap)
 {
     buf[0] = 0;
     if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
-        for (uint32_t i = 0; i < s->n_blocks && (r == NULL || r->reason[0] == 0); i++)
-            r = find_memory(s, backend, m, s->blocks[i].index);
+        for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
+            r = find_memory(s, backend, m, s->rounds[i].index);
         snprintf(buf, cap, "%s", r == NULL ? "memory was not measured" : r->reason);
     } else if (m->field->group == AB_FIELD_QUANTILE) {
         size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
         double wanted = AB_QUANTILE_MIN_SAMPLES_BEHIND / (1 - ab_quantile_values[which]);
-        uint64_t n = timed_ops(s, backend, m, in_each_block);
+        uint64_t n = timed_ops(s, backend, m, in_each_round);
         if ((double)n < wanted - 1e-3)
             snprintf(buf, cap, "%s needs %.0f timed ops%s, there are %llu", m->field->name, wanted,
-                     in_each_block ? " in a block" : "", (unsigned long long)n);
+                     in_each_round ? " in a round" : "", (unsigned long long)n);
     }
 }

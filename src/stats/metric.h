@@ -31,7 +31,7 @@ const char *ab_metric_name(const struct ab_metric *m); /* of the field */
 bool ab_metric_is_latency(const struct ab_metric *m);
 
 /* The number that the tables show, NaN = n/a: percentiles of the merged histograms, extremes and
- * counts of timed ops over all blocks, of everything else the median of the blocks. */
+ * counts of timed ops over all rounds, of everything else the median of the rounds. */
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
                                       double value);
@@ -47,12 +47,12 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
 /* The same by the phase's peak of live bytes; for sizes of memory records. */
 struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                    const struct ab_metric *m);
-/* That peak, median over the blocks. */
+/* That peak, median over the rounds. */
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
                            const struct ab_metric *m);
 
 /* Why a number is not there; "" when it is not known. */
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m, bool in_each_block, char *buf, size_t cap);
+                           const struct ab_metric *m, bool in_each_round, char *buf, size_t cap);
 
 #endif

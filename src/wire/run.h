@@ -6,7 +6,7 @@
  *               of them all. Made once, mapped by every run of the case. A tape that is held whole is
  *               a sealed memfd with one burst; one that is longer than that a file without a name,
  *               whose bursts are brought into memory one after the other.
- *   run memfd   read-write: struct ab_run_block (request from the parent, report from the worker),
+ *   run memfd   read-write: struct ab_run_page (request from the parent, report from the worker),
  *               then the sample positions (parent), the sample ticks and size classes (worker).
  *
  * Everything here is plain data of fixed layout, so that the worker needs no parser; the parent
@@ -103,7 +103,7 @@ struct ab_run_request {
     uint32_t decorator;                      /* enum ab_decorator */
     uint32_t reserved1;
     uint64_t fault_n;                        /* FAULT: this call fails, counted from 1 */
-    uint64_t block_bytes;                    /* size of the run memfd */
+    uint64_t run_bytes;                     /* size of the run memfd */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -163,7 +163,7 @@ struct ab_run_report {
 };
 
 #define AB_RUN_MAGIC 0x31754241u /* "ABu1": parent and worker are of one build */
-struct ab_run_block {
+struct ab_run_page {
     uint32_t magic, size;
     struct ab_run_request request;
     struct ab_run_report report;

@@ -24,7 +24,7 @@ const char *ab_worker_number(char *buf, uint64_t n)
 
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
 {
-    struct ab_run_report *report = &w->block->report;
+    struct ab_run_report *report = &w->page->report;
     size_t used = 0;
     va_list parts;
     va_start(parts, failure);
@@ -115,7 +115,7 @@ void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op)
 
 void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail)
 {
-    const struct ab_run_request *r = &lane->w->block->request;
+    const struct ab_run_request *r = &lane->w->page->request;
     uint64_t ticks = lane->delta;
     tail->n_slow++;
     tail->n_1us += ticks >= r->tail_1us_ticks;

@@ -51,7 +51,7 @@ static void barrier(const struct ab_worker *w)
 
 static void pin(struct ab_lane *lane)
 {
-    const struct ab_run_request *r = &lane->w->block->request;
+    const struct ab_run_request *r = &lane->w->page->request;
     cpu_set_t set;
     if (r->n_cpus == 0)
         return;
@@ -106,7 +106,7 @@ static void *map(struct ab_worker *w, size_t bytes)
 
 static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_report *reports)
 {
-    struct ab_run_report *report = &w->block->report;
+    struct ab_run_report *report = &w->page->report;
     w->lanes[index] = (struct ab_lane){
         .w = w,
         .ops = w->ops,
@@ -114,12 +114,12 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
         .slots = w->slots,
         .progress = index == 0 ? &report->op : &report->lane_ops[index],
         .index = index,
-        .chunk_ops = w->block->request.decorator == AB_DECORATOR_NONE &&
-                             w->block->request.pass != AB_PASS_TAIL
+        .chunk_ops = w->page->request.decorator == AB_DECORATOR_NONE &&
+                             w->page->request.pass != AB_PASS_TAIL
                          ? AB_PROGRESS_OPS
                          : 1,
-        .is_strict = w->block->request.is_strict != 0,
-        .is_counting = w->image->n_lanes > 1 && w->block->request.pass == AB_PASS_TAIL,
+        .is_strict = w->page->request.is_strict != 0,
+        .is_counting = w->image->n_lanes > 1 && w->page->request.pass == AB_PASS_TAIL,
         .first_null_op = UINT32_MAX,
         .reports = reports == NULL ? report->phases
                                    : reports + (size_t)index * w->image->n_phases,
@@ -141,11 +141,11 @@ void ab_lanes_open(struct ab_worker *w)
     if (n_reports > 0)
         reports = map(w, n_reports * sizeof reports[0]);
     meeting.live = meeting.live_peak = 0;
-    w->n_cpus = count_cpus(&w->block->request);
+    w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     pin(&w->lanes[0]);
-    if (w->block->request.pass == AB_PASS_VERIFY || w->block->request.pass == AB_PASS_CHECK)
+    if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
     for (uint32_t i = 1; i < n; i++)
         if (pthread_create(&meeting.threads[i], NULL, thread_main, &w->lanes[i]) != 0)
@@ -204,7 +204,7 @@ static void add_wall(struct ab_worker *w, uint32_t p, struct ab_phase_report *su
 static void add_reports(struct ab_worker *w)
 {
     for (uint32_t p = 0; p < w->image->n_phases; p++) {
-        struct ab_phase_report *sum = &w->block->report.phases[p];
+        struct ab_phase_report *sum = &w->page->report.phases[p];
         const struct ab_phase_report *first = &w->lanes[0].reports[p];
         sum->process_cpu_ns += first->process_cpu_ns;
         if (first->live_peak_blocks > sum->live_peak_blocks)
@@ -234,7 +234,7 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
         add_reports(w);
         if (!ab_worker_enter_burst(w, next))
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
-        *(volatile uint32_t *)&w->block->report.burst = next;
+        *(volatile uint32_t *)&w->page->report.burst = next;
     }
     if (goes_on)
         barrier(w);
@@ -290,7 +290,7 @@ void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_worker *w = lane->w;
     if (lane->index == 0) {
-        *(volatile uint32_t *)&w->block->report.phase = phase;
+        *(volatile uint32_t *)&w->page->report.phase = phase;
         __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);
     }
     lane->wait_ticks = lane->awake_ticks = lane->asleep_cpu_ns = 0;
@@ -395,7 +395,7 @@ bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end
 
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
-    uint32_t low = 0, high = w->block->request.n_samples;
+    uint32_t low = 0, high = w->page->request.n_samples;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (w->positions[middle] < w->first + position)

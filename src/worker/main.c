@@ -18,23 +18,23 @@ static struct ab_worker worker;
 
 static void set_state(enum ab_worker_state state)
 {
-    *(volatile uint32_t *)&worker.block->report.state = state;
+    *(volatile uint32_t *)&worker.page->report.state = state;
 }
 
 /* Without a run block there is nobody to tell: exit status 2 is all the parent learns. */
 static void map_block(void)
 {
     off_t bytes = lseek(AB_WORKER_FD_RUN, 0, SEEK_END);
-    if (bytes < (off_t)sizeof(struct ab_run_block))
+    if (bytes < (off_t)sizeof(struct ab_run_page))
         _exit(2);
     void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                    AB_WORKER_FD_RUN, 0);
     if (p == MAP_FAILED)
         _exit(2);
-    worker.block = p;
-    if (worker.block->magic != AB_RUN_MAGIC || worker.block->size != sizeof(struct ab_run_block))
+    worker.page = p;
+    if (worker.page->magic != AB_RUN_MAGIC || worker.page->size != sizeof(struct ab_run_page))
         _exit(2);
-    const struct ab_run_request *request = &worker.block->request;
+    const struct ab_run_request *request = &worker.page->request;
     worker.positions = (const uint32_t *)((char *)p + request->positions_offset);
     worker.ticks = (uint32_t *)((char *)p + request->ticks_offset);
     worker.classes = (uint8_t *)p + request->classes_offset;
@@ -84,7 +84,7 @@ static void drop_descriptors(void)
 static void refuse_fault(const struct ab_lane *lane)
 {
     char op[24], index[24], n[24];
-    uint64_t fault_n = worker.block->request.fault_n;
+    uint64_t fault_n = worker.page->request.fault_n;
     bool has_lanes = worker.image->n_lanes > 1;
     ab_worker_fail(&worker, AB_FAILURE_NULL, ab_worker_fault(), " returned NULL (op ",
                    ab_worker_number(op, lane->first_null_op), has_lanes ? ", lane " : "",
@@ -116,12 +116,12 @@ static void finish(void)
 
 static void report_granularity(void)
 {
-    const struct ab_run_request *request = &worker.block->request;
+    const struct ab_run_request *request = &worker.page->request;
     unsigned pass = request->pass;
     /* Of several lanes only that of lane 0 is told, which need not be the one that crashed. */
     bool is_noted_singly =
         request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
-    worker.block->report.op_granularity =
+    worker.page->report.op_granularity =
         pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY ||
                     pass == AB_PASS_CHECK || is_noted_singly
             ? 1
@@ -131,7 +131,7 @@ static void report_granularity(void)
 /* What is no measurement: a proof, or a pass behind a decorator. False: neither was asked for. */
 static bool run_proof(const struct ab_target *target)
 {
-    const struct ab_run_request *request = &worker.block->request;
+    const struct ab_run_request *request = &worker.page->request;
     struct ab_heap_face decorated;
     if (request->pass == AB_PASS_CHECK)
         ab_pass_check(&worker, target);
@@ -162,7 +162,7 @@ static void run_malloc(struct ab_run_request *request)
     } else {
         ab_worker_identify_malloc(&worker, &face);
     }
-    worker.block->report.hooks = hooks;
+    worker.page->report.hooks = hooks;
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
     ab_memory_open(&worker);
@@ -219,7 +219,7 @@ int main(void)
     set_state(AB_WORKER_STARTED);
     map_tape();
     report_granularity();
-    struct ab_run_request *request = &worker.block->request;
+    struct ab_run_request *request = &worker.page->request;
     if (request->boundary == AB_BOUNDARY_MALLOC)
         run_malloc(request);
     else

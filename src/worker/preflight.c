@@ -39,7 +39,7 @@ static _Noreturn void fail_null(struct verify *v, const struct ab_words *call, s
 {
     char op[24];
     ab_worker_note_null(v->lane, size);
-    v->w->block->report.verify.n_live = v->checker.shadow.n_live;
+    v->w->page->report.verify.n_live = v->checker.shadow.n_live;
     ab_worker_fail(v->w, AB_FAILURE_NULL, call->text, " returned NULL (op ",
                    ab_worker_number(op, v->lane->op), ")", NULL);
 }
@@ -155,7 +155,7 @@ static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_
 static void verify_ops(struct verify *v)
 {
     struct ab_worker *w = v->w;
-    uint32_t left = w->block->request.verify_ops;
+    uint32_t left = w->page->request.verify_ops;
     bool goes_on = true;
     for (uint32_t p = 0; p < w->image->n_phases && goes_on; p++) {
         struct ab_order order;
@@ -165,7 +165,7 @@ static void verify_ops(struct verify *v)
             goes_on = verify_range(v, begin, end, &left);
     }
     ab_checker_sweep(&v->checker);
-    w->block->report.verify.work = w->block->request.verify_ops - left;
+    w->page->report.verify.work = w->page->request.verify_ops - left;
 }
 
 /* ---- what the tape asks for, once each ---- */
@@ -247,12 +247,12 @@ static bool is_misaligned(const struct verify *v, const struct ab_ask *ask)
 static void note_caveat(struct verify *v, const struct ab_ask *ask)
 {
     struct ab_words w = {.n = 0};
-    char *caveat = v->w->block->report.caveat;
+    char *caveat = v->w->page->report.caveat;
     ab_words_ask(&w, v->t, ask);
     ab_words_pair(&w, " gives blocks that are not aligned to ", ask->align);
     ab_words_add(&w, "; nothing here asks for such");
-    w.text[sizeof v->w->block->report.caveat - 1] = 0;
-    memcpy(caveat, w.text, sizeof v->w->block->report.caveat);
+    w.text[sizeof v->w->page->report.caveat - 1] = 0;
+    memcpy(caveat, w.text, sizeof v->w->page->report.caveat);
 }
 
 /* Of a malloc only: a heap was opened for this work and no other. */
@@ -290,7 +290,7 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
 
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 {
-    if (w->block->request.verify_ops == 0 || !ab_target_can_free(target))
+    if (w->page->request.verify_ops == 0 || !ab_target_can_free(target))
         return;
     free_all(&preflight);
     preflight.is_behind = true;

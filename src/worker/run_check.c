@@ -25,7 +25,7 @@ static __attribute__((noreturn)) void fail_null(void *user, const char *text)
 
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w)
 {
-    const struct ab_run_request *r = &w->block->request;
+    const struct ab_run_request *r = &w->page->request;
     return r->pass == AB_PASS_CHECK ? &ab_checks[r->verify.check].facts : &w->image->facts;
 }
 
@@ -35,17 +35,17 @@ static bool reopen(void *user, struct ab_heap **out)
 {
     struct ab_worker *w = user;
     struct ab_open_args args = {
-        .size = sizeof args, .facts = ab_worker_facts(w), .values = w->block->request.values};
+        .size = sizeof args, .facts = ab_worker_facts(w), .values = w->page->request.values};
     return backend->open(&args, out) == 0;
 }
 
 void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
 {
-    const struct ab_verify_request *request = &w->block->request.verify;
+    const struct ab_verify_request *request = &w->page->request.verify;
     struct ab_checker *c = &trial.checker;
     char *here = __builtin_frame_address(0);
     trial = (struct ab_trial){
-        .target = target, .report = &w->block->report.verify, .reopen = reopen};
+        .target = target, .report = &w->page->report.verify, .reopen = reopen};
     if (!ab_checker_open(c, target))
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
     c->fail = fail;
@@ -54,7 +54,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
     backend = target->hooks;
     ab_checker_forbid(c, __executable_start, (size_t)(end - __executable_start));
     ab_checker_forbid(c, here - STACK_BYTES, 2 * STACK_BYTES);
-    ab_checker_forbid(c, w->block, w->block->request.block_bytes);
+    ab_checker_forbid(c, w->page, w->page->request.run_bytes);
     ab_rng_init(&trial.rng, request->seed, request->check);
     ab_check_run(&ab_checks[request->check], &trial);
 }

@@ -24,7 +24,7 @@ static bool is_there(const struct ab_gauge *gauge, uint32_t count)
 static bool wait_awake(const struct ab_lane *lane, const struct ab_gauge *gauge, uint32_t count,
                        uint64_t begun)
 {
-    uint64_t most = lane->w->block->request.tail_1us_ticks *
+    uint64_t most = lane->w->page->request.tail_1us_ticks *
                     (lane->is_crowded ? AWAKE_SHARED_US : AWAKE_OWN_US);
     do {
         for (unsigned i = 0; i < 8; i++) {

@@ -23,7 +23,7 @@ struct ab_worker { /* what all lanes share */
     const uint32_t *lane_begin;
     const struct ab_turn *turns;
     struct ab_slot *slots;
-    struct ab_run_block *block;
+    struct ab_run_page *page;
     const uint32_t *positions;
     uint32_t *ticks;
     uint8_t *classes;

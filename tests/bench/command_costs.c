@@ -112,7 +112,7 @@ static void do_once(struct bench *b)
 
 static double wall_of(const struct bench *b, const struct ab_outcome *run)
 {
-    return (double)run->block->report.phases[0].wall_ticks * b->context.clock.ns_per_tick * 1e-9;
+    return (double)run->page->report.phases[0].wall_ticks * b->context.clock.ns_per_tick * 1e-9;
 }
 
 static double run_once(struct bench *b, enum ab_pass pass, struct ab_outcome *run)

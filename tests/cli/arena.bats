@@ -117,20 +117,20 @@ expect_valgrind() { # PROGRAM MISTAKE…
 }
 
 @test "an arena for each lane, one for all, or one lane only" {
-    bench run "$WORKLOADS/pipeline.yaml" --reps 1 --json - \
+    bench run "$WORKLOADS/pipeline.yaml" --rounds 1 --json - \
         -b arena:threads=local,arena:threads=mutex,paged,paged:form=pool
     expect_code 0
     expect_json '.backends | all(.status == "ok")'
     expect_json '[.backends[].never_frees] == [true, true, true, false]'
-    bench run "$WORKLOADS/pipeline.yaml" --reps 1 -b arena:threads=none,arena
+    bench run "$WORKLOADS/pipeline.yaml" --rounds 1 -b arena:threads=none,arena
     expect_code 4
     expect_error 'arena:threads=none.*serves one lane, the work has'
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b arena:threads=none,glibc
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b arena:threads=none,glibc
     expect_code 0
 }
 
 @test "settings of the arena run, and a wrong one names the nearest" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 --json - \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --json - \
         -b arena,arena:keep=64KiB:populate=on,arena:huge=on
     expect_code 0
     expect_json '.backends | all(.status == "ok")'
@@ -144,7 +144,7 @@ expect_valgrind() { # PROGRAM MISTAKE…
         "$ROOT/allocators/skeleton/skeleton.c" >"$OUT/old.c"
     grep -q AB_BACKEND_SIZE_MIN "$OUT/old.c"
     "${CC:-cc}" -D_GNU_SOURCE -std=gnu17 -O2 -fPIC -shared -I"$ROOT" -o "$OUT/libold.so" "$OUT/old.c"
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$OUT/libold.so,glibc" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b "$OUT/libold.so,glibc" --json -
     expect_code 0
     expect_json '.backends | all(.status == "ok")'
 }

@@ -6,7 +6,7 @@
 load helpers
 
 run_with() { # LIST [OPTION…]
-    bench run "$WORKLOADS/settings.yaml" --reps 1 -b "$1" --json - "${@:2}"
+    bench run "$WORKLOADS/settings.yaml" --rounds 1 -b "$1" --json - "${@:2}"
 }
 
 expect_refused() { # LIST REGEX
@@ -17,7 +17,7 @@ expect_refused() { # LIST REGEX
 }
 
 @test "settings of the workload's back ends are rows of their own" {
-    bench run "$WORKLOADS/settings.yaml" --reps 1 --json -
+    bench run "$WORKLOADS/settings.yaml" --rounds 1 --json -
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0}",
         "arena:reserve=64MiB"]'
@@ -52,12 +52,12 @@ expect_refused() { # LIST REGEX
 }
 
 @test "a prefix without all functions makes the run partial, out of every ratio" {
-    bench run "$WORKLOADS/aligned.yaml" --reps 1 -b "$GUESTS/libprefix.so:prefix=few_,glibc" --json -
+    bench run "$WORKLOADS/aligned.yaml" --rounds 1 -b "$GUESTS/libprefix.so:prefix=few_,glibc" --json -
     expect_code 0
     expect_json '.backends[0] | .status == "partial" and (.reason | test("alloc_aligned"))'
     expect_json '[.results[] | select(.op == "all" and .backend == "prefix:prefix=few_")
         | .n_unsupported] | add > 0'
-    bench run "$WORKLOADS/aligned.yaml" --reps 1 -b "glibc,$GUESTS/libprefix.so:prefix=few_" --no-store
+    bench run "$WORKLOADS/aligned.yaml" --rounds 1 -b "glibc,$GUESTS/libprefix.so:prefix=few_" --no-store
     grep -q 'partial' "$OUT/stdout" || fail "not said"
     ! grep -E '^ +prefix:prefix=few_ .*[0-9]x' "$OUT/stdout" || fail "it has a ratio"
 }
@@ -75,7 +75,7 @@ expect_refused() { # LIST REGEX
 @test "every library that is installed here serves all of the quickstart, and proves who it is" {
     local names
     names=$(installed_backends '.kind == "library"')
-    bench run "$ROOT/configs/quickstart.yaml" --reps 1 -b "$names" --set live=2000 --set churn=2000 \
+    bench run "$ROOT/configs/quickstart.yaml" --rounds 1 -b "$names" --set live=2000 --set churn=2000 \
         --set grow=500 --json -
     expect_code 0
     expect_json '.backends | map(.name) | join(",") == "'"$names"'"'
@@ -95,7 +95,7 @@ expect_refused() { # LIST REGEX
 }
 
 @test "a function with the prefix, but of another file, counts as missing" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$GUESTS/liblibcprefix.so:prefix=__libc_" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b "$GUESTS/liblibcprefix.so:prefix=__libc_" --json -
     expect_code 0
     expect_json '.config.phases | index("grow") != null' # it resizes
     expect_json '.backends[0] | .status == "partial" and (.reason | test("resize"))'
@@ -126,7 +126,7 @@ expect_refused() { # LIST REGEX
 
 @test "a back end that cannot do an op is shown, and in no ratio, summary or gate" {
     local guest=$GUESTS/libplug_noresize.so
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$guest" --no-store \
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "glibc,$guest" --no-store \
         --gate 'plug_noresize:grow/all/ns_per_op < 1s' --json "$OUT/result.json"
     expect_code 1
     expect_json '.backends[1] | .status == "partial" and .reason == "cannot resize"' \
@@ -166,7 +166,7 @@ expect_refused() { # LIST REGEX
 }
 
 @test "rows whose settings differ at the end can be told apart" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 --no-store \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store \
         -b 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0},glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=1}'
     expect_code 0
     grep -Eq '^  glibc.*count=0} ' "$OUT/stdout" || fail "no row that ends with count=0}"
@@ -211,7 +211,7 @@ expect_refused() { # LIST REGEX
 }
 
 @test "what would need more memory than allowed is not run, and says how much" {
-    bench run "$WORKLOADS/settings.yaml" --reps 1 -b arena,glibc --mem-limit 1MiB --json -
+    bench run "$WORKLOADS/settings.yaml" --rounds 1 -b arena,glibc --mem-limit 1MiB --json -
     expect_code 4
     expect_json '.backends[] | select(.name == "arena") | .status == "oom"
         and (.reason | test("never frees.*not run"))'
@@ -221,7 +221,7 @@ expect_refused() { # LIST REGEX
     expect_code 4
     expect_json '.backends[0] | .status == "oom" and .never_frees
         and (.reason | test("never frees.*not run"))'
-    expect_json '.results == [] and .blocks == []'
+    expect_json '.results == [] and .rounds == []'
     run_with "$GUESTS/libplug_nofree.so"
     expect_code 0
     expect_json '.backends[0] | .status == "partial" and .reason == "cannot free"'
@@ -238,6 +238,6 @@ expect_refused() { # LIST REGEX
     (cd "$OUT" && sh -e commands) >"$OUT/stdout" 2>"$OUT/stderr" || fail "the commands fail"
     grep -q '^  mine ' "$OUT/stdout" || fail "no row of the copy"
     sed -i 's/{name: glibc}/{name: .\/libmine.so, params: ["fill=on"]}/' "$OUT/configs/quickstart.yaml"
-    (cd "$OUT" && allocbench run configs/quickstart.yaml --allow-plugins --reps 1 --json -) >"$OUT/stdout"
+    (cd "$OUT" && allocbench run configs/quickstart.yaml --allow-plugins --rounds 1 --json -) >"$OUT/stdout"
     expect_json '.backends[0] | .name == "mine:fill=on" and .status == "ok" and .boundary == "heap"'
 }

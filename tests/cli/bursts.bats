@@ -20,9 +20,9 @@ work_of() { # FILE
 }
 
 @test "bursts do the work of the whole, and count and weigh it alike" {
-    bench replay "$trace" -b arena,glibc --reps 2 --burst 0 --json "$OUT/whole.json" -q
+    bench replay "$trace" -b arena,glibc --rounds 2 --burst 0 --json "$OUT/whole.json" -q
     expect_code 0
-    bench replay "$trace" -b arena,glibc --reps 2 --burst 10000 --json "$OUT/bursts.json" -q
+    bench replay "$trace" -b arena,glibc --rounds 2 --burst 10000 --json "$OUT/bursts.json" -q
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/bursts.json")" ] || fail "other work"
     expect_json '.config.settings | index("burst=10000 calls, 12 of them") != null' "$OUT/bursts.json"
@@ -31,7 +31,7 @@ work_of() { # FILE
 }
 
 @test "positions and windows go on over all bursts" {
-    bench replay "$trace" -b glibc --reps 2 --burst 10000 --json "$OUT/bursts.json" -q
+    bench replay "$trace" -b glibc --rounds 2 --burst 10000 --json "$OUT/bursts.json" -q
     expect_code 0
     expect_json '.config.tape.n_ops as $n | [.windows[].end] | max == $n' "$OUT/bursts.json"
     expect_json '[.windows[] | select(.n > 0)] | length >= 16' "$OUT/bursts.json"
@@ -43,7 +43,7 @@ work_of() { # FILE
     trace=$(threads_trace)
     allocbench trace info "$trace" --json "$OUT/info.json" 3>&-
     for order in free strict; do
-        bench replay "$trace" -b glibc,slab --reps 1 --burst 1000 --order $order \
+        bench replay "$trace" -b glibc,slab --rounds 1 --burst 1000 --order $order \
             --json "$OUT/$order.json" -q
         expect_code 0
         jq -e --slurpfile info "$OUT/info.json" '[.memory[].live_peak_bytes] |
@@ -55,21 +55,21 @@ work_of() { # FILE
 
 @test "the same bursts are the same digest, others another" {
     for n in 1 2; do
-        bench replay "$trace" -b arena --reps 1 --burst 20000 --json "$OUT/$n.json" -q
+        bench replay "$trace" -b arena --rounds 1 --burst 20000 --json "$OUT/$n.json" -q
         expect_code 0
     done
-    bench replay "$trace" -b arena --reps 1 --burst 30000 --json "$OUT/3.json" -q
+    bench replay "$trace" -b arena --rounds 1 --burst 30000 --json "$OUT/3.json" -q
     digests=$(jq -r .config.tape_sha256 "$OUT/1.json" "$OUT/2.json" "$OUT/3.json")
     [ "$(uniq <<<"$digests" | wc -l)" -eq 2 ] || fail "$digests"
 }
 
 @test "a pipe is read once and replayed many times" {
-    allocbench replay - -b arena,glibc --reps 2 --burst 20000 --json "$OUT/pipe.json" -q \
+    allocbench replay - -b arena,glibc --rounds 2 --burst 20000 --json "$OUT/pipe.json" -q \
         3>&- < <(cat "$trace") || fail "exit code $?"
-    bench replay "$trace" -b arena,glibc --reps 2 --burst 20000 --json "$OUT/file.json" -q
+    bench replay "$trace" -b arena,glibc --rounds 2 --burst 20000 --json "$OUT/file.json" -q
     [ "$(work_of "$OUT/pipe.json")" = "$(work_of "$OUT/file.json")" ] || fail "other work"
     expect_json ".config.sha256 == \"$(sha256sum <"$trace" | cut -d' ' -f1)\"" "$OUT/pipe.json"
-    allocbench replay - -b arena --reps 1 --json "$OUT/pipe.json" -q 3>&- <"$trace"
+    allocbench replay - -b arena --rounds 1 --json "$OUT/pipe.json" -q 3>&- <"$trace"
     bench replay - </dev/null
     expect_code 3
     expect_error '^allocbench: standard input'
@@ -78,16 +78,16 @@ work_of() { # FILE
 @test "a trace without its end is refused, or replayed as far as it is whole" {
     head -c 50000 "$trace" >"$OUT/cut.abt"
     for burst in 0 1000; do
-        bench replay "$OUT/cut.abt" -b arena --reps 1 --burst $burst
+        bench replay "$OUT/cut.abt" -b arena --rounds 1 --burst $burst
         expect_code 3
-        bench replay "$OUT/cut.abt" -b arena --reps 1 --burst $burst --partial --json -
+        bench replay "$OUT/cut.abt" -b arena --rounds 1 --burst $burst --partial --json -
         expect_code 0
         expect_json '.config.settings | map(select(startswith("partial"))) | length == 1'
     done
 }
 
 @test "what crashes in a later burst is told with its place" {
-    bench replay "$trace" --reps 1 -b "glibc,$GUESTS/liblatecrash.so" --burst 1000 --json -
+    bench replay "$trace" --rounds 1 -b "glibc,$GUESTS/liblatecrash.so" --burst 1000 --json -
     expect_code 4
     expect_json '.backends[1].status == "crashed" and
         (.backends[1].reason | test("SIGSEGV between ops [0-9]{5} and [0-9]{5} of phase replay"))'
@@ -96,7 +96,7 @@ work_of() { # FILE
 
 @test "an interruption between or within bursts leaves nothing running" {
     for wait in 0.3 0.7 1.1; do
-        timeout -s INT $wait allocbench replay "$trace" -b glibc --reps 200 --burst 256 --no-store \
+        timeout -s INT $wait allocbench replay "$trace" -b glibc --rounds 200 --burst 256 --no-store \
             -q >/dev/null 2>&1 3>&- || true
         expect_nothing_left
     done
@@ -111,10 +111,10 @@ work_of() { # FILE
 }
 
 @test "a trace is held whole where it fits --tape-mem, else it is in bursts" {
-    bench replay "$trace" -b arena --reps 1 --json "$OUT/whole.json" -q
+    bench replay "$trace" -b arena --rounds 1 --json "$OUT/whole.json" -q
     expect_code 0
     expect_json '[.config.settings[] | select(startswith("burst="))] == []' "$OUT/whole.json"
-    bench replay "$trace" -b arena --reps 1 --tape-mem 256KiB --json "$OUT/bursts.json" -q
+    bench replay "$trace" -b arena --rounds 1 --tape-mem 256KiB --json "$OUT/bursts.json" -q
     expect_code 0
     expect_json '.config.settings | map(select(test("^burst=[0-9]+ calls, [0-9]+ of them"))) |
         length == 1' "$OUT/bursts.json"
@@ -130,7 +130,7 @@ work_of() { # FILE
 }
 
 @test "a tape too long for memory and disk is refused, with what can be done" {
-    (ulimit -f 512 && trap '' XFSZ && allocbench replay "$trace" -b arena --reps 1 --no-store -q \
+    (ulimit -f 512 && trap '' XFSZ && allocbench replay "$trace" -b arena --rounds 1 --no-store -q \
         --burst 10000 2>"$OUT/stderr" 3>&-) && fail "it ran"
     grep -q 'no room in .* for a tape too long for memory.*TMPDIR=FOLDER' "$OUT/stderr" ||
         fail "$(cat "$OUT/stderr")"
@@ -140,7 +140,7 @@ work_of() { # FILE
     "$BUILD/bench/big_trace" "$OUT/long.abt" 3000000
     "$BUILD/bench/big_trace" "$OUT/threads.abt" 400000 100000 2000
     for file in long threads; do
-        bench replay "$OUT/$file.abt" -b arena --reps 1 --timeout 10ms
+        bench replay "$OUT/$file.abt" -b arena --rounds 1 --timeout 10ms
         expect_code 4
         expect_error "^allocbench: .*$file.abt: reading it and making a tape of it takes longer than --timeout 10.0 ms"
     done
@@ -148,7 +148,7 @@ work_of() { # FILE
 }
 
 @test "bursts need no descriptor: an allocator may close those of others" {
-    bench replay "$trace" -b "$GUESTS/libclosesfds.so" --reps 1 --burst 20000 --json -
+    bench replay "$trace" -b "$GUESTS/libclosesfds.so" --rounds 1 --burst 20000 --json -
     expect_code 0
     expect_json '.backends[0].status == "ok"'
 }

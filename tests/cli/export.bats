@@ -26,9 +26,9 @@ hist_sums() {
 }
 
 @test "the histograms as CSV add up to the numbers of the JSON" {
-    export_all small glibc,arena --reps 2
-    jq -r '(.results[] | select(.n > 0) | "\(.block) \(.backend) \(.phase) \(.op)  \(.n) \(.n)"),
-        (.size_classes[] | "\(.block) \(.backend) \(.phase) \(.op) \(.le_bytes) \(.n) \(.n)")' \
+    export_all small glibc,arena --rounds 2
+    jq -r '(.results[] | select(.n > 0) | "\(.round) \(.backend) \(.phase) \(.op)  \(.n) \(.n)"),
+        (.size_classes[] | "\(.round) \(.backend) \(.phase) \(.op) \(.le_bytes) \(.n) \(.n)")' \
         "$OUT/r.json" >"$OUT/wanted"
     hist_sums >"$OUT/sums"
     [ "$(wc -l <"$OUT/sums")" -gt 10 ]
@@ -36,17 +36,17 @@ hist_sums() {
 }
 
 @test "size classes add up to their op, and windows to the fair sample of all ops" {
-    export_all small glibc --reps 2
+    export_all small glibc --rounds 2
     expect_json '. as $d | [.results[] | select(.op != "all" and .op != "reset")] | length > 2 and all(
         . as $r | .n == ([$d.size_classes[] | select(.phase == $r.phase and .op == $r.op
-            and .block == $r.block) | .n] | add))' "$OUT/r.json"
+            and .round == $r.round) | .n] | add))' "$OUT/r.json"
     expect_json '. as $d | [.results[] | select(.op == "all")] | length > 1 and all(
-        . as $r | .n == ([$d.windows[] | select(.phase == $r.phase and .block == $r.block) | .n]
+        . as $r | .n == ([$d.windows[] | select(.phase == $r.phase and .round == $r.round) | .n]
             | add))' "$OUT/r.json"
 }
 
 @test "lanes have size classes and windows too" {
-    export_all pipeline glibc --reps 1
+    export_all pipeline glibc --rounds 1
     expect_json '.config.tape.lanes > 1' "$OUT/r.json"
     expect_json '. as $d | [.results[] | select(.op == "free")] | length > 0 and all(
         . as $r | .n == ([$d.size_classes[] | select(.phase == $r.phase and .op == "free") | .n]
@@ -55,7 +55,7 @@ hist_sums() {
 }
 
 @test "a block's size is known when it is freed" {
-    export_all memory glibc --reps 1 --set size=1000
+    export_all memory glibc --rounds 1 --set size=1000
     expect_json '[.size_classes[] | select(.op == "free")] | length > 0
         and all(.le_bytes == 1024)' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "free") | .tail.worst[] | .size]
@@ -64,9 +64,9 @@ hist_sums() {
 }
 
 @test "the CSV has the numbers of the memory records, by place" {
-    export_all small glibc --reps 1
+    export_all small glibc --rounds 1
     jq -r '.memory[] | . as $m | to_entries[]
-        | select((.value | type) == "number" and (.key | IN("block", "position") | not))
+        | select((.value | type) == "number" and (.key | IN("round", "position") | not))
         | "\($m.phase) \($m.at) \(.key) \(.value)"' "$OUT/r.json" | sort >"$OUT/wanted"
     awk -F, '$6 ~ /^(footprint_peak|live_peak|end)$/ && $7 !~ /^drained/ { print $5, $6, $7, $8 }' \
         "$OUT/r.csv" | sort >"$OUT/rows"
@@ -79,11 +79,11 @@ hist_sums() {
 }
 
 @test "the time line as CSV holds each point and window of the JSON" {
-    export_all small glibc,arena --reps 2
+    export_all small glibc,arena --rounds 2
     for series in live usable footprint; do
         case $series in live) i=1 ;; usable) i=2 ;; footprint) i=3 ;; esac
         jq -r ".timelines[] | . as \$t | .points[] | select(.[$i] != null)
-            | \"\\(\$t.block) \\(\$t.backend) \\(.[0])\"" "$OUT/r.json" >"$OUT/wanted"
+            | \"\\(\$t.round) \\(\$t.backend) \\(.[0])\"" "$OUT/r.json" >"$OUT/wanted"
         awk -F, -v s=$series '$4 == s { print $2, $3, $5 }' "$OUT/timeline.csv" >"$OUT/rows"
         diff "$OUT/wanted" "$OUT/rows" || fail "$series differs"
     done
@@ -94,7 +94,7 @@ hist_sums() {
 }
 
 @test "a stored result gives the same files as the run itself" {
-    export_all small glibc,arena --reps 2
+    export_all small glibc,arena --rounds 2
     bench report "$OUT/r.json" --csv-hist "$OUT/hist2.csv" --csv-timeline "$OUT/timeline2.csv" \
         --hlog "$OUT/r2.hlog" --hgrm "$OUT/again"
     expect_code 0
@@ -114,7 +114,7 @@ hist_sums() {
         [ -d "$OUT/locale/de_DE.UTF-8" ] || skip "localedef cannot make de_DE.UTF-8"
     export LOCPATH=$OUT/locale
     [ "$(LC_ALL=de_DE.UTF-8 locale decimal_point)" = , ] || skip "no German decimal point"
-    export_all small glibc --reps 1
+    export_all small glibc --rounds 1
     mkdir "$OUT/de"
     LC_ALL=de_DE.UTF-8 bench report "$OUT/r.json" --csv "$OUT/de/r.csv" --hgrm "$OUT/de/r" \
         --csv-hist "$OUT/de/hist.csv" --csv-timeline "$OUT/de/timeline.csv" --hlog "$OUT/de/r.hlog"
@@ -128,7 +128,7 @@ hist_sums() {
 @test "a hostile name stays in its cell and makes no path" {
     mkdir "$OUT/lib"
     cp "$GUESTS/libtoy.so" "$OUT/lib/=evil \"\$(id)\" ..%.so"
-    export_all small "$OUT/lib/=evil \"\$(id)\" ..%.so" --reps 1
+    export_all small "$OUT/lib/=evil \"\$(id)\" ..%.so" --rounds 1
     for file in r hist timeline; do
         python3 - "$OUT/$file.csv" "$OUT/r.json" <<'EOF'
 import csv, json, sys
@@ -171,7 +171,7 @@ EOF
     bench run "$WORKLOADS/small.yaml" -b glibc --no-store --csv-hist - --hlog -
     expect_code 2
     expect_error '--csv-hist - and --hlog - would mix on standard output'
-    bench run "$WORKLOADS/small.yaml" -b glibc --no-store --reps 1 --csv-timeline -
+    bench run "$WORKLOADS/small.yaml" -b glibc --no-store --rounds 1 --csv-timeline -
     expect_code 0
     [ "$(head -c 4 "$OUT/stdout")" = "run," ]
     [ "$(awk -F, '{ print NF }' "$OUT/stdout" | sort -u)" = 7 ]
@@ -179,7 +179,7 @@ EOF
 
 @test "plot.gp draws latency by percentile and footprint over time from the CSV files" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
-    export_all small glibc,arena --reps 2
+    export_all small glibc,arena --rounds 2
     gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" "$OUT/timeline.csv" "$OUT/plot" \
         >"$OUT/plot.log" 2>&1 || fail "$(cat "$OUT/plot.log")"
     [ ! -s "$OUT/plot.log" ] || fail "$(cat "$OUT/plot.log")"
@@ -201,7 +201,7 @@ EOF
 # where it shall write UTF-8 in a locale that has no degree sign.
 @test "plot.gp reads shares of round counts, and draws in any locale" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
-    export_all small glibc --reps 1
+    export_all small glibc --rounds 1
     awk -F, -v OFS=, 'NR == 1 { print } NR == 2 { $4 = "churn"; $5 = "alloc"; $6 = ""
         $8 = 10; $9 = 1; print; $8 = 20; $9 = 99999; print }' "$OUT/hist.csv" >"$OUT/round.csv"
     LC_ALL=C gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/round.csv" "$OUT/timeline.csv" "$OUT/plot" \

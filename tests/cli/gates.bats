@@ -12,7 +12,7 @@ gated() { # CODE BACKENDS GATE…
     local want=$1 backends=$2 gates=()
     shift 2
     for gate in "$@"; do gates+=(--gate "$gate"); done
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store -b "$backends" "${gates[@]}" \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b "$backends" "${gates[@]}" \
         --json "$OUT/result.json"
     expect_code "$want"
 }
@@ -63,7 +63,7 @@ expect_gate() { # CONDITION on the first entry
     cp "$WORKLOADS/truth.yaml" "$OUT/gated.yaml"
     printf 'gates:\n  - "fill/alloc/p50 < 1s"\n  - "fill/alloc/p50 < 100ns"\n' >>"$OUT/gated.yaml"
     line=$(($(grep -n '100ns' "$OUT/gated.yaml" | cut -d: -f1)))
-    bench run "$OUT/gated.yaml" --reps 1 --no-store -b "$SLOW" --ascii
+    bench run "$OUT/gated.yaml" --rounds 1 --no-store -b "$SLOW" --ascii
     expect_code 1
     expect_line '^gates: 1 passed, 1 FAILED$'
     expect_line '^  ok    fill/alloc/p50 < 1s '
@@ -128,18 +128,18 @@ EOF
 }
 
 @test "a back end that lacks an op is not judged: exit 1 where it was asked for" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "fill/all/ns_per_op < 1s" --json "$OUT/result.json"
     expect_code 1
     expect_json '.gates | map(.verdict) == ["pass", "not_judged"]' "$OUT/result.json"
     expect_json '.gates[1].reason | test("partial")' "$OUT/result.json"
-    bench run "$WORKLOADS/small.yaml" --reps 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "glibc:fill/all/ns_per_op < 1s"
     expect_code 0
 }
 
 @test "a back end that crashes is exit 4, whatever the gates say" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 --no-store -b "glibc,$GUESTS/liblatecrash.so" \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/liblatecrash.so" \
         --gate "glibc:fill/all/ns_per_op < 0.1ns" --gate "latecrash:fill/all/ns_per_op < 1s" \
         --json "$OUT/result.json"
     expect_code 4
@@ -149,7 +149,7 @@ EOF
 @test "a back end that is not there: 4 where it was asked for, passed over in the default list" {
     mkdir "$OUT/lib"
     gated 4 "glibc,$OUT/lib/libnone.so" "glibc:fill/all/ns_per_op < 1s"
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store --gate "fill/all/ns_per_op < 1s" \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store --gate "fill/all/ns_per_op < 1s" \
         --json "$OUT/result.json"
     expect_code 0
     expect_json '.gates | length == 4' "$OUT/result.json"
@@ -164,14 +164,14 @@ EOF
 }
 
 @test "a ratio to a back end that could not be measured is not judged" {
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store -b "glibc,$OUT/libnone.so" \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b "glibc,$OUT/libnone.so" \
         --gate "glibc:fill/all/ns_per_op < 2x none" --json "$OUT/result.json"
     expect_code 4
     expect_gate '.verdict == "not_judged" and (.reason | test("none is absent"))'
 }
 
 @test "the list goes to standard error where standard output is a document" {
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store -b "$SLOW" --json - \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b "$SLOW" --json - \
         --gate "fill/alloc/p50 < 900ns" --color always
     expect_code 1
     expect_one_document
@@ -179,30 +179,30 @@ EOF
 }
 
 @test "names with settings of their own are found by their last colon" {
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store -b arena:commit=1MiB \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b arena:commit=1MiB \
         --gate "arena:commit=1MiB:fill/all/ns_per_op < 1s"
     expect_code 0
-    bench run "$WORKLOADS/truth.yaml" --reps 1 --no-store -b arena:commit=1MiB \
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b arena:commit=1MiB \
         --gate "arena:fill/all/ns_per_op < 1s"
     expect_code 2
     expect_error "did you mean 'arena:commit=1MiB'"
 }
 
 @test "gates hold for traces too" {
-    bench replay "$ROOT/tests/golden/traces/good/perl-tiny.abt" --reps 1 --no-store -b glibc \
+    bench replay "$ROOT/tests/golden/traces/good/perl-tiny.abt" --rounds 1 --no-store -b glibc \
         --gate "replay/all/ns_per_op < 1s" --gate "replay/alloc/max > 1s"
     expect_code 1
     expect_line '^gates: 1 passed, 1 FAILED$'
 }
 
 @test "claims stand beside what was measured and never fail a run" {
-    bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=2000 --reps 2 --no-store \
+    bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=2000 --rounds 2 --no-store \
         -b glibc,arena --json "$OUT/result.json"
     expect_code 0
     expect_line '^claimed elsewhere, measured here'
     expect_json '.claims | length == 20' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "arena")] | length == 3 and all(.measured > 0
-        and .low <= .measured and .measured <= .high and .n_blocks == 2)' "$OUT/result.json"
+        and .low <= .measured and .measured <= .high and .n_rounds == 2)' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "slab")] | all(.measured == null
         and .reason == "slab not in this run")' "$OUT/result.json"
 }

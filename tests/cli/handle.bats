@@ -6,7 +6,7 @@
 load helpers
 
 @test "accesses have rows of their own, for handles and addresses alike" {
-    bench run "$WORKLOADS/handles.yaml" --reps 2 -b glibc,handle,pool
+    bench run "$WORKLOADS/handles.yaml" --rounds 2 -b glibc,handle,pool
     expect_code 0
     awk '/^access/ {in_it = 1} /^(all ops|distribution)/ {in_it = 0} in_it {print $1}' \
         "$OUT/stdout" | tr '\n' ' ' >"$OUT/rows"
@@ -16,7 +16,7 @@ load helpers
 
 @test "every access is counted, sampled and seen by the tail pass, in one lane and in three" {
     for lanes in 1 3; do
-        bench run "$WORKLOADS/handles.yaml" --set lanes=$lanes --reps 1 -b glibc,handle --json -
+        bench run "$WORKLOADS/handles.yaml" --set lanes=$lanes --rounds 1 -b glibc,handle --json -
         expect_code 0
         expect_one_document
         expect_json '.backends | all(.status == "ok")'
@@ -32,7 +32,7 @@ load helpers
 }
 
 @test "a stored result with accesses is read, printed and converted" {
-    bench run "$WORKLOADS/handles.yaml" --reps 1 -b glibc,handle --json "$OUT/r.json" --csv "$OUT/a.csv"
+    bench run "$WORKLOADS/handles.yaml" --rounds 1 -b glibc,handle --json "$OUT/r.json" --csv "$OUT/a.csv"
     expect_code 0
     grep -q ',access,' "$OUT/a.csv" || fail "no access in the CSV"
     bench report "$OUT/r.json" --csv "$OUT/b.csv"
@@ -41,17 +41,17 @@ load helpers
 }
 
 @test "an access can be gated, and is no op of a phase without one" {
-    bench run "$WORKLOADS/handles.yaml" --reps 1 -b glibc,handle --gate 'use/access/max < 10s'
+    bench run "$WORKLOADS/handles.yaml" --rounds 1 -b glibc,handle --gate 'use/access/max < 10s'
     expect_code 0
-    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle --gate 'use/access/p50 > 1s'
+    bench run "$WORKLOADS/handles.yaml" --rounds 1 -b handle --gate 'use/access/p50 > 1s'
     expect_code 1
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b handle --gate 'churn/access/p50 < 1s'
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b handle --gate 'churn/access/p50 < 1s'
     expect_code 2
     expect_error "access.*alloc, free, all"
 }
 
 @test "a fixed capacity that the work exceeds ends the run of that back end, with the place" {
-    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle:capacity=550,handle:capacity=600 --json -
+    bench run "$WORKLOADS/handles.yaml" --rounds 1 -b handle:capacity=550,handle:capacity=600 --json -
     expect_code 4
     expect_json '.backends[0] | .status == "oom"
         and (.reason | test("returned NULL [(]op 550[)]"))'
@@ -59,7 +59,7 @@ load helpers
 }
 
 @test "a slot that is used up is retired: too few versions and the capacity is gone" {
-    bench run "$WORKLOADS/handles.yaml" --reps 1 -b handle:versions=1,handle:versions=1000 --json -
+    bench run "$WORKLOADS/handles.yaml" --rounds 1 -b handle:versions=1,handle:versions=1000 --json -
     expect_code 4
     expect_json '.backends[0].reason | test("NULL")'
     expect_json '.backends[1].status == "ok"'

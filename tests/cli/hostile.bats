@@ -9,7 +9,7 @@ load helpers
 guest_fails() { # NAME STATUS REASON [OPTION…]
     local name=$1 status=$2 reason=$3
     shift 3
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/lib$name.so" --json - "$@"
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "glibc,$GUESTS/lib$name.so" --json - "$@"
     expect_one_document
     jq -r --arg name "$name" '.backends[] | select(.name == $name) | .status, .reason' \
         "$OUT/stdout" >"$OUT/verdict"
@@ -30,7 +30,7 @@ glibc_is_whole() {
 }
 
 guest_works() { # NAME
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/lib$1.so" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "glibc,$GUESTS/lib$1.so" --json -
     expect_code 0
     expect_one_document
     expect_json ".backends[] | select(.name == \"$1\") | .status == \"ok\" and .reason == null"
@@ -61,7 +61,7 @@ guest_works() { # NAME
 }
 
 @test "the crash lies where it happened: the 5000th malloc is op 4999 of a tape of mallocs" {
-    bench run "$WORKLOADS/truth.yaml" --reps 1 -b "$GUESTS/libnthcrash.so" --json -
+    bench run "$WORKLOADS/truth.yaml" --rounds 1 -b "$GUESTS/libnthcrash.so" --json -
     expect_code 4
     n=$(jq -r '.backends[0].reason | capture("in op (?<n>[0-9]+) ").n' "$OUT/stdout")
     # the C library's own start may have called malloc a few times before
@@ -107,7 +107,7 @@ guest_works() { # NAME
 
 @test "a guest whose file is gone is not said to be served by itself" {
     cp "$GUESTS/libunlinks.so" "$OUT/"
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b "glibc,$OUT/libunlinks.so" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b "glibc,$OUT/libunlinks.so" --json -
     expect_code 4
     expect_json '.backends[1] | .status == "wrong_library" and
         (.reason | test("its file .*/libunlinks.so cannot be seen any more.*No such file"))'
@@ -126,7 +126,7 @@ guest_works() { # NAME
 }
 
 @test "a library that does not exist is absent" {
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "glibc,$GUESTS/libnowhere.so" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "glibc,$GUESTS/libnowhere.so" --json -
     expect_code 4
     expect_json '.backends[] | select(.name == "nowhere") | .status == "absent"'
     glibc_is_whole
@@ -149,7 +149,7 @@ guest_works() { # NAME
     for name in ctorcrash nthcrash exits exitsctor forks prints misaligned overlap returnsnull; do
         list=$list,$GUESTS/lib$name.so
     done
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "$list" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "$list" --json -
     expect_code 4
     expect_one_document
     glibc_is_whole
@@ -164,7 +164,7 @@ guest_works() { # NAME
     trace=$ROOT/tests/golden/traces/good/perl-tiny.abt
     allocbench trace info "$trace" --json "$OUT/info.json" 3>&-
     expect_json '.ops.alloc_zeroed > 100' "$OUT/info.json"
-    bench replay "$trace" --reps 1 -b "glibc,$GUESTS/libdirtycalloc.so" --json -
+    bench replay "$trace" --rounds 1 -b "glibc,$GUESTS/libdirtycalloc.so" --json -
     expect_code 4
     expect_json '.backends[0].status == "ok"'
     expect_json '.backends[1] | .status == "failed_check"

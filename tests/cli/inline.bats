@@ -9,7 +9,7 @@ load helpers
 config=$ROOT/configs/churn.yaml
 
 @test "compiled-in back ends do the work of the called ones, at a boundary of their own" {
-    bench run "$config" --set ops=3000 --reps 2 -b arena,inline+arena,pool,inline+pool,slab,inline+slab \
+    bench run "$config" --set ops=3000 --rounds 2 -b arena,inline+arena,pool,inline+pool,slab,inline+slab \
         --json "$OUT/result.json"
     expect_code 0
     expect_json '[.backends[] | select(.name | startswith("inline+"))]
@@ -36,7 +36,7 @@ phases:
   - name: fill
     do: [{alloc: all, size: 80, count: all}]
 Y
-    bench run left.yaml --reps 1 -b arena,inline+arena,pool,inline+pool,slab,inline+slab --json -
+    bench run left.yaml --rounds 1 -b arena,inline+arena,pool,inline+pool,slab,inline+slab --json -
     expect_code 0
     for name in arena pool slab; do
         expect_json "def left(\$b): [.memory[] | select(.backend == \$b) | .drained_bytes];
@@ -45,7 +45,7 @@ Y
 }
 
 @test "a result with compiled-in back ends can be read again" {
-    bench run "$config" --set ops=2000 --reps 1 -b inline+slab --json "$OUT/result.json" -q
+    bench run "$config" --set ops=2000 --rounds 1 -b inline+slab --json "$OUT/result.json" -q
     expect_code 0
     bench report "$OUT/result.json" --csv -
     expect_code 0
@@ -67,10 +67,10 @@ Y
         expect_code 2
         expect_error "inline\\+$name: only arena, pool, slab and null are compiled into a loop"
     done
-    bench run "$config" --set ops=1000 --reps 1 -b inline+slab:threads=mutex --json -
+    bench run "$config" --set ops=1000 --rounds 1 -b inline+slab:threads=mutex --json -
     expect_code 4
     expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("compiled"))'
-    bench run "$ROOT/configs/threads.yaml" --reps 1 -b inline+slab --json -
+    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b inline+slab --json -
     expect_code 4
     expect_json '.backends[0].reason | test("one lane")'
 }

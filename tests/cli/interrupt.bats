@@ -19,17 +19,17 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 # bats test_tags=full
 @test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
-    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --reps 4
+    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --rounds 4
 }
 
 @test "with --json too, and in the first moments of a run" {
-    interrupt 7 6 run "$ROOT/configs/churn.yaml" --set ops=20k -b arena --reps 3 \
+    interrupt 7 6 run "$ROOT/configs/churn.yaml" --set ops=20k -b arena --rounds 3 \
         --json "$OUT/result.json"
     [ "$(ls -A "$OUT" | grep -c '\.tmp$')" -eq 0 ] || fail "$(ls -A "$OUT")"
 }
 
 @test "a second signal ends it at once, and no worker lives on" {
-    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --reps 3
+    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --rounds 3
     wait_until has_worker || fail "no worker came up"
     kill -INT "$pid"
     sleep 0.05
@@ -42,7 +42,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 @test "the command that an interruption gives completes the result" {
     cp "$GUESTS/libtoy.so" ./libtoy.so
-    start_bench run "$WORKLOADS/small.yaml" -b ./libtoy.so --reps 12 --results r
+    start_bench run "$WORKLOADS/small.yaml" -b ./libtoy.so --rounds 12 --results r
     wait_until grep -q 'round 2 of 12' "$OUT/stderr" || fail "no second round"
     kill -INT "$pid"
     await_bench
@@ -50,11 +50,11 @@ interrupt() { # SEED COUNT ARGUMENT…
     command=$(grep '^  allocbench run --resume' "$OUT/stderr") || fail "no command"
     sh -c "$command -q" 2>"$OUT/again" 3>&- || fail "$(cat "$OUT/again")"
     [ "$(ls r | wc -l)" -eq 2 ] || fail "$(ls r)"
-    expect_json '.complete and (.blocks | length == 12)' "$(ls -t r/*.json | head -1)"
+    expect_json '.complete and (.rounds | length == 12)' "$(ls -t r/*.json | head -1)"
 }
 
 @test "an interruption before the first round says that nothing is kept" {
-    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --reps 3
+    start_bench run "$WORKLOADS/long.yaml" -b "$GUESTS/libignoreterm.so" --rounds 3
     wait_until has_worker || fail "no worker came up"
     kill -TERM "$pid"
     await_bench
@@ -63,7 +63,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 }
 
 @test "an interrupted result says so in its table and can be reported" {
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=100k -b glibc,arena --reps 300 --results "$OUT/r"
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=100k -b glibc,arena --rounds 300 --results "$OUT/r"
     sleep 1
     kill -TERM "$pid"
     await_bench

@@ -6,7 +6,7 @@
 load helpers
 
 @test "CPU time of an allocator's own threads is told beside the lanes'" {
-    bench run "$WORKLOADS/small.yaml" --reps 2 -b "$GUESTS/libbackground.so,glibc" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "$GUESTS/libbackground.so,glibc" --json -
     expect_code 0
     expect_json '[.results[] | select(.op == "all" and .backend == "background")]
         | map(.background_cpu_ns_per_op / .cpu_ns_per_op) | max > 0.2'
@@ -15,7 +15,7 @@ load helpers
 }
 
 @test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {
-    bench run "$WORKLOADS/pipeline.yaml" --reps 2 --json - \
+    bench run "$WORKLOADS/pipeline.yaml" --rounds 2 --json - \
         -b glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,pool,slab
     [ "$code" -eq 0 ] || [ "$code" -eq 4 ] || fail "exit code $code" # 4: not all are installed here
     expect_json '.config.tape.lanes == 2 and .config.tape.live_peak_blocks == 5000'
@@ -29,7 +29,7 @@ load helpers
 }
 
 @test "eight lanes on few CPUs end, do the same work for all, and wait apart from their ops" {
-    bench run "$WORKLOADS/crowd.yaml" --reps 2 -b glibc,mimalloc --cpus 0 --timeout 60s --json -
+    bench run "$WORKLOADS/crowd.yaml" --rounds 2 -b glibc,mimalloc --cpus 0 --timeout 60s --json -
     expect_code 0
     expect_json '.config.tape.lanes == 8 and .config.n_edges > 0 and .config.cpus == [0]'
     expect_json '[.results[] | select(.phase == "run" and .op == "all") | [.n_ops, .tail.n]]
@@ -39,8 +39,8 @@ load helpers
 }
 
 @test "the strict order does the same work without latencies" {
-    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b glibc --json "$OUT/free.json" -q
-    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b glibc --order strict --json -
+    bench run "$WORKLOADS/crowd.yaml" --rounds 1 -b glibc --json "$OUT/free.json" -q
+    bench run "$WORKLOADS/crowd.yaml" --rounds 1 -b glibc --order strict --json -
     expect_code 0
     expect_json '.config.order == "strict"'
     expect_json '[.results[] | select(.op == "all")] | all(.n == 0 and .ns_per_op > 0)'
@@ -49,7 +49,7 @@ load helpers
 }
 
 @test "a back end that serves one lane only refuses several, and says so" {
-    bench run "$WORKLOADS/crowd.yaml" --reps 1 -b skeleton,glibc --json -
+    bench run "$WORKLOADS/crowd.yaml" --rounds 1 -b skeleton,glibc --json -
     expect_code 4
     expect_json '.backends[] | select(.name == "skeleton")
         | .status == "failed_check" and (.reason | test("one lane"))'

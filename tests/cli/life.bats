@@ -7,7 +7,7 @@ load helpers
 
 @test "SIGINT ends a run with 130, no process, no file, and the old result intact" {
     echo old >"$OUT/result.json"
-    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50 --json "$OUT/result.json"
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --rounds 50 --json "$OUT/result.json"
     wait_until has_worker || fail "no worker came up"
     kill -INT "$pid"
     await_bench
@@ -17,7 +17,7 @@ load helpers
 }
 
 @test "SIGTERM ends a run with 143" {
-    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --rounds 50
     wait_until has_worker || fail "no worker came up"
     kill -TERM "$pid"
     await_bench
@@ -27,16 +27,16 @@ load helpers
 
 @test "an interrupted run keeps its complete blocks and says that it is not complete" {
     # one block of 200,000 ops is done within a moment; a thousand of them are not
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=200k -b arena --reps 300 \
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=200k -b arena --rounds 300 \
         --json "$OUT/result.json"
     sleep 1
     kill -INT "$pid"
     await_bench
     expect_code 130
     expect_one_document "$OUT/result.json"
-    expect_json '.complete == false and (.blocks | length) < .config.blocks_planned
-        and (.blocks | length) > 0' "$OUT/result.json"
-    expect_json '(.blocks | length) as $n
+    expect_json '.complete == false and (.rounds | length) < .config.rounds_planned
+        and (.rounds | length) > 0' "$OUT/result.json"
+    expect_json '(.rounds | length) as $n
         | [.results[] | select(.op == "all")] | length == $n' "$OUT/result.json"
     expect_nothing_left
 }
@@ -44,7 +44,7 @@ load helpers
 @test "SIGINT between two runs is not lost" {
     # runs of a millisecond: most signals arrive while no worker is being waited for
     for delay in 0.31 0.37 0.43 0.47 0.53 0.59; do
-        start_bench run "$ROOT/configs/churn.yaml" --set ops=100 --set slots=10 -b arena --reps 300
+        start_bench run "$ROOT/configs/churn.yaml" --set ops=100 --set slots=10 -b arena --rounds 300
         sleep $delay
         kill -INT "$pid"
         await_bench
@@ -54,7 +54,7 @@ load helpers
 }
 
 @test "an ignored SIGINT stays ignored, as nohup wants it" {
-    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 30 --json - \
+    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --rounds 30 --json - \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) &
     pid=$!
     sleep 0.3
@@ -65,7 +65,7 @@ load helpers
 }
 
 @test "when allocbench is killed its workers die with it" {
-    start_bench run "$WORKLOADS/long.yaml" -b glibc --reps 50
+    start_bench run "$WORKLOADS/long.yaml" -b glibc --rounds 50
     wait_until has_worker || fail "no worker came up"
     kill -KILL "$pid"
     await_bench
@@ -74,7 +74,7 @@ load helpers
 }
 
 @test "a hanging guest can be interrupted too" {
-    start_bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libignoreterm.so" --reps 1 --timeout 60s
+    start_bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libignoreterm.so" --rounds 1 --timeout 60s
     wait_until has_worker || fail "no worker came up"
     sleep 0.3
     kill -INT "$pid"
@@ -85,12 +85,12 @@ load helpers
 
 @test "all standard descriptors closed: the result file is still a clean document" {
     code=0
-    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 --json "$OUT/result.json" \
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 --json "$OUT/result.json" \
         <&- >&- 2>&- 3>&- || code=$?
     expect_code 4 # the tables are nowhere
     expect_one_document "$OUT/result.json"
     code=0
-    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 -q --json "$OUT/result.json" \
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 -q --json "$OUT/result.json" \
         <&- >&- 2>&- 3>&- || code=$?
     expect_code 0
     expect_one_document "$OUT/result.json"
@@ -100,17 +100,17 @@ load helpers
 @test "a full standard output is an error, not silence" {
     [ -c /dev/full ] || skip "no /dev/full"
     code=0
-    allocbench run "$WORKLOADS/small.yaml" -b arena --reps 1 >/dev/full 2>"$OUT/stderr" 3>&- || code=$?
+    allocbench run "$WORKLOADS/small.yaml" -b arena --rounds 1 >/dev/full 2>"$OUT/stderr" 3>&- || code=$?
     [ "$code" -ne 0 ] || fail "exit code 0"
     expect_error 'standard output'
     code=0
-    allocbench run "$WORKLOADS/small.yaml" -b arena --reps 1 --json - >/dev/full 2>"$OUT/stderr" 3>&- ||
+    allocbench run "$WORKLOADS/small.yaml" -b arena --rounds 1 --json - >/dev/full 2>"$OUT/stderr" 3>&- ||
         code=$?
     [ "$code" -ne 0 ] || fail "exit code 0 with --json -"
 }
 
 @test "head -1 gets its line and the rest goes without noise" {
-    allocbench run "$WORKLOADS/small.yaml" -b glibc --reps 1 -q --json - 2>"$OUT/stderr" 3>&- |
+    allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 -q --json - 2>"$OUT/stderr" 3>&- |
         head -1 >"$OUT/stdout"
     [ "$(cat "$OUT/stdout")" = "{" ]
     [ ! -s "$OUT/stderr" ] || grep -Eq 'standard output|Broken pipe' "$OUT/stderr" || fail "noise"
@@ -119,12 +119,12 @@ load helpers
 }
 
 @test "-q prints nothing but what failed, and files all the same" {
-    bench run "$WORKLOADS/small.yaml" -b arena --reps 1 -q --json "$OUT/r.json" \
+    bench run "$WORKLOADS/small.yaml" -b arena --rounds 1 -q --json "$OUT/r.json" \
         --gate 'fill/all/ns_per_op > 0ns'
     expect_code 0
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something was printed"
     expect_json .complete "$OUT/r.json"
-    bench run "$WORKLOADS/small.yaml" -b arena,"$GUESTS/libnthcrash.so" --reps 1 -q \
+    bench run "$WORKLOADS/small.yaml" -b arena,"$GUESTS/libnthcrash.so" --rounds 1 -q \
         --gate 'arena:fill/all/ns_per_op < 0.001ns'
     expect_code 4
     [ ! -s "$OUT/stdout" ] || fail "a table"
@@ -140,18 +140,18 @@ load helpers
 }
 
 @test "a log gets a line for each round that is done, and no other" {
-    bench run "$WORKLOADS/small.yaml" -b arena --reps 3
+    bench run "$WORKLOADS/small.yaml" -b arena --rounds 3
     expect_code 0
     [ "$(grep -Ec '^allocbench: round [123] of 3 done after [0-9.]+ s(, about [0-9]+ s left)?$' \
         "$OUT/stderr")" -eq 3 ] || fail "not three lines"
     [ "$(wc -l <"$OUT/stderr")" -eq 3 ] || fail "more"
     tail -1 "$OUT/stderr" | grep -q 'round 3 of 3 done after [0-9.]* s$' || fail "the last"
-    bench replay "$ROOT/tests/golden/traces/good/one-each.abt" -b arena --reps 2
+    bench replay "$ROOT/tests/golden/traces/good/one-each.abt" -b arena --rounds 2
     [ "$(grep -c '^allocbench: round ' "$OUT/stderr")" -eq 2 ] || fail "not two lines"
 }
 
 @test "-q leaves standard error empty" {
-    bench run "$WORKLOADS/small.yaml" -b arena --reps 1 -q
+    bench run "$WORKLOADS/small.yaml" -b arena --rounds 1 -q
     expect_code 0
     [ ! -s "$OUT/stderr" ]
 }
@@ -164,7 +164,7 @@ load helpers
         skip "nobody cannot reach the build"
     cd /
     setpriv --reuid=65534 --regid=65534 --clear-groups "$BUILD/allocbench" run \
-        "$WORKLOADS/small.yaml" -b glibc --reps 1 --json - >"$OUT/stdout" 2>"$OUT/stderr" 3>&- ||
+        "$WORKLOADS/small.yaml" -b glibc --rounds 1 --json - >"$OUT/stdout" 2>"$OUT/stderr" 3>&- ||
         fail "exit code $?"
     expect_json '.backends[0].status == "ok"'
 }

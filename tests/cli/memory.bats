@@ -8,7 +8,7 @@ load helpers
 memory() { # WORKLOAD BACKENDS OPTION…
     local workload=$1 backends=$2
     shift 2
-    bench run "$WORKLOADS/$workload.yaml" -b "$backends" --reps 1 --json "$OUT/result.json" "$@"
+    bench run "$WORKLOADS/$workload.yaml" -b "$backends" --rounds 1 --json "$OUT/result.json" "$@"
     expect_code 0
 }
 
@@ -103,9 +103,9 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
 @test "the bytes add up to the footprint on every back end that is here" {
     local all=glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,paged,paged:form=pool
     all+=,pool,slab,slab:classes=fine,slab:huge=on,system,skeleton,handle
-    bench run "$ROOT/configs/churn.yaml" -b $all --reps 1 --drain 0 --set slots=5k --set ops=50k \
+    bench run "$ROOT/configs/churn.yaml" -b $all --rounds 1 --drain 0 --set slots=5k --set ops=50k \
         --json "$OUT/churn.json"
-    bench run "$WORKLOADS/scattered.yaml" -b $all --reps 1 --drain 0 --json "$OUT/scattered.json"
+    bench run "$WORKLOADS/scattered.yaml" -b $all --rounds 1 --drain 0 --json "$OUT/scattered.json"
     for file in "$OUT/churn.json" "$OUT/scattered.json"; do
         expect_json '([.backends[] | select(.status | test("ok|partial"))] | length) as $n | $n > 8
             and (.memory | length) == $n * (.config.phases | length) * 3' "$file"
@@ -141,14 +141,14 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
 }
 
 @test "the time line has at most 1,000 points, from the first op to the last, peaks included" {
-    bench run "$ROOT/configs/churn.yaml" -b glibc --reps 2 --set ops=100k --json "$OUT/result.json"
-    expect_json '.timelines | length == 2 and ([.[].block] | sort) == [0, 1]' "$OUT/result.json"
+    bench run "$ROOT/configs/churn.yaml" -b glibc --rounds 2 --set ops=100k --json "$OUT/result.json"
+    expect_json '.timelines | length == 2 and ([.[].round] | sort) == [0, 1]' "$OUT/result.json"
     expect_json '.config.tape.n_ops as $n | .timelines
         | all(.points | length > 300 and length <= 1000 and .[0][0] == 0 and .[-1][0] == $n
             and ([.[][0]] | . == (unique)))' "$OUT/result.json"
     expect_json '[.timelines[0].points[][3]] | max as $max | $max > 0' "$OUT/result.json"
-    expect_json '[.memory[] | select(.block == 0 and .at == "footprint_peak") | .footprint_bytes]
-        as $peaks | [.timelines[] | select(.block == 0) | .points[][3]]
+    expect_json '[.memory[] | select(.round == 0 and .at == "footprint_peak") | .footprint_bytes]
+        as $peaks | [.timelines[] | select(.round == 0) | .points[][3]]
         | contains($peaks)' "$OUT/result.json"
 }
 

@@ -11,7 +11,7 @@ load helpers
     mkdir 'a:b'
     cp "$GUESTS/libplug_params.so" './a:b/libodd,one{x}.so'
     cp "$GUESTS/libtoy.so" './libtoy=a,b.so'
-    bench run "$WORKLOADS/small.yaml" --reps 1 --json - \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --json - \
         -b 'glibc,./a:b/libodd\,one\{x\}.so:size=64KiB:n=12:mode=fast:check=on,./libtoy\=a\,b.so{A=1}'
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "odd_one_x_:size=64KiB:n=12:mode=fast:check=on", "toy_a_b{A=1}"]'
@@ -27,7 +27,7 @@ load helpers
     { sed '/^phases/,$d' "$WORKLOADS/small.yaml"
       printf '%s\n' 'backends:' "  - {name: './libtoy\\,1.so', env: [A=1]}"
       sed -n '/^phases/,$p' "$WORKLOADS/small.yaml"; } >w.yaml
-    bench run w.yaml --reps 1 --allow-plugins --json -
+    bench run w.yaml --rounds 1 --allow-plugins --json -
     expect_code 0
     expect_json '[.backends[] | .name, .status] == ["toy_1{A=1}", "ok"]'
 }
@@ -39,13 +39,13 @@ load helpers
     bench run "$WORKLOADS/small.yaml" -b old/libmine.so,new/libmine.so
     expect_code 2
     expect_error 'two back ends would be called mine \(.*old/libmine\.so and .*new/libmine\.so\).*NAME=PATH'
-    bench run "$WORKLOADS/small.yaml" --reps 2 --json - -b old=old/libmine.so,new=./new/libmine.so \
+    bench run "$WORKLOADS/small.yaml" --rounds 2 --json - -b old=old/libmine.so,new=./new/libmine.so \
         --gate 'new:fill/all/ns_per_op < 1000x old'
     expect_code 0
     expect_json '[.backends[].name] == ["old", "new"] and all(.backends[]; .status == "ok")'
     expect_json '[.backends[].path | split("/")[-2]] == ["old", "new"]'
     expect_json '.gates[0].entries[0].backend == "new" or (.gates[0] | tostring | contains("new"))'
-    bench run "$WORKLOADS/small.yaml" --reps 1 --json - -b checked+new=./new/libmine.so
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --json - -b checked+new=./new/libmine.so
     expect_json '.backends[0].name == "checked+new"'
 }
 
@@ -71,7 +71,7 @@ foreign() { # a workload that names a library
 @test "a library that the workload names is not run without --allow-plugins" {
     for name in "$GUESTS/libtoy.so" "checked+$GUESTS/libtoy.so" "x=$GUESTS/libtoy.so"; do
         foreign "$name"
-        bench run foreign.yaml --reps 1 --json -
+        bench run foreign.yaml --rounds 1 --json -
         expect_code 2
         expect_error "the workload's back end [a-z+]+ is a library.*--allow-plugins"
         [ ! -s "$OUT/stdout" ]
@@ -80,10 +80,10 @@ foreign() { # a workload that names a library
     bench check foreign.yaml
     expect_code 0
     grep -q '^toy is a library that the workload names: run needs --allow-plugins$' "$OUT/stdout"
-    bench run foreign.yaml --reps 1 --json - --allow-plugins
+    bench run foreign.yaml --rounds 1 --json - --allow-plugins
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "toy"]'
-    bench run foreign.yaml --reps 1 --json - -b "$GUESTS/libtoy.so" # who names it wants it
+    bench run foreign.yaml --rounds 1 --json - -b "$GUESTS/libtoy.so" # who names it wants it
     expect_code 0
 }
 

@@ -70,28 +70,28 @@ build() { # OUTPUT SOURCE FLAGS…
 }
 
 @test "every mode of threads runs a workload of several lanes, each a row of its own" {
-    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=300 --set slots=64 --reps 1 \
+    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=300 --set slots=64 --rounds 1 \
         -b pool:threads=mutex,pool:threads=local,pool:threads=sharded,pool:threads=lockfree \
         --json -
     expect_code 0
     expect_json '[.backends[].name] | length == 4'
-    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=300 --set slots=64 --reps 1 \
+    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=300 --set slots=64 --rounds 1 \
         -b slab:threads=mutex,slab:threads=local:classes=fine,slab:threads=sharded:shards=2 --json -
     expect_code 0
     expect_json '[.backends[].name] | length == 3'
 }
 
 @test "one lane only is what threads=none says, with several it is refused" {
-    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=100 --reps 1 \
+    bench run "$ROOT/configs/exchange.yaml" --set lanes=2 --set rounds=100 --rounds 1 \
         -b slab:threads=none --json -
     expect_code 4
     expect_error 'open refused'
-    bench run "$ROOT/configs/churn.yaml" --set ops=2000 --reps 1 -b slab:threads=none --json -
+    bench run "$ROOT/configs/churn.yaml" --set ops=2000 --rounds 1 -b slab:threads=none --json -
     expect_code 0
 }
 
 @test "debug=on runs a clean workload and is its own row" {
-    bench run "$ROOT/configs/churn.yaml" --set ops=2000 --reps 1 \
+    bench run "$ROOT/configs/churn.yaml" --set ops=2000 --rounds 1 \
         -b pool:debug=on,slab:debug=on,slab:debug=on:threads=local --json -
     expect_code 0
     expect_json '[.backends[].name] | length == 3'
@@ -99,7 +99,7 @@ build() { # OUTPUT SOURCE FLAGS…
 
 @test "fine classes lose less to rounding than powers of two" {
     sed -e 's/uniform(64, 256)/uniform(8, 256)/' "$ROOT/configs/churn.yaml" >"$OUT/small.yaml"
-    bench run "$OUT/small.yaml" --set ops=4000 --set slots=20000 --reps 1 \
+    bench run "$OUT/small.yaml" --set ops=4000 --set slots=20000 --rounds 1 \
         -b slab:classes=pow2,slab:classes=fine --json -
     expect_code 0
     expect_json '.memory | map(select(.backend == "slab:classes=pow2") | .internal_ratio) | min > 0.25'

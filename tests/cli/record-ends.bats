@@ -302,7 +302,7 @@ C
     expect_code 0
     bench trace info "$OUT/t.abt" --json -
     expect_json '.threads == 301 and .thread_ends >= 290'
-    bench replay "$OUT/t.abt" -b glibc --reps 1 --json -
+    bench replay "$OUT/t.abt" -b glibc --rounds 1 --json -
     expect_code 0
     expect_json '.config.tape.lanes == 2'
 }

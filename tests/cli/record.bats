@@ -373,7 +373,7 @@ cost_of() { # ROUNDS; in microseconds
 
 @test "a recorded trace replays" {
     record -- "$LIFE" exit 20000
-    bench replay "$OUT/t.abt" -b glibc,arena --reps 2 --json -
+    bench replay "$OUT/t.abt" -b glibc,arena --rounds 2 --json -
     expect_code 0
     expect_one_document
 }

@@ -23,7 +23,7 @@ trace() {
 
 @test "a replay does exactly the ops of the trace" {
     allocbench trace info "$(trace)" --json "$OUT/info.json" 3>&-
-    bench replay "$(trace)" --reps 1 -b glibc,jemalloc --json -
+    bench replay "$(trace)" --rounds 1 -b glibc,jemalloc --json -
     expect_one_document
     expect_json '.config.kind == "trace" and .config.text == null'
     jq -e --slurpfile info "$OUT/info.json" '[.results[] | select(.backend == "glibc")
@@ -35,23 +35,23 @@ trace() {
 
 @test "the percentiles of a replay ascend and its histograms add up" {
     command -v python3 >/dev/null || skip "no python3"
-    bench replay "$(trace)" --reps 3 -b glibc --json -
+    bench replay "$(trace)" --rounds 3 -b glibc --json -
     expect_code 0
     python3 "$ROOT/tests/cli/hdr_total.py" "$OUT/stdout" || fail "histograms"
 }
 
 @test "--touch is heeded and told" {
     for touch in none page all; do
-        bench replay "$(trace)" --reps 1 -b glibc --touch $touch --json -
+        bench replay "$(trace)" --rounds 1 -b glibc --touch $touch --json -
         expect_code 0
         expect_json ".config.settings | index(\"touch=$touch\") != null"
     done
-    bench replay "$(trace)" --reps 1 -b glibc --touch 'first(8)' --json -
+    bench replay "$(trace)" --rounds 1 -b glibc --touch 'first(8)' --json -
     expect_code 0
 }
 
 @test "a hostile guest fails a replay as it fails a run" {
-    bench replay "$(trace)" --reps 1 -b "glibc,$GUESTS/libctorcrash.so" --json -
+    bench replay "$(trace)" --rounds 1 -b "glibc,$GUESTS/libctorcrash.so" --json -
     expect_code 4
     expect_json '[.backends[].status] == ["ok", "crashed"]'
     expect_nothing_left
@@ -60,7 +60,7 @@ trace() {
 @test "a counting library sees the ops of the trace and no other" {
     cp "$GUESTS/libcountshim.so" "$OUT/"
     allocbench trace info "$(trace)" --json "$OUT/info.json" 3>&-
-    bench replay "$(trace)" --reps 1 -b "$OUT/libcountshim.so" --json -
+    bench replay "$(trace)" --rounds 1 -b "$OUT/libcountshim.so" --json -
     expect_code 0
     want=$(jq -r '.ops | "\(.alloc) \(.alloc_zeroed)"' "$OUT/info.json")
     # the first line is the pre-flight's, which asks for more than the trace does
@@ -72,14 +72,14 @@ trace() {
     size=$(stat -c %s "$(trace)")
     for n in 1 4 16 100 $((size / 2)) $((size - 1)); do
         head -c "$n" "$(trace)" >"$OUT/cut.abt"
-        bench replay "$OUT/cut.abt" --reps 1 -b arena --json -
+        bench replay "$OUT/cut.abt" --rounds 1 -b arena --json -
         [ "$code" -eq 3 ] || [ "$code" -eq 0 ] || fail "exit code $code at $n bytes"
         [ "$code" -ne 3 ] || expect_error "cut\.abt"
     done
     for at in 8 20 60 200 900 $((size - 20)); do
         cp "$(trace)" "$OUT/bad.abt"
         printf '\377\377' | dd of="$OUT/bad.abt" bs=1 seek="$at" conv=notrunc status=none
-        bench replay "$OUT/bad.abt" --reps 1 -b arena --json -
+        bench replay "$OUT/bad.abt" --rounds 1 -b arena --json -
         expect_code 3
         expect_error "bad\.abt"
     done

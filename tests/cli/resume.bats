@@ -9,9 +9,9 @@ load helpers
 config=configs/churn.yaml
 
 # jq: the blocks before the n-th, in every list of a result.
-keep='def keep($n): .blocks |= map(select(.index < $n)) | .timer.null |= map(select(.block < $n))
+keep='def keep($n): .rounds |= map(select(.index < $n)) | .timer.null |= map(select(.round < $n))
     | with_entries(if (.value | type) == "array" and .key != "blocks"
-                   then .value |= map(select((.block // 0) < $n)) else . end);'
+                   then .value |= map(select((.round // 0) < $n)) else . end);'
 
 # What an interruption behind so many blocks would have left of $OUT/whole.json.
 cut_to() { # BLOCKS
@@ -32,9 +32,9 @@ edit() { # JQ-PROGRAM
 
 # What does not depend on the clock: the work, the orders, which ops were timed and how many.
 work_of() { # FILE
-    jq -c '[.config.tape_sha256, .seed, .config.settings, .config.blocks_planned, [.blocks[]],
-        [.results[] | [.backend, .phase, .op, .block, .n, .n_ops, .tail.n]],
-        [.timer.null[] | [.phase, .boundary, .block]]]' "$1"
+    jq -c '[.config.tape_sha256, .seed, .config.settings, .config.rounds_planned, [.rounds[]],
+        [.results[] | [.backend, .phase, .op, .round, .n, .n_ops, .tail.n]],
+        [.timer.null[] | [.phase, .boundary, .round]]]' "$1"
 }
 
 @test "a resumed result did the same work, in the same orders, with the same samples" {
@@ -43,18 +43,18 @@ work_of() { # FILE
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
-    expect_json ".complete and .config.blocks_resumed == 2
+    expect_json ".complete and .config.rounds_resumed == 2
         and .config.resumed_from == \"$OUT/partial.json\"" "$OUT/resumed.json"
     [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
 }
 
 @test "rows that are compiled in or stand behind a checker are gone on with too" {
-    bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --reps 3 \
+    bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --rounds 3 \
         --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
-    expect_json '[.results[] | select(.backend == "inline+arena") | .block] | unique == [0, 1, 2]' \
+    expect_json '[.results[] | select(.backend == "inline+arena") | .round] | unique == [0, 1, 2]' \
         "$OUT/resumed.json"
 }
 
@@ -63,7 +63,7 @@ work_of() { # FILE
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     for key in results memory timer.null blocks; do
         jq -c ".$key" "$OUT/partial.json" >"$OUT/was"
-        jq -c ".$key | map(select((.block // .index) < 2))" "$OUT/resumed.json" >"$OUT/is"
+        jq -c ".$key | map(select((.round // .index) < 2))" "$OUT/resumed.json" >"$OUT/is"
         cmp "$OUT/was" "$OUT/is"
     done
 }
@@ -95,7 +95,7 @@ work_of() { # FILE
     }
     expect_refused 'the seed is 8, was 7; tape_sha256 is ' --seed 8
     expect_refused 'a setting is .*ops=.*, was .*ops=3000' --set ops=4000
-    expect_refused '--reps is 9, was [0-9]+' --reps 9
+    expect_refused '--rounds is 9, was [0-9]+' --rounds 9
     expect_refused 'the number of back ends is 1, was 3' -b glibc
     expect_refused 'a back end is arena, was glibc' -b arena,glibc,skeleton
     expect_refused 'a back end is system, was skeleton' -b glibc,arena,system
@@ -124,7 +124,7 @@ work_of() { # FILE
 }
 
 @test "what was given is taken over: CPUs, huge pages, params, seed, blocks" {
-    make_partial --cpus 0 --thp never --seed 99 --reps 4
+    make_partial --cpus 0 --thp never --seed 99 --rounds 4
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
@@ -133,7 +133,7 @@ work_of() { # FILE
 
 @test "lanes are resumed with their CPUs, order and window" {
     lanes() {
-        bench run "$WORKLOADS/pipeline.yaml" -b glibc --reps 2 "$@" --json "$OUT/whole.json" -q
+        bench run "$WORKLOADS/pipeline.yaml" -b glibc --rounds 2 "$@" --json "$OUT/whole.json" -q
         cut_to 1
         bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
         expect_code 0
@@ -159,12 +159,12 @@ work_of() { # FILE
     expect_error 'arena: crashed: SIGSEGV, once upon a time'
     expect_json '.complete and .backends[1].status == "crashed"
         and all(.results[]; .backend != "arena")
-        and all(.blocks[2:][]; .order | sort == ["glibc", "skeleton"])' "$OUT/resumed.json"
+        and all(.rounds[2:][]; .order | sort == ["glibc", "skeleton"])' "$OUT/resumed.json"
 }
 
 @test "a trace is resumed by replay, with its touch" {
     trace=$(ls "$ROOT"/traces/*.abt | head -1)
-    bench replay "$trace" -b glibc,arena --reps 3 --touch 'first(8)' --json "$OUT/whole.json" -q
+    bench replay "$trace" -b glibc,arena --rounds 3 --touch 'first(8)' --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
@@ -178,7 +178,7 @@ work_of() { # FILE
 }
 
 @test "a library is run only when the command line names it" {
-    bench run "$WORKLOADS/small.yaml" -b glibc,"$GUESTS/libtoy.so" --reps 2 --json "$OUT/whole.json" -q
+    bench run "$WORKLOADS/small.yaml" -b glibc,"$GUESTS/libtoy.so" --rounds 2 --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
@@ -197,10 +197,10 @@ work_of() { # FILE
         expect_error "partial.json: .*$2"
         [ ! -e "$OUT/r" ]
     }
-    expect_refused "$keep .blocks[1] as \$last | keep(1) | .blocks += [\$last | .index = 3]" \
+    expect_refused "$keep .rounds[1] as \$last | keep(1) | .rounds += [\$last | .index = 3]" \
         'block 1 is not in it'
-    expect_refused '.config.blocks_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
-    expect_refused '.config.blocks_planned = 1' 'it has 2 blocks of 1'
+    expect_refused '.config.rounds_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
+    expect_refused '.config.rounds_planned = 1' 'it has 2 blocks of 1'
     expect_refused '.schema = "allocbench/1"' 'counted memory otherwise; .* reads allocbench/2'
     expect_refused '.schema = "allocbench/3"' 'reads allocbench/2'
     bench run --resume "$OUT/nowhere.json"
@@ -216,15 +216,15 @@ work_of() { # FILE
         await_bench
         expect_code 130
         cp "$OUT/latest.json" "$OUT/partial.json"
-        expect_json '.complete == false and (.blocks | length) > 0' "$OUT/partial.json"
+        expect_json '.complete == false and (.rounds | length) > 0' "$OUT/partial.json"
     }
-    interrupt_after 0.8 run "$ROOT/$config" --set ops=100k -b glibc,arena --reps 60
+    interrupt_after 0.8 run "$ROOT/$config" --set ops=100k -b glibc,arena --rounds 60
     interrupt_after 0.8 run --resume "$OUT/partial.json"
-    expect_json '.config.blocks_resumed > 0 and (.blocks | length) > .config.blocks_resumed' \
+    expect_json '.config.rounds_resumed > 0 and (.rounds | length) > .config.rounds_resumed' \
         "$OUT/partial.json"
     bench run --resume "$OUT/partial.json" --results "$OUT/r" --json "$OUT/resumed.json"
     expect_code 0
-    bench run "$ROOT/$config" --set ops=100k -b glibc,arena --reps 60 --json "$OUT/whole.json" -q
+    bench run "$ROOT/$config" --set ops=100k -b glibc,arena --rounds 60 --json "$OUT/whole.json" -q
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
     [ "$(ls "$OUT/r" | wc -l)" -eq 3 ] || fail "$(ls "$OUT/r")"
 }

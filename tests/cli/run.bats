@@ -15,7 +15,7 @@ quickstart() { # OPTION…
 }
 
 @test "the quickstart yields one JSON document with the promised keys" {
-    quickstart --reps 2 --json -
+    quickstart --rounds 2 --json -
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
@@ -32,16 +32,16 @@ quickstart() { # OPTION…
 }
 
 @test "every number belongs to a back end that is ok, and every back end has every block" {
-    quickstart --reps 2 --json -
+    quickstart --rounds 2 --json -
     expect_json '[.backends[] | select(.status == "ok") | .name] as $ok
         | ([.results[].backend] | unique) == ($ok | unique)'
     expect_json '[.backends[] | select(.status == "ok")] as $ok | .config.phases as $phases
         | [.results[] | select(.op == "all")] | length == ($ok | length) * ($phases | length) * 2'
-    expect_json '.blocks | length == 2 and all(.order | length == (unique | length))'
+    expect_json '.rounds | length == 2 and all(.order | length == (unique | length))'
 }
 
 @test "percentiles ascend from min to max" {
-    quickstart --reps 2 --json -
+    quickstart --rounds 2 --json -
     expect_json '.results | all([.min, .quantiles.p50, .quantiles.p90, .quantiles.p99,
         .quantiles["p99.5"], .quantiles["p99.9"], .quantiles["p99.99"], .max]
         | map(select(. != null)) | . == sort)'
@@ -50,13 +50,13 @@ quickstart() { # OPTION…
 
 @test "the histograms, decoded by something else, add up to n and agree with the percentiles" {
     command -v python3 >/dev/null || skip "no python3"
-    quickstart --reps 2 --json -
+    quickstart --rounds 2 --json -
     n=$(python3 "$ROOT/tests/cli/hdr_total.py" "$OUT/stdout") || fail "$n"
     [ "$n" -ge 40 ] || fail "only $n histograms"
 }
 
 @test "the tail pass sees every op of the phase" {
-    small --reps 1 -b glibc --json -
+    small --rounds 1 -b glibc --json -
     expect_json '[.results[] | select(.op == "all")] | all(.tail.n == .n_ops)'
     expect_json '[.results[] | select(.phase == "churn" and .op != "all") | .tail.n] | add == 80000'
 }
@@ -64,7 +64,7 @@ quickstart() { # OPTION…
 @test "every back end that is installed serves the quickstart" {
     names=$(installed_backends '.name != "null"')
     [ -n "$names" ]
-    quickstart --reps 1 -b "$names" --json -
+    quickstart --rounds 1 -b "$names" --json -
     expect_code 0
     expect_json '.backends | length >= 4 and all(.status == "ok")'
     expect_json '[.backends[] | select(.boundary == "malloc" and .name != "glibc")]
@@ -72,7 +72,7 @@ quickstart() { # OPTION…
 }
 
 @test "each boundary in use has its null cost, in JSON and in words" {
-    small --reps 1 -b glibc,arena --json "$OUT/result.json"
+    small --rounds 1 -b glibc,arena --json "$OUT/result.json"
     expect_code 0
     expect_json '[.timer.null[].boundary] | unique == ["heap", "malloc"]' "$OUT/result.json"
     expect_json '.timer.null | length == 8 and all(.ns_per_op > 0 and .floor_ns > 0)' \
@@ -82,7 +82,7 @@ quickstart() { # OPTION…
 }
 
 @test "CSV on standard output is nothing but rows of nine fields" {
-    small --reps 2 -b glibc,arena --csv -
+    small --rounds 2 -b glibc,arena --csv -
     expect_code 0
     [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,block,order,backend,phase,op,metric,value,unit ]
     awk -F, 'NF != 9 { exit 1 }' "$OUT/stdout" || fail "rows of other lengths"
@@ -90,7 +90,7 @@ quickstart() { # OPTION…
 }
 
 @test "CSV and JSON tell the same numbers" {
-    small --reps 1 -b glibc --csv "$OUT/result.csv" --json "$OUT/result.json"
+    small --rounds 1 -b glibc --csv "$OUT/result.csv" --json "$OUT/result.json"
     expect_code 0
     csv=$(awk -F, '$5 == "churn" && $6 == "all" && $7 == "ns_per_op" { print $8 }' "$OUT/result.csv")
     jq -e --argjson csv "$csv" '.results[] | select(.phase == "churn" and .op == "all")
@@ -99,7 +99,7 @@ quickstart() { # OPTION…
 
 @test "the same seed is the same work, another seed is another" {
     for seed in 5 5 6; do
-        small --reps 1 -b arena --seed $seed --json -
+        small --rounds 1 -b arena --seed $seed --json -
         jq -r .config.tape_sha256 "$OUT/stdout" >>"$OUT/digests"
     done
     [ "$(sort -u "$OUT/digests" | wc -l)" -eq 2 ]
@@ -107,13 +107,13 @@ quickstart() { # OPTION…
 }
 
 @test "all back ends of one command did the same work" {
-    small --reps 1 -b glibc,arena,skeleton --json -
+    small --rounds 1 -b glibc,arena,skeleton --json -
     expect_json '[.results[] | select(.op == "all")] | group_by(.phase)
         | all(map(.n_ops) | unique | length == 1)'
 }
 
 @test "the table alone goes to standard output, and only the rounds to standard error" {
-    small --reps 1 -b glibc,arena
+    small --rounds 1 -b glibc,arena
     expect_code 0
     ! grep -v '^allocbench: round 1 of 1 done' "$OUT/stderr" || fail "standard error has more"
     grep -q '^all ops' "$OUT/stdout"
@@ -121,13 +121,13 @@ quickstart() { # OPTION…
 }
 
 @test "-b may be repeated, and --cpus is told in the result" {
-    small --reps 1 -b glibc -b arena --cpus 0 --json -
+    small --rounds 1 -b glibc -b arena --cpus 0 --json -
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "arena"] and .config.cpu == 0'
 }
 
 @test "--set changes the work, and the result says so" {
-    bench run "$ROOT/configs/churn.yaml" --reps 1 -b arena --set ops=20k --json -
+    bench run "$ROOT/configs/churn.yaml" --rounds 1 -b arena --set ops=20k --json -
     expect_code 0
     expect_json '[.results[] | select(.op == "all") | .n_ops] == [20000]'
     expect_json '.config.settings | any(. == "ops=20000" or . == "ops=20k")'
@@ -136,20 +136,20 @@ quickstart() { # OPTION…
 @test "a library in a folder with spaces, colons, commas and dollars is measured all the same" {
     mkdir "$OUT/a b:c,d \$e;f"
     cp "$GUESTS/libtoy.so" "$OUT/a b:c,d \$e;f/libmy toy.so"
-    small --reps 1 -b glibc -b "$OUT/a b:c,d \$e;f/libmy toy.so" --json "$OUT/a b:c,d \$e;f/r 1.json"
+    small --rounds 1 -b glibc -b "$OUT/a b:c,d \$e;f/libmy toy.so" --json "$OUT/a b:c,d \$e;f/r 1.json"
     expect_code 0
     expect_json '.backends[1].status == "ok"' "$OUT/a b:c,d \$e;f/r 1.json"
 }
 
 @test "what the user's environment does to malloc does not reach the workers" {
     MALLOC_ARENA_TEST=1 MALLOC_CONF=abort:true,stats_print:true GLIBC_TUNABLES=glibc.malloc.check=3 \
-        small --reps 1 -b glibc,jemalloc --json -
+        small --rounds 1 -b glibc,jemalloc --json -
     expect_json '[.backends[] | select(.status != "absent") | .status] | all(. == "ok")'
 }
 
 @test "a result replaces the one before it, whole" {
     echo old >"$OUT/result.json"
-    small --reps 1 -b arena --json "$OUT/result.json"
+    small --rounds 1 -b arena --json "$OUT/result.json"
     expect_one_document "$OUT/result.json"
     [ "$(ls -A "$OUT" | grep -c result)" -eq 1 ]
 }
@@ -195,7 +195,7 @@ YAML
 # What is called warm in the seeds finds its pages there: an arena writes to none of them before.
 @test "no page of an arena is new in the warm phases of the seeds" {
     for seed in million-small:objects=50000 random-free:blocks=20000; do
-        bench run "$ROOT/configs/seeds/${seed%:*}.yaml" --set "${seed#*:}" --reps 1 --no-store \
+        bench run "$ROOT/configs/seeds/${seed%:*}.yaml" --set "${seed#*:}" --rounds 1 --no-store \
             -b arena --json -
         expect_code 0
         expect_json '[.results[] | select(.op == "all" and (.phase == "alloc" or
@@ -205,7 +205,7 @@ YAML
 }
 
 @test "blocks that a bulk reset gave back are freed in no pass" {
-    bench run "$ROOT/configs/region.yaml" --reps 1 --no-store --set requests=20 \
+    bench run "$ROOT/configs/region.yaml" --rounds 1 --no-store --set requests=20 \
         -b skeleton,pool,slab,arena --json -
     expect_code 0
     expect_json '[.backends[] | .status == "ok" and .has_reset] == [true, true, true, true]'

@@ -38,7 +38,7 @@ make_trace() { # NAME ARGUMENTS…
         expect_code 0
         bench trace check "$OUT/part.abt"
         expect_code 0
-        bench replay "$OUT/many.abt" --threads 2 -b glibc --reps 1 --timeout 120s --json -
+        bench replay "$OUT/many.abt" --threads 2 -b glibc --rounds 1 --timeout 120s --json -
         expect_code 0
         expect_json '.config.tape.lanes == 2 and .config.tape.n_ops >= 400000'
     done
@@ -54,7 +54,7 @@ make_trace() { # NAME ARGUMENTS…
     blocks=$(jq .live_peak_blocks "$OUT/stdout")
     bytes=$(jq .live_peak_bytes "$OUT/stdout")
     for order in strict free; do
-        bench replay "$OUT/threads.abt" --order $order -b glibc,slab --reps 2 --timeout 120s \
+        bench replay "$OUT/threads.abt" --order $order -b glibc,slab --rounds 2 --timeout 120s \
             --json -
         expect_code 0
         expect_json "[.memory[].live_peak_bytes] | length > 0 and all(. == $bytes)"
@@ -70,7 +70,7 @@ make_trace() { # NAME ARGUMENTS…
 @test "allocations that the program was refused leave nothing in a replay on several lanes" {
     local blocks lanes
     for lanes in 1 2 recorded; do
-        bench replay "$ROOT/tests/golden/traces/good/threads.abt" --threads $lanes --reps 1 \
+        bench replay "$ROOT/tests/golden/traces/good/threads.abt" --threads $lanes --rounds 1 \
             -b glibc,slab --json -
         expect_code 0
         expect_json '.backends | all(.status == "ok")'
@@ -107,21 +107,21 @@ work_of() {
 
 @test "a replay reads a pipe once, whole, cut or broken" {
     local cut=5000 input
-    drip "$WHOLE" | allocbench replay - -b glibc --reps 1 --json "$OUT/pipe.json" -q 3>&-
-    bench replay "$WHOLE" -b glibc --reps 1 --json "$OUT/file.json" -q
+    drip "$WHOLE" | allocbench replay - -b glibc --rounds 1 --json "$OUT/pipe.json" -q 3>&-
+    bench replay "$WHOLE" -b glibc --rounds 1 --json "$OUT/file.json" -q
     [ "$(work_of pipe)" = "$(work_of file)" ] || fail "other work"
     for input in "head -c $cut $WHOLE" "tail -c +9 $WHOLE" "cat $WHOLE $WHOLE" "true"; do
         code=0
-        $input | allocbench replay - -b glibc --reps 1 >"$OUT/stdout" 2>"$OUT/stderr" 3>&- ||
+        $input | allocbench replay - -b glibc --rounds 1 >"$OUT/stdout" 2>"$OUT/stderr" 3>&- ||
             code=$?
         expect_code 3
         expect_error '^allocbench: standard input: byte [0-9]+: '
         [ "$(wc -l <"$OUT/stderr")" -eq 1 ]
     done
     head -c $cut "$WHOLE" |
-        allocbench replay - --partial -b glibc --reps 1 --json "$OUT/pipe.json" -q 3>&-
+        allocbench replay - --partial -b glibc --rounds 1 --json "$OUT/pipe.json" -q 3>&-
     head -c $cut "$WHOLE" >"$OUT/cut.abt"
-    bench replay "$OUT/cut.abt" --partial -b glibc --reps 1 --json "$OUT/file.json" -q
+    bench replay "$OUT/cut.abt" --partial -b glibc --rounds 1 --json "$OUT/file.json" -q
     expect_code 0
     [ "$(work_of pipe)" = "$(work_of file)" ] || fail "other work"
 }

@@ -22,7 +22,7 @@ within_5_percent() { # VALUE TRUTH
 }
 
 @test "a malloc of 1 us, and of 50 us at each 100th call, is measured as such" {
-    bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
+    bench run "$WORKLOADS/truth.yaml" --rounds 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
     expect_code 0
     # the least disturbed block: other work on the machine only ever adds time
     within_5_percent "$(least_of alloc '.quantiles.p50')" 1000
@@ -39,7 +39,7 @@ within_5_percent() { # VALUE TRUTH
 }
 
 @test "the worst ops lie where the slow calls are: at each 100th position" {
-    bench run "$WORKLOADS/truth.yaml" --reps 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
+    bench run "$WORKLOADS/truth.yaml" --rounds 5 -b "$GUESTS/libslow1us.so" --json "$OUT/result.json"
     expect_code 0
     # a preempted op may be among them: half of the best block must fit the pattern, which by chance
     # one op in a hundred does
@@ -55,7 +55,7 @@ within_5_percent() { # VALUE TRUTH
 
 @test "the harness calls no allocator while it measures: a counting library sees the tape alone" {
     cp "$GUESTS/libcountshim.so" "$OUT/"
-    bench run "$WORKLOADS/counted.yaml" --reps 2 -b "$OUT/libcountshim.so" --json "$OUT/result.json"
+    bench run "$WORKLOADS/counted.yaml" --rounds 2 -b "$OUT/libcountshim.so" --json "$OUT/result.json"
     expect_code 0
     expect_json '.config.tape.total_blocks == 10000' "$OUT/result.json"
     # one line a worker: malloc free calloc realloc memalign usable_size

@@ -33,7 +33,7 @@ refused() { # CODE PATTERN ARGUMENT…
 }
 
 @test "an option without its value says which value" {
-    refused 2 '--reps needs a value: --reps N' run "$WORKLOADS/small.yaml" --reps
+    refused 2 '--rounds needs a value: --rounds N' run "$WORKLOADS/small.yaml" --rounds
 }
 
 @test "run and replay need exactly one file" {
@@ -86,7 +86,7 @@ YAML
 @test "a name that nobody knows is a mistake, a library that is absent is a failed back end" {
     refused 2 'unknown back end "jemaloc"; did you mean "jemalloc"\?' \
         run "$WORKLOADS/small.yaml" -b jemaloc
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b ./libnowhere.so
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b ./libnowhere.so
     expect_code 4
     expect_error 'nowhere: absent: does not exist'
 }
@@ -97,8 +97,8 @@ YAML
 
 @test "an unknown param, a bad value" {
     refused 2 'slts.*slots' run "$ROOT/configs/churn.yaml" --set slts=3
-    refused 2 '--reps 0' run "$WORKLOADS/small.yaml" --reps 0
-    refused 2 '--reps 1\.5' run "$WORKLOADS/small.yaml" --reps 1.5
+    refused 2 '--rounds 0' run "$WORKLOADS/small.yaml" --rounds 0
+    refused 2 '--rounds 1\.5' run "$WORKLOADS/small.yaml" --rounds 1.5
     refused 2 '--seed -1' run "$WORKLOADS/small.yaml" --seed -1
     refused 2 '--timeout 5: a time needs a unit' run "$WORKLOADS/small.yaml" --timeout 5
     refused 2 '--mem-limit 0' run "$WORKLOADS/small.yaml" --mem-limit 0
@@ -117,7 +117,7 @@ YAML
 }
 
 @test "more memory than --mem-limit is refused before it is taken" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b glibc --mem-limit 64KiB --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b glibc --mem-limit 64KiB --json -
     expect_code 4
     expect_json '.backends[0] | .status == "oom" and (.reason | test("--mem-limit is 64"))'
     expect_json '.results == []'
@@ -137,7 +137,7 @@ YAML
 
 @test "the help of run names every option of the specification" {
     bench run --help
-    for option in -b --set --seed --reps --json --csv --mem-limit --timeout --cpus -q; do
+    for option in -b --set --seed --rounds --json --csv --mem-limit --timeout --cpus -q; do
         grep -qE -- "(^|[ ,])$option" "$OUT/stdout" || fail "no $option"
     done
     bench replay --help

@@ -232,7 +232,7 @@ all_conform() {
 # ---- before every run ----
 
 @test "what the work asks for late is proven before it is timed" {
-    bench run "$WORKLOADS/aligned256.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" --json -
+    bench run "$WORKLOADS/aligned256.yaml" --rounds 1 -b "glibc,$MUTANT{MUTANT=33}" --json -
     expect_code 4
     expect_json '.backends[1] | .status == "failed_check"
         and (.reason | test("^memalign\\(256, 256\\) gave 0x[0-9a-f]+, not aligned to 256$"))'
@@ -240,7 +240,7 @@ all_conform() {
 }
 
 @test "with --allow-broken it is timed, marked, and compared with nobody" {
-    bench run "$WORKLOADS/aligned256.yaml" --reps 1 -b "glibc,$MUTANT{MUTANT=33}" --allow-broken \
+    bench run "$WORKLOADS/aligned256.yaml" --rounds 1 -b "glibc,$MUTANT{MUTANT=33}" --allow-broken \
         --json "$OUT/result.json"
     expect_code 0
     expect_json '.backends[1].status == "nonconforming"' "$OUT/result.json"
@@ -254,13 +254,13 @@ all_conform() {
 }
 
 @test "a crash is timed by no option" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b "$GUESTS/libnthcrash.so" --allow-broken --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b "$GUESTS/libnthcrash.so" --allow-broken --json -
     expect_code 4
     expect_json '.backends[0].status == "crashed"'
 }
 
 @test "a defect that the work never meets is a caveat of a row that is ok" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -v -b "glibc,$MUTANT{MUTANT=33}" \
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -v -b "glibc,$MUTANT{MUTANT=33}" \
         --json "$OUT/result.json"
     expect_code 0
     expect_json '.backends[0].caveat == null' "$OUT/result.json"
@@ -274,7 +274,7 @@ all_conform() {
 # ---- decorators ----
 
 @test "checked+NAME proves every op, with its lanes, and is no measurement" {
-    bench run "$ROOT/configs/threads.yaml" --reps 1 -b checked+slab,checked+glibc,slab --json -
+    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b checked+slab,checked+glibc,slab --json -
     expect_code 0
     expect_json '[.backends[].status] == ["decorated", "decorated", "ok"]'
     expect_json '[.results[] | select(.op == "all") | .backend] | unique
@@ -283,24 +283,24 @@ all_conform() {
 }
 
 @test "checked+NAME finds behind the pre-flight what only lanes show" {
-    bench run "$ROOT/configs/threads.yaml" --reps 3 -b "checked+$MUTANT{MUTANT=19}" --json -
+    bench run "$ROOT/configs/threads.yaml" --rounds 3 -b "checked+$MUTANT{MUTANT=19}" --json -
     expect_code 4
     expect_json '.backends[0] | (.status == "failed_check" or .status == "crashed"
         or .status == "timeout")'
 }
 
 @test "fault+NAME fails the call that was named" {
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+slab:keep=8:n=100 --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b fault+slab:keep=8:n=100 --json -
     expect_code 4
     expect_json '.backends[0] | .status == "oom" and (.reason | test("^alloc[(][0-9]+[)] returned"
         + " NULL [(]op [0-9]+[)]: call 100 of this run that asks for memory, as fault.+ was told$"))'
-    bench run "$ROOT/configs/threads.yaml" --reps 1 -b fault+glibc:n=20000 --json -
+    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b fault+glibc:n=20000 --json -
     expect_code 4
     expect_json '.backends[0].reason | test("^malloc.* [(]op [0-9]+, lane [0-3][)]: call 20000 of")'
-    bench run "$ROOT/configs/realloc-growth.yaml" --reps 1 -b fault+glibc:n=3000 --json -
+    bench run "$ROOT/configs/realloc-growth.yaml" --rounds 1 -b fault+glibc:n=3000 --json -
     expect_code 4
     expect_json '.backends[0].reason | test("^(re|m)alloc[(][0-9 >-]+[)] returned NULL [(]op ")'
-    bench run "$WORKLOADS/small.yaml" --reps 1 -b fault+glibc:n=1G --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 1 -b fault+glibc:n=1G --json -
     expect_code 0
     expect_json '.backends[0].status == "decorated"'
 }

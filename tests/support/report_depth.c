@@ -12,7 +12,7 @@
 
 static const unsigned backends[] = {FAKE_GLIBC, FAKE_JEMALLOC, FAKE_BROKEN};
 
-static void add_class(struct fake_depth *d, unsigned backend, uint32_t block, unsigned op,
+static void add_class(struct fake_depth *d, unsigned backend, uint32_t round, unsigned op,
                       unsigned log2)
 {
     struct ab_hdr *hdr = calloc(1, sizeof *hdr);
@@ -20,20 +20,20 @@ static void add_class(struct fake_depth *d, unsigned backend, uint32_t block, un
     ab_hdr_init(hdr);
     for (uint64_t i = 0; i < 1500; i++)
         ab_hdr_record(hdr, 20 + log2 * 5 + backend + i % 7 + (i % 500 == 0 ? 5000 : 0));
-    if (block == 1 && log2 == 4)
+    if (round == 1 && log2 == 4)
         hdr->overflow = 1;
     d->classes[d->f->s.n_size_classes++] = (struct ab_size_class){
-        .backend = backend, .phase = d->f->s.phases[0], .op = op, .block = block, .log2 = log2,
+        .backend = backend, .phase = d->f->s.phases[0], .op = op, .round = round, .log2 = log2,
         .hdr = hdr};
 }
 
-static void add_windows(struct fake_depth *d, unsigned backend, uint32_t block)
+static void add_windows(struct fake_depth *d, unsigned backend, uint32_t round)
 {
     for (uint32_t i = 0; i < FAKE_WINDOWS; i++)
         d->windows[d->f->s.n_windows++] = (struct ab_window){
             .backend = backend,
             .phase = d->f->s.phases[0],
-            .block = block,
+            .round = round,
             .begin = i * 1000,
             .end = (i + 1) * 1000,
             .n = 900 + 100 * i,
@@ -43,24 +43,24 @@ static void add_windows(struct fake_depth *d, unsigned backend, uint32_t block)
         };
 }
 
-static void add_memory(struct fake_depth *d, unsigned backend, uint32_t block)
+static void add_memory(struct fake_depth *d, unsigned backend, uint32_t round)
 {
     for (unsigned at = 0; at < AB_AT_COUNT; at++) {
         struct ab_memory *m = &d->memory[d->f->s.n_memory++];
         *m = (struct ab_memory){.backend = backend,
                                 .phase = d->f->s.phases[1],
-                                .block = block,
+                                .round = round,
                                 .at = (enum ab_memory_at)at,
                                 .position = 1000 * at};
         for (size_t i = 0; i < ab_memory_field_count; i++)
             *(double *)((char *)m + ab_memory_fields[i].offset) =
-                i == 3 ? (double)NAN : 4096.5 * (double)(i + at + block);
+                i == 3 ? (double)NAN : 4096.5 * (double)(i + at + round);
         for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
             m->drained_bytes[i] = at == AB_AT_END && i < 2 ? 8192 * (i + 1) : (double)NAN;
     }
 }
 
-static void add_line(struct fake_depth *d, unsigned backend, uint32_t block)
+static void add_line(struct fake_depth *d, unsigned backend, uint32_t round)
 {
     static const double live[FAKE_POINTS] = {0, 1e6, 2e6, 1.5e6, 0};
     uint32_t n = d->f->s.n_timelines++;
@@ -71,7 +71,7 @@ static void add_line(struct fake_depth *d, unsigned backend, uint32_t block)
             .usable_bytes = backend == FAKE_JEMALLOC ? (double)NAN : live[i] * 1.0625,
             .footprint_bytes = 65536 + live[i] * (1.25 + backend),
         };
-    d->lines[n] = (struct ab_timeline){backend, block, FAKE_POINTS, d->points[n]};
+    d->lines[n] = (struct ab_timeline){backend, round, FAKE_POINTS, d->points[n]};
 }
 
 struct fake_depth *fake_depth_new(void)
@@ -83,14 +83,14 @@ struct fake_depth *fake_depth_new(void)
     d->f->s.windows = d->windows;
     d->f->s.memory = d->memory;
     d->f->s.timelines = d->lines;
-    for (uint32_t block = 0; block < 3; block++)
+    for (uint32_t round = 0; round < 3; round++)
         for (unsigned i = 0; i < 3; i++) {
-            add_class(d, backends[i], block, AB_OP_ALLOC, 4);
-            add_class(d, backends[i], block, AB_OP_ALLOC, 7);
-            add_class(d, backends[i], block, AB_OP_FREE, 64);
-            add_windows(d, backends[i], block);
-            add_memory(d, backends[i], block);
-            add_line(d, backends[i], block);
+            add_class(d, backends[i], round, AB_OP_ALLOC, 4);
+            add_class(d, backends[i], round, AB_OP_ALLOC, 7);
+            add_class(d, backends[i], round, AB_OP_FREE, 64);
+            add_windows(d, backends[i], round);
+            add_memory(d, backends[i], round);
+            add_line(d, backends[i], round);
         }
     return d;
 }

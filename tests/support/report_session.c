@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static const char *const phases[] = {"steady", "drain"};
-static const char *const settings[] = {"reps=3", "touch=page", NULL};
+static const char *const settings[] = {"rounds=3", "touch=page", NULL};
 static const uint32_t orders[3][5] = {{0, 1, 2, 3, 4}, {2, 0, 3, 1, 4}, {4, 3, 2, 1, 0}};
 
 /* p50 in ns of alloc, how many times that p99.9 is, ns/op of the phases */
@@ -50,7 +50,7 @@ static struct ab_hdr *make_hdr(uint64_t p50, uint64_t tail_factor, uint64_t n)
 }
 
 static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned phase,
-                                    unsigned op, uint32_t block)
+                                    unsigned op, uint32_t round)
 {
     assert_true(f->s.n_results < AB_ARRAY_LEN(f->results));
     struct ab_result *r = &f->results[f->s.n_results++];
@@ -59,7 +59,7 @@ static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned
         .backend = b,
         .phase = phases[phase],
         .op = op,
-        .block = block,
+        .round = round,
         .n = n,
         .hdr = make_hdr(fakes[b].p50 * (op == AB_OP_FREE ? 2 : 1), fakes[b].tail_factor, n),
         .ns_per_op = NAN,
@@ -91,37 +91,37 @@ static void add_tail(struct ab_result *r)
     r->worst[1] = (struct ab_worst_op){r->max / 2, 12, 64};
 }
 
-static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32_t block)
+static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32_t round)
 {
     static const double drift[3] = {1, 1.01, 0.99};
     if (phase == 0)
-        add_result(f, b, phase, AB_OP_ALLOC, block);
+        add_result(f, b, phase, AB_OP_ALLOC, round);
     if (phase == 0 && b != FAKE_POOL)
-        add_result(f, b, phase, AB_OP_RESIZE, block);
-    add_result(f, b, phase, AB_OP_FREE, block);
-    struct ab_result *all = add_result(f, b, phase, AB_OP_ALL, block);
+        add_result(f, b, phase, AB_OP_RESIZE, round);
+    add_result(f, b, phase, AB_OP_FREE, round);
+    struct ab_result *all = add_result(f, b, phase, AB_OP_ALL, round);
     all->n_unsupported = b == FAKE_POOL && phase == 0 ? 1000 : 0;
     all->n_ops = (phase == 0 ? 2000000 : 90000) - all->n_unsupported;
-    all->ns_per_op = fakes[b].ns[phase] * drift[block % 3];
+    all->ns_per_op = fakes[b].ns[phase] * drift[round % 3];
     all->wall_ns_per_op = all->ns_per_op;
     all->ops_per_s = 1e9 / all->ns_per_op;
     all->cpu_ns_per_op = all->ns_per_op + 0.5;
     all->background_cpu_ns_per_op = 0.25;
     all->latency_pass_ns_per_op = all->ns_per_op * 1.125;
     all->faults_minor = 512;
-    all->switches_involuntary = block;
+    all->switches_involuntary = round;
     add_tail(all);
 }
 
 static void add_nulls(struct fake_session *f)
 {
     static const char *const boundaries[] = {"malloc", "heap"};
-    for (uint32_t block = 0; block < f->s.n_blocks; block++)
+    for (uint32_t round = 0; round < f->s.n_rounds; round++)
         for (unsigned i = 0; i < 4; i++)
             f->nulls[f->s.n_nulls++] = (struct ab_null_cost){
                 .phase = phases[i % 2],
                 .boundary = boundaries[i / 2],
-                .block = block,
+                .round = round,
                 .n_ops = 2000000,
                 .ns_per_op = 0.9 + 0.1 * (i / 2),
                 .wall_ns_per_op = 0.9 + 0.1 * (i / 2),
@@ -158,7 +158,7 @@ static void describe(struct ab_session *s)
     s->tape_sha256 = "3f9c1a2b4d5e60718293a4b5c6d7e8f900112233445566778899aabbccddeeff";
     s->settings = settings;
     s->seed = UINT64_C(9007199254740993); /* 2^53 + 1: exact, or not */
-    s->n_blocks_planned = 3;
+    s->n_rounds_planned = 3;
     s->is_complete = true;
     s->facts = (struct ab_facts){.largest_bytes = 4096,
                                  .live_peak_blocks = 5000,
@@ -191,25 +191,25 @@ static void describe(struct ab_session *s)
     s->cpu = 1;
 }
 
-struct fake_session *fake_session_of(uint32_t n_blocks)
+struct fake_session *fake_session_of(uint32_t n_rounds)
 {
-    assert_true(n_blocks <= FAKE_BLOCKS_MAX);
+    assert_true(n_rounds <= FAKE_ROUNDS_MAX);
     struct fake_session *f = calloc(1, sizeof *f);
     assert_non_null(f);
     describe(&f->s);
     f->s.backends = f->backends;
     f->s.n_backends = FAKE_COUNT;
-    f->s.blocks = f->blocks;
-    f->s.n_blocks = n_blocks;
+    f->s.rounds = f->rounds;
+    f->s.n_rounds = n_rounds;
     f->s.results = f->results;
     f->s.nulls = f->nulls;
     for (unsigned b = 0; b < FAKE_COUNT; b++)
         add_backend(f, b);
-    for (uint32_t block = 0; block < f->s.n_blocks; block++) {
-        f->blocks[block] = (struct ab_block){block, orders[block % 3], 5};
+    for (uint32_t round = 0; round < f->s.n_rounds; round++) {
+        f->rounds[round] = (struct ab_round){round, orders[round % 3], 5};
         for (unsigned b = 0; b < FAKE_SCUDO; b++)
             for (unsigned phase = 0; phase < 2; phase++)
-                add_phase(f, b, phase, block);
+                add_phase(f, b, phase, round);
     }
     add_nulls(f);
     return f;
@@ -238,18 +238,18 @@ void fake_session_set_ns(struct fake_session *f, unsigned backend, const double 
     for (uint32_t i = 0; i < f->s.n_results; i++) {
         struct ab_result *r = &f->results[i];
         if (r->backend == backend && r->op == AB_OP_ALL)
-            r->ns_per_op = ns[r->block % 3];
+            r->ns_per_op = ns[r->round % 3];
     }
 }
 
 void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak_bytes)
 {
     f->s.memory = f->memory;
-    for (uint32_t block = 0; block < f->s.n_blocks; block++) {
+    for (uint32_t round = 0; round < f->s.n_rounds; round++) {
         assert_true(f->s.n_memory < AB_ARRAY_LEN(f->memory));
         f->memory[f->s.n_memory++] = (struct ab_memory){.backend = backend,
                                                         .phase = phases[0],
-                                                        .block = block,
+                                                        .round = round,
                                                         .rss_peak_bytes = peak_bytes};
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A session written by hand for the tests of sinks: two phases, three blocks, and one back end of
+ * A session written by hand for the tests of sinks: two phases, three rounds, and one back end of
  * each fate. Every number in it is made up and deterministic.
  */
 #ifndef AB_TESTS_REPORT_SESSION_H
@@ -20,28 +20,28 @@ enum fake_backend {
     FAKE_COUNT
 };
 
-enum { FAKE_BLOCKS_MAX = 8 };
+enum { FAKE_ROUNDS_MAX = 8 };
 
 struct fake_session {
     struct ab_session s;
     struct ab_backend_info backends[FAKE_COUNT];
-    struct ab_block blocks[FAKE_BLOCKS_MAX];
+    struct ab_round rounds[FAKE_ROUNDS_MAX];
     struct ab_result results[320];
-    struct ab_null_cost nulls[4 * FAKE_BLOCKS_MAX];
-    struct ab_memory memory[4 * FAKE_BLOCKS_MAX];
+    struct ab_null_cost nulls[4 * FAKE_ROUNDS_MAX];
+    struct ab_memory memory[4 * FAKE_ROUNDS_MAX];
 };
 
 struct fake_session *fake_session_new(void);
-/* The same with another number of blocks, whose numbers repeat those of the first three. */
-struct fake_session *fake_session_of(uint32_t n_blocks);
+/* The same with another number of rounds, whose numbers repeat those of the first three. */
+struct fake_session *fake_session_of(uint32_t n_rounds);
 void fake_session_free(struct fake_session *f);
 
 /* Keeps the numbers and sets back ends [first, FAKE_COUNT) to absent. */
 void fake_session_keep(struct fake_session *f, unsigned first);
-/* Sets ns_per_op of a back end in every phase: `ns` in blocks 0, 1, 2, and again from 3 on. */
+/* Sets ns_per_op of a back end in every phase: `ns` in rounds 0, 1, 2, and again from 3 on. */
 void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3]);
 
-/* One memory record a block and back end, whose phase took `peak_bytes` at most. */
+/* One memory record a round and back end, whose phase took `peak_bytes` at most. */
 void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak_bytes);
 
 /* What `write` puts into a stream, as a malloc'ed string. */

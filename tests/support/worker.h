@@ -9,7 +9,7 @@
 #include "worker/checks/target.h"
 #include "worker/lanes.h"
 
-/* Fills what the worker's main would, from a tape's mapping; w->block is the caller's, its request
+/* Fills what the worker's main would, from a tape's mapping; w->page is the caller's, its request
  * written before. Slots are allocated here. */
 void test_worker_open(struct ab_worker *w, const struct ab_tape_map *map);
 void test_worker_close(struct ab_worker *w);

@@ -22,14 +22,14 @@ static void values_come_in_all_the_usual_ways(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_RUN,
-                           WORDS("-b", "glibc", "-bjemalloc", "--backend=arena", "--reps", "7",
+                           WORDS("-b", "glibc", "-bjemalloc", "--backend=arena", "--rounds", "7",
                                  "--seed=9", "w.yaml", "--mem-limit=2GiB", "--timeout", "1500ms",
                                  "-q"),
                            &o, &err), AB_OK);
     assert_int_equal(o.n_backends, 3);
     assert_string_equal(o.backends[1], "jemalloc");
     assert_string_equal(o.backends[2], "arena");
-    assert_int_equal(o.reps, 7);
+    assert_int_equal(o.rounds, 7);
     assert_true(o.has_seed && o.seed == 9);
     assert_int_equal(o.n_args, 1);
     assert_string_equal(o.args[0], "w.yaml");
@@ -45,7 +45,7 @@ static void defaults_are_those_of_the_help(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
-    assert_int_equal(o.reps, 8);
+    assert_int_equal(o.rounds, 8);
     assert_int_equal(o.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
     assert_null(o.json);
@@ -77,14 +77,14 @@ static void mistakes_name_what_is_right(void **state)
         const char *words[4];
         const char *says;
     } cases[] = {
-        {AB_COMMAND_RUN, {"--rep=3"}, "did you mean --reps?"},
+        {AB_COMMAND_RUN, {"--round=3"}, "did you mean --rounds?"},
         {AB_COMMAND_RUN, {"--output=3"}, "unknown option --output"},
         {AB_COMMAND_RUN, {"-x"}, "unknown option -x"},
-        {AB_COMMAND_RUN, {"--reps"}, "--reps needs a value"},
-        {AB_COMMAND_RUN, {"--reps=0"}, "must be at least 1"},
-        {AB_COMMAND_RUN, {"--reps=1001"}, "at most 1000"},
-        {AB_COMMAND_RUN, {"--reps=1e1x"}, "unknown unit"},
-        {AB_COMMAND_RUN, {"--reps=-1"}, "must not be negative"},
+        {AB_COMMAND_RUN, {"--rounds"}, "--rounds needs a value"},
+        {AB_COMMAND_RUN, {"--rounds=0"}, "must be at least 1"},
+        {AB_COMMAND_RUN, {"--rounds=1001"}, "at most 1000"},
+        {AB_COMMAND_RUN, {"--rounds=1e1x"}, "unknown unit"},
+        {AB_COMMAND_RUN, {"--rounds=-1"}, "must not be negative"},
         {AB_COMMAND_RUN, {"--timeout=5"}, "needs a unit"},
         {AB_COMMAND_VERIFY, {"--timeout=1ns"}, "at least 10ms"},
         {AB_COMMAND_RUN, {"--window=1048577"}, "at most 1048576"},

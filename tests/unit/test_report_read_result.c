@@ -116,10 +116,10 @@ static void an_interrupted_and_resumed_session_comes_back(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     f->s.is_complete = false;
-    f->s.n_blocks_planned = 1000;
+    f->s.n_rounds_planned = 1000;
     static const int cpus[] = {3, 0};
     f->s.resumed_from = "results/web-cache-20260101T000000-3f9c1a2b.json";
-    f->s.n_blocks_resumed = 2;
+    f->s.n_rounds_resumed = 2;
     f->s.cpu = -1;
     f->s.cpus = cpus;
     f->s.n_cpus = 2;
@@ -132,12 +132,12 @@ static void an_interrupted_and_resumed_session_comes_back(void **state)
     fake_session_free(f);
 }
 
-static void a_session_without_blocks_comes_back(void **state)
+static void a_session_without_rounds_comes_back(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
     uint32_t n_results = f->s.n_results;
-    f->s.n_blocks = f->s.n_results = f->s.n_nulls = 0;
+    f->s.n_rounds = f->s.n_results = f->s.n_nulls = 0;
     f->s.timer.floor_ns = NAN;
     assert_round_trip(&f->s);
     f->s.n_results = n_results;
@@ -254,23 +254,23 @@ static const struct damage damages[] = {
     {"host.aslr", "\"0123456789012345\"", "host.aslr: has 16 bytes, at most 15 are allowed"},
     {"timer.null.0.boundary", "\"heep\"",
      "timer.null[0].boundary: is unknown: \"heep\"; one of malloc, heap, inline; did you mean heap?"},
-    {"timer.null.3.block", "3", "timer.null[3].block: there is no block with this index"},
+    {"timer.null.3.round", "3", "timer.null[3].round: there is no round with this index"},
     {"backends.1.name", "\"glibc\"", "backends[1]: has the name of backends[0]"},
     {"backends.1.name", "null", "backends[1]: has no name"},
     {"backends.2.status", "\"fine\"", "backends[2].status: is unknown: \"fine\""},
     {"backends.2.never_frees", "null", "backends[2].never_frees: is null, has to be true or false"},
     {"backends.3", "null", "backends[3]: is null, has to be an object"},
-    {"blocks.1.index", "0", "blocks[1]: index 0 does not ascend"},
-    {"blocks.0.order.1", "\"glibc\"", "blocks[0].order[1]: ran twice in its block"},
-    {"blocks.0.order.1", "\"gl\\u001bibc\"",
-     "blocks[0].order[1]: \"gl\\x1bibc\" is not among the back ends"},
+    {"rounds.1.index", "0", "rounds[1]: index 0 does not ascend"},
+    {"rounds.0.order.1", "\"glibc\"", "rounds[0].order[1]: ran twice in its round"},
+    {"rounds.0.order.1", "\"gl\\u001bibc\"",
+     "rounds[0].order[1]: \"gl\\x1bibc\" is not among the back ends"},
     {"results", NULL, "results: is missing"},
     {"results.4", "[]", "results[4]: is an array, has to be an object"},
     {"results.0.backend", "\"jemallok\"", "results[0].backend: \"jemallok\" is not among the back"},
     {"results.0.backend", "0", "results[0].backend: is a whole number, has to be a string or null"},
     {"results.0.op", "\"malloc\"", "results[0].op: is unknown: \"malloc\"; one of alloc, "},
-    {"results.0.block", "99", "results[0].block: there is no block with this index"},
-    {"results.0.block", "1", "is a second result for glibc, phase steady, op alloc, block 1"},
+    {"results.0.round", "99", "results[0].round: there is no round with this index"},
+    {"results.0.round", "1", "is a second result for glibc, phase steady, op alloc, round 1"},
     {"results.0.n", "19999", "results[0].n: is 19999, but hdr_v2 holds 20000 values"},
     {"results.0.hdr_v2", "\"HISTFAAA\"", "results[0].hdr_v2: "},
     {"results.0.hdr_v2", "null", "results[0].hdr_v2: "},
@@ -279,14 +279,14 @@ static const struct damage damages[] = {
     {"results.3.ns_per_op", NULL, "results[3].ns_per_op: is missing"},
     {"memory", NULL, "memory: is missing"},
     {"memory", "[{}]", "memory[0].backend: is missing"},
-    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[0, 1, 2]]}]",
+    {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[0, 1, 2]]}]",
      "timelines[0].points[0]: has to be a position and three numbers"},
-    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[-1, 1, 2, 3]]}]",
+    {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[-1, 1, 2, 3]]}]",
      "timelines[0].points[0]: has to be a position and three numbers"},
-    {"timelines", "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[0, 1, 2, \"3\"]]}]",
+    {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[0, 1, 2, \"3\"]]}]",
      "timelines[0].points[0]: has to be a position and three numbers"},
     {"timelines",
-     "[{\"backend\": \"glibc\", \"block\": 0, \"points\": [[5, 1, 2, 3], [4, 1, 2, 3]]}]",
+     "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[5, 1, 2, 3], [4, 1, 2, 3]]}]",
      "timelines[0].points[1]: position 4 does not ascend"},
     {"results.3.tail.n", "0", "results[3].tail: has seen no ops"},
     {"results.3.tail.worst", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]",
@@ -360,7 +360,7 @@ static void keys_that_are_not_known_are_passed_over(void **state)
 }
 
 #define MEMORY                                                                                  \
-    "{\"backend\": \"arena\", \"phase\": \"drain\", \"block\": 1, \"at\": \"live_peak\", "      \
+    "{\"backend\": \"arena\", \"phase\": \"drain\", \"round\": 1, \"at\": \"live_peak\", "      \
     "\"position\": 77, \"live_bytes\": 4096, \"internal_bytes\": null, "                        \
     "\"external_bytes\": 4000, \"retained_bytes\": 4192, \"footprint_bytes\": 12288, "          \
     "\"discrepancy_bytes\": 0, \"requested_bytes\": 3, \"untouched_bytes\": 3, "                \
@@ -378,7 +378,7 @@ static void what_the_memory_pass_wrote_is_read(void **state)
     const struct damage memory = {"memory", "[" MEMORY "]", ""};
     const struct damage lines = {
         "timelines",
-        "[{\"backend\": \"glibc\", \"block\": 2, \"points\": [[0, 1, null, 4096], [9, 2, 3, 8192]]}]",
+        "[{\"backend\": \"glibc\", \"round\": 2, \"points\": [[0, 1, null, 4096], [9, 2, 3, 8192]]}]",
         ""};
     struct ab_err err = {.text = ""};
     struct ab_stored stored;
@@ -412,10 +412,10 @@ static void a_session_with_memory_comes_back(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct ab_memory memory[2] = {{.phase = f->s.phases[0], .at = AB_AT_END, .position = 5},
-                                  {.phase = f->s.phases[1], .backend = 1, .block = 2,
+                                  {.phase = f->s.phases[1], .backend = 1, .round = 2,
                                    .at = AB_AT_FOOTPRINT_PEAK, .reason = "no \"usable_size\""}};
     struct ab_timeline_point points[] = {{0, 0, 0, 0}, {7, 1 / 3.0, NAN, 1e15}};
-    struct ab_timeline line = {.backend = 2, .block = 1, .n = 2, .points = points};
+    struct ab_timeline line = {.backend = 2, .round = 1, .n = 2, .points = points};
     for (size_t i = 0; i < ab_memory_field_count; i++) {
         *(double *)((char *)&memory[0] + ab_memory_fields[i].offset) = (double)i / 3;
         *(double *)((char *)&memory[1] + ab_memory_fields[i].offset) = NAN;
@@ -512,7 +512,7 @@ static void what_is_not_json_is_refused_with_line_and_column(void **state)
         {"{\"a\": \"\x1b\"}", "not valid JSON: control character 0x1b"},
         {"{\"a\": \"\xff\"}", "not valid JSON: unable to decode byte 0xff"},
         {"{} {}", "not valid JSON: end of file expected"},
-        {"run,block,order,backend", "not valid JSON"},
+        {"run,round,order,backend", "not valid JSON"},
         {"[]", "is no result of allocbench: not an object"},
         {"{}", "is no result of allocbench: it has no \"schema\": \"allocbench/2\""},
     };
@@ -566,7 +566,7 @@ int main(void)
         cmocka_unit_test(a_session_comes_back_as_the_same_document_and_table),
         cmocka_unit_test(settings_come_back_with_the_name),
         cmocka_unit_test(an_interrupted_and_resumed_session_comes_back),
-        cmocka_unit_test(a_session_without_blocks_comes_back),
+        cmocka_unit_test(a_session_without_rounds_comes_back),
         cmocka_unit_test(what_is_not_known_and_what_no_file_can_hold_comes_back),
         cmocka_unit_test(hostile_names_come_back_and_print_harmlessly),
         cmocka_unit_test(overflow_counts_behind_the_percentiles_after_reading_too),

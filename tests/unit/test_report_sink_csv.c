@@ -71,14 +71,14 @@ static void a_number_that_does_not_exist_has_no_row(void **state)
     fake_session_free(f);
 }
 
-static void order_is_the_place_in_the_block(void **state)
+static void order_is_the_place_in_the_round(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
     char *text = csv(f);
     assert_non_null(strstr(text, "\n3f9c1a2b4d5e-9007199254740993,1,2,glibc,"));
     assert_non_null(strstr(text, "\n3f9c1a2b4d5e-9007199254740993,2,5,glibc,"));
-    f->s.n_blocks = 0;
+    f->s.n_rounds = 0;
     free(text);
     text = csv(f);
     assert_non_null(strstr(text, "\n3f9c1a2b4d5e-9007199254740993,1,,glibc,"));
@@ -169,7 +169,7 @@ int main(void)
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(failed_back_ends_have_no_rows),
         cmocka_unit_test(a_number_that_does_not_exist_has_no_row),
-        cmocka_unit_test(order_is_the_place_in_the_block),
+        cmocka_unit_test(order_is_the_place_in_the_round),
         cmocka_unit_test(hostile_names_are_quoted_and_defused),
         cmocka_unit_test(decimals_are_points_in_every_locale),
         cmocka_unit_test(memory_rows_have_their_place_as_op),

@@ -36,7 +36,7 @@ static void assert_rows(char *text, uint64_t *all_sizes, uint64_t *by_size)
     char *rest = NULL, *row = strtok_r(text, "\n", &rest);
     const char *last = "";
     uint64_t seen = 0;
-    assert_string_equal(row, "run,block,backend,phase,op,le_bytes,low_ns,high_ns,count,"
+    assert_string_equal(row, "run,round,backend,phase,op,le_bytes,low_ns,high_ns,count,"
                              "cumulative\r");
     while ((row = strtok_r(NULL, "\n", &rest)) != NULL) {
         uint64_t low, high, count, cumulative;

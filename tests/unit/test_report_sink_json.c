@@ -344,7 +344,7 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     struct ab_timeline lines[] = {{FAKE_JEMALLOC, 2, 2, points}, {FAKE_COUNT, 0, 2, points}};
     struct ab_memory records[] = {{.backend = FAKE_JEMALLOC,
                                    .phase = "churn",
-                                   .block = 2,
+                                   .round = 2,
                                    .at = AB_AT_LIVE_PEAK,
                                    .position = 7,
                                    .live_bytes = 1e6,

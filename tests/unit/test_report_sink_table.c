@@ -141,7 +141,7 @@ static void a_session_without_numbers_still_says_why(void **state)
     assert_non_null(strstr(text, "glibc: timeout"));
     assert_non_null(strstr(text, "No back end has numbers"));
     free(text);
-    f->s.n_backends = f->s.n_results = f->s.n_blocks = f->s.n_nulls = f->s.n_phases = 0;
+    f->s.n_backends = f->s.n_results = f->s.n_rounds = f->s.n_nulls = f->s.n_phases = 0;
     free(table(f, 80, true));
     fake_session_free(f);
 }
@@ -221,15 +221,15 @@ static void resets_are_noted_where_there_were_any(void **state)
     for (uint32_t i = 0; i < f->s.n_results; i++)
         if (f->results[i].backend == FAKE_ARENA && f->results[i].op == AB_OP_RESIZE)
             f->results[i].op = AB_OP_RESET;
-    expect(f, 120, "reset in one call: arena; block by block: glibc, jemalloc, pool\n", true);
+    expect(f, 120, "bulk reset: arena; freed one by one: glibc, jemalloc, pool\n", true);
     fake_session_free(f);
 }
 
-static struct ab_result *throughput_of(struct fake_session *f, unsigned backend, uint32_t block)
+static struct ab_result *throughput_of(struct fake_session *f, unsigned backend, uint32_t round)
 {
     for (uint32_t i = 0; i < f->s.n_results; i++)
         if (f->results[i].backend == backend && f->results[i].op == AB_OP_ALL &&
-            f->results[i].block == block)
+            f->results[i].round == round)
             return &f->results[i];
     return NULL;
 }

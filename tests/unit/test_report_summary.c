@@ -119,7 +119,7 @@ static void a_difference_within_the_spread_is_none(void **state)
     struct fake_session *f = fake_session_of(8);
     fake_session_keep(f, FAKE_ARENA);
     fake_session_set_ns(f, FAKE_GLIBC, glibc);
-    fake_session_set_ns(f, FAKE_JEMALLOC, mixed); /* faster in two blocks of three */
+    fake_session_set_ns(f, FAKE_JEMALLOC, mixed); /* faster in two rounds of three */
     assert_mentions(f, "no clear difference between glibc and jemalloc (whole run: ",
                     true);
     assert_mentions(f, "as fast", false);
@@ -128,7 +128,7 @@ static void a_difference_within_the_spread_is_none(void **state)
     fake_session_free(f);
 }
 
-/* Blocks differ by a factor of two, but always in favour of the same one. */
+/* Rounds differ by a factor of two, but always in favour of the same one. */
 static void drift_that_hits_all_alike_hides_nothing(void **state)
 {
     static const double glibc[3] = {20, 30, 40}, faster[3] = {16, 24, 32};
@@ -177,12 +177,12 @@ static void one_alone_just_states_its_figures(void **state)
 }
 
 /* Seven rounds that all agree are no proof, however far apart the two are. */
-static void below_eight_blocks_nothing_is_clear(void **state)
+static void below_eight_rounds_nothing_is_clear(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_of(8);
     fake_session_keep(f, FAKE_ARENA);
-    f->s.n_blocks = 7;
+    f->s.n_rounds = 7;
     f->s.is_complete = false;
     assert_says(f, "no clear difference between jemalloc and glibc (whole run: 33.2 ms against "
                    "46.6 ms); 7 rounds cannot tell a difference from noise, at least 8 are needed; "
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(when_glibc_is_fastest_it_is_said),
         cmocka_unit_test(two_leaders_too_close_are_named_before_the_distance),
         cmocka_unit_test(one_alone_just_states_its_figures),
-        cmocka_unit_test(below_eight_blocks_nothing_is_clear),
+        cmocka_unit_test(below_eight_rounds_nothing_is_clear),
         cmocka_unit_test(the_time_of_the_whole_run_decides),
         cmocka_unit_test(an_arena_that_was_reset_frees),
         cmocka_unit_test(less_memory_is_said),

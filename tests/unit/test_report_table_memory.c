@@ -21,11 +21,11 @@ struct numbers {
     struct ab_window windows[8];
 };
 
-static struct ab_memory record(uint32_t backend, uint32_t block, enum ab_memory_at at)
+static struct ab_memory record(uint32_t backend, uint32_t round, enum ab_memory_at at)
 {
-    double scale = 1 + 0.1 * ((block + 1) % 3); /* the median is that of block 0 */
+    double scale = 1 + 0.1 * ((round + 1) % 3); /* the median is that of round 0 */
     const double kib = 1024 * scale, none = NAN;
-    struct ab_memory m = {.backend = backend, .phase = "steady", .block = block, .at = at,
+    struct ab_memory m = {.backend = backend, .phase = "steady", .round = round, .at = at,
                           .live_peak_bytes = 1 << 20, .rss_peak_bytes = 3000 * kib,
                           .requested_bytes = 1000 * kib,
                           .live_bytes = 1000 * kib, .internal_bytes = backend == 0 ? 250 * kib : none,
@@ -45,9 +45,9 @@ static struct numbers *attach(struct ab_session *s)
     struct numbers *n = calloc(1, sizeof *n);
     s->memory = n->memory;
     for (uint32_t backend = 0; backend < 2; backend++)
-        for (uint32_t block = 0; block < 3; block++)
+        for (uint32_t round = 0; round < 3; round++)
             for (int at = 0; at < AB_AT_COUNT; at++)
-                n->memory[s->n_memory++] = record(backend, block, (enum ab_memory_at)at);
+                n->memory[s->n_memory++] = record(backend, round, (enum ab_memory_at)at);
     s->timelines = n->timelines;
     s->n_timelines = 2;
     for (uint32_t b = 0; b < 2; b++) {
@@ -260,7 +260,7 @@ static void sizes_times_and_the_worst_are_told(void **state)
     expect(text, "alloc up to 64 B");
     expect(text, "over the ops of the phase");
     expect(text, "400"); /* the largest of the stretches */
-    expect(text, "the worst ops of all blocks");
+    expect(text, "the worst ops of all rounds");
     free(text);
     detach(&f->s, n);
     fake_session_free(f);

@@ -14,17 +14,17 @@
 static struct ab_tape tape;
 static struct ab_tape_map map;
 static const struct ab_clock clock_half = {.ns_per_tick = 0.5, .quantum_ns = 0.5};
-static struct ab_run_block block;
+static struct ab_run_page page;
 static uint32_t positions[100000], ticks[100000];
 static uint8_t kinds[100000];
 
 static struct ab_outcome outcome(void)
 {
-    struct ab_outcome run = {.block = &block, .positions = positions, .ticks = ticks, .kinds = kinds};
-    memset(&block, 0, sizeof block);
-    block.report.hooks = ~0u;
+    struct ab_outcome run = {.page = &page, .positions = positions, .ticks = ticks, .kinds = kinds};
+    memset(&page, 0, sizeof page);
+    page.report.hooks = ~0u;
     for (uint32_t i = 0; i < 3; i++)
-        block.report.phases[i].wall_ticks = block.report.phases[i].lane_ticks = 2000000;
+        page.report.phases[i].wall_ticks = page.report.phases[i].lane_ticks = 2000000;
     return run;
 }
 
@@ -57,7 +57,7 @@ static void throughput_is_wall_time_by_ops(void **state)
     assert_int_equal(all->n_ops, n);
     assert_true(fabs(all->ns_per_op - 1e6 / (double)n) < 1e-9);
     assert_true(all->wall_ns_per_op == all->ns_per_op);
-    assert_int_equal(all->block, 3);
+    assert_int_equal(all->round, 3);
     assert_null(find(&s, "fill", AB_OP_ALL)); /* not measured */
     assert_null(find(&s, "churn", AB_OP_ALLOC_ZEROED));
     assert_true(isnan(find(&s, "churn", AB_OP_ALLOC)->ns_per_op));
@@ -73,7 +73,7 @@ static void waits_of_lanes_are_in_no_ns_per_op(void **state)
         struct ab_session s = {.seed = 1};
         struct ab_fold f = {&s, &map, &clock_half, 0, 3};
         struct ab_outcome run = outcome();
-        struct ab_phase_report *report = &block.report.phases[1];
+        struct ab_phase_report *report = &page.report.phases[1];
         report->is_crowded = is_crowded;
         report->lane_ticks = 4 * 2000000;
         report->wait_ticks = 4 * 500000;
@@ -96,7 +96,7 @@ static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
     struct ab_session s = {.seed = 1};
     struct ab_fold f = {&s, &map, &clock_half, 0, 0};
     struct ab_outcome run = outcome();
-    block.report.hooks = ~(1u << AB_OP_RESIZE);
+    page.report.hooks = ~(1u << AB_OP_RESIZE);
     assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
     assert_null(find(&s, "churn", AB_OP_RESIZE));
     assert_int_equal(find(&s, "churn", AB_OP_ALL)->n_unsupported,
@@ -148,7 +148,7 @@ static void the_tail_gives_max_and_the_worst_slowest_first(void **state)
     struct ab_fold f = {&s, &map, &clock_half, 0, 0};
     struct ab_outcome run = outcome();
     ab_fold_throughput(&f, &run, NULL);
-    struct ab_tail *tail = &block.report.phases[1].tail[AB_OP_ALLOC];
+    struct ab_tail *tail = &page.report.phases[1].tail[AB_OP_ALLOC];
     tail->n = 500;
     tail->n_slow = 3;
     tail->max_ticks = 90000;
@@ -179,7 +179,7 @@ static void the_slowest_sample_is_among_the_worst(void **state)
     ticks[0] = 180001; /* 90 us; the first churn op is a resize */
     ab_fold_throughput(&f, &run, NULL);
     ab_fold_latency(&f, &run);
-    struct ab_tail *tail = &block.report.phases[1].tail[AB_OP_RESIZE];
+    struct ab_tail *tail = &page.report.phases[1].tail[AB_OP_RESIZE];
     *tail = (struct ab_tail){.n = 500, .n_slow = 1, .max_ticks = 9000, .n_worst = 1};
     tail->worst[0] = (struct ab_worst){.ticks = 9000, .position = 203, .size = 64};
     ab_fold_tail(&f, &run);

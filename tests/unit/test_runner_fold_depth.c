@@ -15,7 +15,7 @@
 static struct ab_tape tape;
 static struct ab_tape_map map;
 static const struct ab_clock clock_half = {.ns_per_tick = 0.5, .quantum_ns = 0.5};
-static struct ab_run_block block;
+static struct ab_run_page page;
 static uint32_t positions[100000], ticks[100000];
 static uint8_t classes[100000], kinds[100000];
 
@@ -24,9 +24,9 @@ static uint8_t classes[100000], kinds[100000];
 static struct ab_outcome outcome(void)
 {
     struct ab_outcome run = {
-        .block = &block, .positions = positions, .ticks = ticks, .classes = classes, .kinds = kinds};
-    memset(&block, 0, sizeof block);
-    block.report.hooks = ~0u;
+        .page = &page, .positions = positions, .ticks = ticks, .classes = classes, .kinds = kinds};
+    memset(&page, 0, sizeof page);
+    page.report.hooks = ~0u;
     for (uint32_t i = map.phases[1].begin; i < map.phases[2].end; i++) {
         uint32_t n = run.n_samples++;
         int kind = ab_tape_map_kind(&map, i, NULL);
@@ -87,7 +87,7 @@ static void each_sample_is_in_one_class_of_its_kind(void **state)
     assert_null(find(&s, "churn", AB_OP_ALLOC, 6)); /* no empty ones */
     assert_int_equal(find(&s, "churn", AB_OP_ALLOC, 8)->hdr->max, 100);
     assert_int_equal(find(&s, "drain", AB_OP_FREE, 5)->hdr->min, 40);
-    assert_int_equal(find(&s, "drain", AB_OP_FREE, 5)->block, 3);
+    assert_int_equal(find(&s, "drain", AB_OP_FREE, 5)->round, 3);
     assert_null(find(&s, "fill", AB_OP_ALLOC, 5)); /* not measured */
     forget_all(&s);
 }
@@ -216,7 +216,7 @@ static void lanes_run_side_by_side_on_the_op_clock(void **state)
     ab_tape_fini(&two);
 }
 
-static void dropping_takes_a_back_end_or_a_block_and_no_more(void **state)
+static void dropping_takes_a_back_end_or_a_round_and_no_more(void **state)
 {
     (void)state;
     struct ab_session s = {.seed = 1};
@@ -233,7 +233,7 @@ static void dropping_takes_a_back_end_or_a_block_and_no_more(void **state)
     ab_fold_depth_drop(&s, UINT32_MAX, 1);
     assert_int_equal(s.n_windows, 2 * n_windows);
     for (uint32_t i = 0; i < s.n_windows; i++)
-        assert_int_equal(s.windows[i].block, 0);
+        assert_int_equal(s.windows[i].round, 0);
     ab_fold_depth_drop(&s, 0, UINT32_MAX);
     for (uint32_t i = 0; i < s.n_size_classes; i++)
         assert_int_equal(s.size_classes[i].backend, 1);
@@ -253,7 +253,7 @@ int main(void)
         cmocka_unit_test(a_window_tells_its_own_stretch),
         cmocka_unit_test(there_are_as_many_windows_as_the_samples_allow),
         cmocka_unit_test(lanes_run_side_by_side_on_the_op_clock),
-        cmocka_unit_test(dropping_takes_a_back_end_or_a_block_and_no_more),
+        cmocka_unit_test(dropping_takes_a_back_end_or_a_round_and_no_more),
     };
     test_tape_churn_map(200, 30000, &tape, &map);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

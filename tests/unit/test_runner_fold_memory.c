@@ -14,11 +14,11 @@
 
 static struct ab_tape tape;
 static struct ab_tape_map map;
-static struct ab_run_block block;
+static struct ab_run_page page;
 static struct ab_memory_report report;
 static struct ab_session s;
-static struct ab_outcome run = {.block = &block, .memory = &report};
-static const struct ab_fold fold = {.session = &s, .tape = &map, .backend = 0, .block = 2};
+static struct ab_outcome run = {.page = &page, .memory = &report};
+static const struct ab_fold fold = {.session = &s, .tape = &map, .backend = 0, .round = 2};
 
 enum { MIB = 1 << 20, CHURN = 1, DRAIN = 2 };
 
@@ -27,7 +27,7 @@ static int reset(void **state)
 {
     (void)state;
     memset(&report, 0, sizeof report);
-    memset(&block, 0, sizeof block);
+    memset(&page, 0, sizeof page);
     ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     report.page_bytes = 4096;
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
@@ -55,8 +55,8 @@ static int reset(void **state)
                                                      .n_stretches = 3,
                                                      .allocated_bytes = 3 * MIB,
                                                      .mapped_bytes = 7 * MIB};
-        block.report.phases[p].faults_minor = 100 + p;
-        block.report.phases[p].faults_major = p;
+        page.report.phases[p].faults_minor = 100 + p;
+        page.report.phases[p].faults_major = p;
     }
     report.n_points = 3;
     for (uint32_t i = 0; i < 3; i++)
@@ -95,7 +95,7 @@ static void bytes_add_up_to_the_footprint_and_ratios_are_by_live(void **state)
     assert_true(m->live_peak_bytes == 4 * MIB && m->rss_peak_bytes == 8 * MIB);
     assert_true(m->allocated_bytes == 3 * MIB && m->mapped_bytes == 7 * MIB);
     assert_true(m->faults_minor == 101 && m->faults_major == 1);
-    assert_int_equal(m->block, 2);
+    assert_int_equal(m->round, 2);
     assert_int_equal(m->position, map.phases[CHURN].end - AB_AT_END);
     assert_string_equal(m->reason, "");
     assert_true(isnan(m->drained_bytes[0]));
@@ -258,7 +258,7 @@ static void the_time_line_holds_points_and_peaks_in_order(void **state)
     (void)state;
     fold_end();
     const struct ab_timeline *t = &s.timelines[0];
-    assert_int_equal(t->block, 2);
+    assert_int_equal(t->round, 2);
     assert_int_equal(t->n, 3 + 6); /* three points, two peaks in each of three phases */
     for (uint32_t i = 1; i < t->n; i++)
         assert_true(t->points[i].position > t->points[i - 1].position);
@@ -296,14 +296,14 @@ static void a_false_report_does_no_harm(void **state)
     }
 }
 
-static void what_belongs_to_a_block_or_a_back_end_can_be_dropped(void **state)
+static void what_belongs_to_a_round_or_a_back_end_can_be_dropped(void **state)
 {
     (void)state;
     struct ab_fold other = fold;
     other.backend = 1;
     assert_int_equal(ab_fold_memory(&fold, &run, NULL), AB_OK);
     assert_int_equal(ab_fold_memory(&other, &run, NULL), AB_OK);
-    other.block = 3;
+    other.round = 3;
     assert_int_equal(ab_fold_memory(&other, &run, NULL), AB_OK);
     assert_int_equal(s.n_timelines, 3);
     ab_fold_drop_memory(&s, AB_FOLD_ANY, 3);
@@ -340,7 +340,7 @@ int main(void)
         cmocka_unit_test_setup(more_pages_than_the_footprint_has_are_told_and_not_cut_off, reset),
         cmocka_unit_test_setup(the_time_line_holds_points_and_peaks_in_order, reset),
         cmocka_unit_test_setup(a_false_report_does_no_harm, reset),
-        cmocka_unit_test_setup(what_belongs_to_a_block_or_a_back_end_can_be_dropped, reset),
+        cmocka_unit_test_setup(what_belongs_to_a_round_or_a_back_end_can_be_dropped, reset),
         cmocka_unit_test_setup(marks_are_where_the_run_saw_its_peaks, reset),
     };
     test_tape_churn_map(200, 30000, &tape, &map);

@@ -19,7 +19,7 @@ static struct pair make_pair(void)
 {
     struct pair p = {fake_session_new(), fake_session_new()};
     p.was->s.tool.version = AB_VERSION;
-    p.was->s.n_blocks = 2;
+    p.was->s.n_rounds = 2;
     return p;
 }
 
@@ -42,12 +42,12 @@ static void the_same_work_may_go_on(void **state)
 static void all_that_differs_is_named_at_once(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"reps=3", "touch=none", NULL};
+    static const char *const settings[] = {"rounds=3", "touch=none", NULL};
     static const int cpus[] = {1, 4, 5};
     struct pair p = make_pair();
     struct ab_err err = {.text = ""};
     p.was->s.seed = 5;
-    p.was->s.n_blocks_planned = 9;
+    p.was->s.n_rounds_planned = 9;
     p.was->s.settings = settings;
     p.now->s.cpus = cpus;
     p.now->s.n_cpus = 3;
@@ -58,7 +58,7 @@ static void all_that_differs_is_named_at_once(void **state)
     p.was->s.tool.version = "9";
     assert_int_equal(ab_resume_check(&p.now->s, &p.was->s, &err), AB_USAGE);
     static const char *const wanted[] = {
-        "the seed is 9007199254740993, was 5", "--reps is 3, was 9",
+        "the seed is 9007199254740993, was 5", "--rounds is 3, was 9",
         "a setting is touch=page, was touch=none", "--cpus is 1,4,5, was not given",
         "--order is free, was strict", "--window is 0, was 512",
         "THP is madvise, was never", "the machine's fingerprint is unknown, was 00",
@@ -72,7 +72,7 @@ static void all_that_differs_is_named_at_once(void **state)
 static void one_setting_more_or_less_is_a_difference(void **state)
 {
     (void)state;
-    static const char *const fewer[] = {"reps=3", NULL};
+    static const char *const fewer[] = {"rounds=3", NULL};
     struct pair p = make_pair();
     struct ab_err err = {.text = ""};
     p.was->s.settings = fewer;
@@ -95,12 +95,12 @@ static void hostile_texts_in_messages_are_printable(void **state)
     free_pair(p);
 }
 
-static void blocks_that_are_not_the_first_ones_are_refused(void **state)
+static void rounds_that_are_not_the_first_ones_are_refused(void **state)
 {
     (void)state;
     struct pair p = make_pair();
     struct ab_err err = {.text = ""};
-    p.was->blocks[1].index = 2;
+    p.was->rounds[1].index = 2;
     assert_int_equal(ab_resume_check(&p.now->s, &p.was->s, &err), AB_INPUT);
     free_pair(p);
 }
@@ -141,8 +141,8 @@ static void what_was_measured_changes_its_owner(void **state)
     uint32_t n_results = p.was->s.n_results;
     p.was->results[0].phase = steady;
     ab_resume_adopt(&now, &p.was->s);
-    assert_int_equal(now.n_blocks, 2);
-    assert_int_equal(now.n_blocks_resumed, 2);
+    assert_int_equal(now.n_rounds, 2);
+    assert_int_equal(now.n_rounds_resumed, 2);
     assert_int_equal(now.n_results, n_results);
     assert_int_equal(now.cap_results, n_results);
     assert_ptr_equal(now.results[0].phase, phases[0]);
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(all_that_differs_is_named_at_once),
         cmocka_unit_test(one_setting_more_or_less_is_a_difference),
         cmocka_unit_test(hostile_texts_in_messages_are_printable),
-        cmocka_unit_test(blocks_that_are_not_the_first_ones_are_refused),
+        cmocka_unit_test(rounds_that_are_not_the_first_ones_are_refused),
         cmocka_unit_test(another_library_under_the_same_name_is_refused),
         cmocka_unit_test(a_back_end_that_failed_stays_failed),
         cmocka_unit_test(what_was_measured_changes_its_owner),

@@ -34,16 +34,16 @@ static const char *const known[] = {"mimalloc"};
 static void add_memory(struct fixture *x)
 {
     for (uint32_t b = 0; b < 3; b++)
-        for (uint32_t block = 0; block < 3; block++) {
+        for (uint32_t round = 0; round < 3; round++) {
             struct ab_memory *m = &x->memory[x->s->n_memory++];
             for (size_t i = 0; i < ab_memory_field_count; i++)
                 *(double *)((char *)m + ab_memory_fields[i].offset) = NAN;
             m->backend = b;
             m->phase = "steady";
-            m->block = block;
+            m->round = round;
             m->at = AB_AT_FOOTPRINT_PEAK;
             m->live_peak_bytes = 4 << 20;
-            m->rss_peak_bytes = (6 - b + 0.01 * block) * (1 << 20);
+            m->rss_peak_bytes = (6 - b + 0.01 * round) * (1 << 20);
             m->overhead_peak = m->rss_peak_bytes / m->live_peak_bytes;
             if (b == FAKE_ARENA)
                 snprintf(m->reason, sizeof m->reason, "internal: no usable_size");
@@ -146,7 +146,7 @@ static void bounds_pass_and_fail(void **state)
     expect_fail(x, "glibc:steady/all/ops_per_s > 47M");
     expect_pass(x, "glibc:steady/all/tail_over_10us <= 16");
     expect_fail(x, "glibc:steady/all/tail_over_10us < 16");
-    expect_pass(x, "glibc:steady/alloc/n >= 60k"); /* of all blocks */
+    expect_pass(x, "glibc:steady/alloc/n >= 60k"); /* of all rounds */
     expect_fail(x, "glibc:steady/alloc/max < 1us");
 }
 
@@ -197,7 +197,7 @@ static void what_has_too_few_samples_is_not_judged(void **state)
     struct fixture *x = *state;
     expect_open(x, "glibc:steady/alloc/p99.99 < 1s", "needs 100000 timed ops, there are 60000");
     expect_open(x, "glibc:drain/free/p99.9 < 2x jemalloc",
-                "p99.9 needs 10000 timed ops in a block, there are 900");
+                "p99.9 needs 10000 timed ops in a round, there are 900");
 }
 
 static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **state)
@@ -320,10 +320,10 @@ static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state
     const struct ab_claim_result *r = x->s->claims;
     assert_true(r[0].claimed == 0.1 && fabs(r[0].measured - 3.5 / 21.5) < 1e-12);
     assert_true(r[0].low <= r[0].measured && r[0].measured <= r[0].high);
-    assert_int_equal(r[0].n_blocks, 3);
+    assert_int_equal(r[0].n_rounds, 3);
     assert_string_equal(r[0].reason, "");
     for (size_t i = 1; i < 4; i++) {
-        assert_true(isnan(r[i].measured) && r[i].n_blocks == 0);
+        assert_true(isnan(r[i].measured) && r[i].n_rounds == 0);
         assert_string_not_equal(r[i].reason, "");
     }
     assert_int_equal(ab_gates_status(x->s), AB_OK);

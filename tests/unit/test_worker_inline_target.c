@@ -117,10 +117,10 @@ static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
     assert_int_equal(ab_tape_map_open(tape, map, &err), AB_OK);
 }
 
-static void prove(struct ab_run_block *block, const struct ab_tape_map *map)
+static void prove(struct ab_run_page *block, const struct ab_tape_map *map)
 {
     static const struct ab_inline loop = {"test", ab_pass_inline_test, ab_step_inline_test, itself};
-    struct ab_worker w = {.block = block, .inlined = &loop};
+    struct ab_worker w = {.page = block, .inlined = &loop};
     struct ab_heap_face face = calls;
     struct ab_backend hooks;
     struct ab_target target = test_target_of_face(&face, &hooks);
@@ -139,7 +139,7 @@ static void prove(struct ab_run_block *block, const struct ab_tape_map *map)
 /* In a child; its report stays in shared memory. */
 static struct ab_run_report run(enum spoil how, const struct ab_tape_map *map)
 {
-    struct ab_run_block *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
+    struct ab_run_page *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     block->request.verify_ops = UINT32_MAX;
     spoil = how;

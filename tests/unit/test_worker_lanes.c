@@ -98,8 +98,8 @@ static struct fixture *begin(void)
     memset(&heap, 0, sizeof heap);
     f->b = ab_tape_begin();
     assert_non_null(f->b);
-    f->w.block = calloc(1, sizeof(struct ab_run_block));
-    f->w.block->request.pass = AB_PASS_THROUGHPUT;
+    f->w.page = calloc(1, sizeof(struct ab_run_page));
+    f->w.page->request.pass = AB_PASS_THROUGHPUT;
     return f;
 }
 
@@ -123,7 +123,7 @@ static void end(struct fixture *f)
     test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);
-    free(f->w.block);
+    free(f->w.page);
     free(f);
 }
 
@@ -167,8 +167,8 @@ static void a_pipeline_stays_within_a_tenth_of_its_recorded_peak(void **state)
     (void)state;
     for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass += 2) {
         struct fixture *f = begin();
-        f->w.block->request.pass = (uint32_t)pass;
-        f->w.block->request.tail_ticks = UINT64_MAX;
+        f->w.page->request.pass = (uint32_t)pass;
+        f->w.page->request.tail_ticks = UINT64_MAX;
         push_pipeline(f, 300000, 5000);
         open_tape(f);
         assert_int_equal(f->map.image->facts.live_peak_blocks, 5001);
@@ -178,7 +178,7 @@ static void a_pipeline_stays_within_a_tenth_of_its_recorded_peak(void **state)
         assert_int_equal(heap.frees, 300000);
         assert_int_equal(heap.live, 0);
         assert_in_range(heap.peak, 4500, 5501);
-        const struct ab_phase_report *r = &f->w.block->report.phases[0];
+        const struct ab_phase_report *r = &f->w.page->report.phases[0];
         assert_true(r->wall_ticks > 0 && r->lane_ticks >= r->wall_ticks);
         assert_true(r->wait_ticks <= r->lane_ticks);
         if (pass == AB_PASS_TAIL) /* counted behind the call: a few more or less */
@@ -193,8 +193,8 @@ static void eight_lanes_in_chaos_do_everything_once(void **state)
     for (uint32_t n_slots = 3; n_slots <= 3000; n_slots *= 10)
         for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++) {
             struct fixture *f = begin();
-            f->w.block->request.pass = (uint32_t)pass;
-            f->w.block->request.tail_ticks = 1;
+            f->w.page->request.pass = (uint32_t)pass;
+            f->w.page->request.tail_ticks = 1;
             push_chaos(f, 8, n_slots, 20000);
             open_tape(f);
             assert_true(f->map.image->n_edges > 0);
@@ -204,7 +204,7 @@ static void eight_lanes_in_chaos_do_everything_once(void **state)
             if (pass == AB_PASS_TAIL) {
                 uint64_t seen = 0;
                 for (unsigned p = 0; p < 3; p++)
-                    seen += f->w.block->report.phases[p].tail[AB_OP_ALLOC].n;
+                    seen += f->w.page->report.phases[p].tail[AB_OP_ALLOC].n;
                 assert_int_equal(seen, heap.allocs);
             }
             end(f);
@@ -231,11 +231,11 @@ static void a_strict_order_is_the_order_of_the_pushes(void **state)
     uint32_t n_first = 0;
     for (int round = 0; round < 3; round++) { /* 0: verify, in one thread; then strict lanes */
         struct fixture *f = begin();
-        f->w.block->request.is_strict = 1;
-        f->w.block->request.verify_ops = UINT32_MAX;
+        f->w.page->request.is_strict = 1;
+        f->w.page->request.verify_ops = UINT32_MAX;
         heap.is_logging = true;
         heap.is_filled = round == 0;
-        f->w.block->request.pass = round == 0 ? AB_PASS_VERIFY : AB_PASS_THROUGHPUT;
+        f->w.page->request.pass = round == 0 ? AB_PASS_VERIFY : AB_PASS_THROUGHPUT;
         push_chaos(f, 5, 40, 3000);
         open_tape(f);
         struct ab_backend hooks;
@@ -266,7 +266,7 @@ static void the_window_changes_the_guards_and_not_the_digest(void **state)
     for (int i = 0; i < 2; i++) {
         struct fixture *f = begin();
         ab_tape_set_window(f->b, i == 0 ? 256 : 4096, false);
-        f->w.block->request.pass = AB_PASS_VERIFY; /* no threads */
+        f->w.page->request.pass = AB_PASS_VERIFY; /* no threads */
         push_pipeline(f, 50000, 1000);
         open_tape(f);
         memcpy(digest[i], f->tape.sha256, 65);
@@ -304,7 +304,7 @@ static void a_reset_spares_the_frees_where_nothing_else_lives(void **state)
         for (int other = 0; other < 2; other++)
             for (int has_reset = 0; has_reset < 2; has_reset++) {
                 struct fixture *f = begin();
-                f->w.block->request.pass = (uint32_t)pass;
+                f->w.page->request.pass = (uint32_t)pass;
                 push_region(f, 1000, other != 0);
                 open_tape(f);
                 ab_lanes_run(&f->w, ab_pass_heap, has_reset ? &resetting : &plain, true);
@@ -321,7 +321,7 @@ static void an_access_makes_no_block_live(void **state)
     (void)state;
     struct ab_heap_face plain = {.alloc = bump_alloc, .free = bump_free};
     struct fixture *f = begin();
-    f->w.block->request.pass = AB_PASS_TAIL;
+    f->w.page->request.pass = AB_PASS_TAIL;
     assert_int_equal(ab_tape_phase(f->b, "p", true, &f->err), AB_OK);
     push(f, 0, 0, 16);
     push(f, 0, 1, 16);
@@ -333,8 +333,8 @@ static void an_access_makes_no_block_live(void **state)
     push(f, 0, 1, 0);
     open_tape(f);
     ab_lanes_run(&f->w, ab_pass_heap, &plain, true);
-    assert_in_range(f->w.block->report.phases[0].live_peak_blocks, 2, 2);
-    assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ACCESS].n, 50);
+    assert_in_range(f->w.page->report.phases[0].live_peak_blocks, 2, 2);
+    assert_int_equal(f->w.page->report.phases[0].tail[AB_OP_ACCESS].n, 50);
     end(f);
 }
 

@@ -134,16 +134,16 @@ static void make_tape(struct ab_tape *out, bool is_scattered)
 static struct fixture *run(bool is_scattered, const struct ab_memory_marks *marks)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    size_t bytes = sizeof(struct ab_run_block) + 64 + sizeof(struct ab_memory_report);
+    size_t bytes = sizeof(struct ab_run_page) + 64 + sizeof(struct ab_memory_report);
     make_tape(&f->tape, is_scattered);
     assert_int_equal(ab_tape_map_open(&f->tape, &f->map, NULL), AB_OK);
-    f->w.block = map(bytes, MAP_SHARED);
-    struct ab_run_request *request = &f->w.block->request;
+    f->w.page = map(bytes, MAP_SHARED);
+    struct ab_run_request *request = &f->w.page->request;
     request->pass = AB_PASS_MEMORY;
     request->boundary = AB_BOUNDARY_HEAP;
     request->is_strict = 1;
-    request->memory_offset = (sizeof(struct ab_run_block) + 63) & ~(uint64_t)63;
-    f->report = (struct ab_memory_report *)((char *)f->w.block + request->memory_offset);
+    request->memory_offset = (sizeof(struct ab_run_page) + 63) & ~(uint64_t)63;
+    f->report = (struct ab_memory_report *)((char *)f->w.page + request->memory_offset);
     f->report->is_scout = marks == NULL;
     memset(&f->report->marks, 0xff, sizeof f->report->marks);
     if (marks != NULL)
@@ -165,14 +165,14 @@ static struct fixture *run(bool is_scattered, const struct ab_memory_marks *mark
 
 static void finish(struct fixture *f)
 {
-    size_t bytes = sizeof(struct ab_run_block) + 64 + sizeof(struct ab_memory_report);
+    size_t bytes = sizeof(struct ab_run_page) + 64 + sizeof(struct ab_memory_report);
     heap_close(f->heap);
     ab_footprint_close(&f->w.memory->footprint);
     ab_residency_close(&f->w.memory->residency);
     test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);
-    munmap(f->w.block, bytes);
+    munmap(f->w.page, bytes);
     free(f);
 }
 

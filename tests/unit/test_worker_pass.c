@@ -90,12 +90,12 @@ static struct fixture *open_fixture(enum ab_pass pass)
 {
     struct fixture *f = calloc(1, sizeof *f);
     test_tape_churn_map(100, 20000, &f->tape, &f->map);
-    f->w = (struct ab_worker){.block = calloc(1, sizeof(struct ab_run_block)),
+    f->w = (struct ab_worker){.page = calloc(1, sizeof(struct ab_run_page)),
                               .positions = f->positions,
                               .ticks = f->ticks,
                               .classes = f->classes};
-    f->w.block->request.pass = pass;
-    f->w.block->request.verify_ops = UINT32_MAX;
+    f->w.page->request.pass = pass;
+    f->w.page->request.verify_ops = UINT32_MAX;
     test_worker_open(&f->w, &f->map);
     memset(&seen, 0, sizeof seen);
     return f;
@@ -106,7 +106,7 @@ static void close_fixture(struct fixture *f)
     test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);
-    free(f->w.block);
+    free(f->w.page);
     free(f);
 }
 
@@ -130,7 +130,7 @@ static void every_pass_does_every_op_at_both_boundaries(void **state)
             else
                 ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
             expect_whole_tape(f);
-            assert_true(f->w.block->report.phases[1].wall_ticks > 0);
+            assert_true(f->w.page->report.phases[1].wall_ticks > 0);
             if (boundary == 1)
                 assert_true(seen.freed_bytes > 100 * 16);
             close_fixture(f);
@@ -144,7 +144,7 @@ static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
     uint32_t n = 0;
     for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
         f->positions[n++] = i;
-    f->w.block->request.n_samples = n;
+    f->w.page->request.n_samples = n;
     ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     expect_whole_tape(f);
     for (uint32_t i = 0; i < n; i++)
@@ -178,7 +178,7 @@ static void each_sample_has_the_class_of_its_size_also_a_free(void **state)
     for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
         if (ab_tape_map_kind(&f->map, i, NULL) >= 0)
             f->positions[n++] = i;
-    f->w.block->request.n_samples = n;
+    f->w.page->request.n_samples = n;
     ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = f->positions[i];
@@ -195,14 +195,14 @@ static void the_worst_frees_tell_the_size_of_their_blocks(void **state)
     (void)state;
     struct fixture *f = open_fixture(AB_PASS_TAIL);
     uint64_t *sizes = sizes_of_ops(f);
-    f->w.block->request.tail_ticks = 1;
+    f->w.page->request.tail_ticks = 1;
     ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
     for (unsigned kind = 0; kind < AB_OP_KIND_COUNT; kind++) {
-        const struct ab_tail *tail = &f->w.block->report.phases[1].tail[kind];
+        const struct ab_tail *tail = &f->w.page->report.phases[1].tail[kind];
         for (unsigned i = 0; i < tail->n_worst; i++)
             assert_int_equal(tail->worst[i].size, sizes[tail->worst[i].position]);
     }
-    assert_int_equal(f->w.block->report.phases[1].tail[AB_OP_FREE].n_worst, AB_WORST_MAX);
+    assert_int_equal(f->w.page->report.phases[1].tail[AB_OP_FREE].n_worst, AB_WORST_MAX);
     free(sizes);
     close_fixture(f);
 }
@@ -225,9 +225,9 @@ static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
 {
     (void)state;
     struct fixture *f = open_fixture(AB_PASS_TAIL);
-    f->w.block->request.tail_ticks = 1; /* everything is slow */
+    f->w.page->request.tail_ticks = 1; /* everything is slow */
     ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
-    const struct ab_tail *tail = &f->w.block->report.phases[1].tail[AB_OP_ALLOC];
+    const struct ab_tail *tail = &f->w.page->report.phases[1].tail[AB_OP_ALLOC];
     assert_int_equal(tail->n, 18000);
     assert_true(tail->n_slow > 17000);
     assert_int_equal(tail->n_worst, AB_WORST_MAX);
@@ -237,7 +237,7 @@ static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
         max = tail->worst[i].ticks > max ? tail->worst[i].ticks : max;
     }
     assert_int_equal(max, tail->max_ticks);
-    assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ALLOC].n, 0); /* not measured */
+    assert_int_equal(f->w.page->report.phases[0].tail[AB_OP_ALLOC].n, 0); /* not measured */
     close_fixture(f);
 }
 
@@ -373,7 +373,7 @@ static void an_access_resolves_reads_or_writes_and_is_timed_in_every_pass(void *
         push_accesses(f);
         for (uint32_t i = 0; i < N_ACCESSES; i++)
             f->positions[i] = N_BLOCKS + i;
-        f->w.block->request.n_samples = N_ACCESSES;
+        f->w.page->request.n_samples = N_ACCESSES;
         n_resolved = 0;
         ab_lanes_run(&f->w, ab_pass_handle, &face, true);
         assert_int_equal(n_resolved, N_ACCESSES);
@@ -383,7 +383,7 @@ static void an_access_resolves_reads_or_writes_and_is_timed_in_every_pass(void *
         for (uint32_t i = 0; i < N_ACCESSES && pass == AB_PASS_LATENCY; i++)
             assert_true(f->ticks[i] > 0 && f->classes[i] == ab_size_class_log2(48));
         if (pass == AB_PASS_TAIL)
-            assert_int_equal(f->w.block->report.phases[0].tail[AB_OP_ACCESS].n, N_ACCESSES);
+            assert_int_equal(f->w.page->report.phases[0].tail[AB_OP_ACCESS].n, N_ACCESSES);
         handle_free(NULL, (ab_ref)left, 48);
         close_fixture(f);
     }
@@ -401,7 +401,7 @@ static void an_access_to_a_block_that_was_never_served_is_passed_over(void **sta
     assert_int_equal(ab_tape_access(b, 0, AB_ACCESS_READ, &err), AB_OK);
     change_tape(f, b);
     f->positions[0] = 1;
-    f->w.block->request.n_samples = 1;
+    f->w.page->request.n_samples = 1;
     ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true); /* it has no alloc_zeroed */
     assert_int_equal(f->ticks[0], 0); /* not timed */
     close_fixture(f);

@@ -150,13 +150,13 @@ static const struct ab_heap_face addresses = {.alloc = spoiled_alloc,
 static struct ab_run_report run(enum spoil how, const struct ab_heap_face *with,
                                 const struct ab_tape_map *map)
 {
-    struct ab_run_block *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
+    struct ab_run_page *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct ab_heap_face face = *with;
     block->request.verify_ops = UINT32_MAX;
     pid_t pid = fork();
     if (pid == 0) {
-        struct ab_worker w = {.block = block};
+        struct ab_worker w = {.page = block};
         test_worker_open(&w, map);
         spoil = how;
         struct ab_backend hooks;

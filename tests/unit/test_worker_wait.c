@@ -13,13 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-static struct ab_run_block *block;
+static struct ab_run_page *block;
 static struct ab_worker w;
 static struct ab_lane *lanes; /* 0 goes ahead, 1 … wait */
 
 static void begin(uint32_t n_busy, uint32_t n_cpus)
 {
-    w = (struct ab_worker){.block = block, .n_cpus = n_cpus};
+    w = (struct ab_worker){.page = block, .n_cpus = n_cpus};
     for (uint32_t i = 0; i < 4; i++) {
         lanes[i] = (struct ab_lane){.w = &w, .index = i, .n_busy = n_busy,
                                     .is_crowded = n_busy > n_cpus};

@@ -129,7 +129,7 @@ static void describe_session(struct measurement *m)
     session->tape_sha256 = s->tape->sha256;
     session->settings = s->settings;
     session->seed = s->seed;
-    session->n_blocks_planned = m->options->reps;
+    session->n_rounds_planned = m->options->rounds;
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
@@ -174,7 +174,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     const struct ab_options *o = m->options;
     struct ab_progress_line line;
     struct ab_session_plan plan = {
-        .cases = m->cases, .reps = o->reps, .progress = ab_progress_show, .user = &line};
+        .cases = m->cases, .rounds = o->rounds, .progress = ab_progress_show, .user = &line};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -275,14 +275,14 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     const struct ab_session *s = &m->session;
     struct ab_text t = {0};
     const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
-    if (s->n_blocks == s->n_blocks_resumed)
+    if (s->n_rounds == s->n_rounds_resumed)
         ab_text_add(&t, "interrupted before a round was complete: nothing new is kept");
     else if (m->store.name[0] == 0)
-        ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_blocks,
-                     s->n_blocks_planned);
+        ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
+                     s->n_rounds_planned);
     else
         ab_text_addf(&t, "interrupted: %u of %u rounds are complete; the rest with\n"
-                     "  allocbench %s --resume '%s/%s'", s->n_blocks, s->n_blocks_planned,
+                     "  allocbench %s --resume '%s/%s'", s->n_rounds, s->n_rounds_planned,
                      command, m->store.folder, m->store.name);
     if (m->store.name[0] != 0 && m->options->results != NULL)
         ab_text_addf(&t, " --results '%s'", m->options->results);
@@ -322,7 +322,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
         goto out;
     status = run_session(&m, err);
-    if (status != AB_OK && m.session.n_blocks == m.session.n_blocks_resumed) {
+    if (status != AB_OK && m.session.n_rounds == m.session.n_rounds_resumed) {
         if (status == AB_INTERRUPTED)
             explain_interruption(&m, err);
         goto out; /* nothing new to keep */

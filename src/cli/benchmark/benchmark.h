@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `run` and `replay` share: a tape, back ends, blocks, outputs. The only place that sees both
+ * What `run` and `replay` share: a tape, back ends, rounds, outputs. The only place that sees both
  * the producers of tapes and the sinks.
  */
 #ifndef AB_CLI_BENCHMARK_BENCHMARK_H

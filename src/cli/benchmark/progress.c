@@ -34,16 +34,16 @@ static void log_round(const struct ab_progress_line *line, uint32_t n)
 
 static void note_round(struct ab_progress_line *line, const struct ab_progress *p)
 {
-    if (p->n_blocks == 0)
+    if (p->n_rounds == 0)
         return;
     if (line->n_rounds == 0) {
         line->rounds_ns = ab_clock_now_ns();
-        line->first = p->block;
-    } else if (p->block != line->round) {
-        log_round(line, p->block);
+        line->first = p->round;
+    } else if (p->round != line->round) {
+        log_round(line, p->round);
     }
-    line->round = p->block;
-    line->n_rounds = p->n_blocks;
+    line->round = p->round;
+    line->n_rounds = p->n_rounds;
 }
 
 void ab_progress_all_done(struct ab_progress_line *line)
@@ -64,8 +64,8 @@ void ab_progress_show(void *user, const struct ab_progress *p)
         return;
     line->drawn_ns = now;
     fprintf(stderr, "\r\033[K");
-    if (p->n_blocks > 0)
-        fprintf(stderr, "block %u/%u  ", p->block + 1, p->n_blocks);
+    if (p->n_rounds > 0)
+        fprintf(stderr, "round %u/%u  ", p->round + 1, p->n_rounds);
     fprintf(stderr, "%.40s  %s", p->backend, passes[p->pass]);
     if (p->done > 0 && p->total > p->done) {
         double spent = (double)(now - line->started_ns) * 1e-9;

@@ -107,8 +107,8 @@ static void take_conditions(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
-    if (!o->has_reps)
-        o->reps = s->n_blocks_planned;
+    if (!o->has_rounds)
+        o->rounds = s->n_rounds_planned;
     if (!o->has_seed && s->seed <= INT64_MAX) {
         o->has_seed = true;
         o->seed = s->seed;
@@ -131,9 +131,9 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     if (strcmp(s->kind, kind) != 0)
         return ab_fail(err, AB_USAGE, "is of a %s: allocbench %s --resume goes on with it",
                        is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
-    if (s->n_blocks_planned == 0 || s->n_blocks_planned > AB_REPS_MAX)
-        return ab_fail(err, AB_INPUT, "has %u blocks planned, allowed are 1 to %d",
-                       s->n_blocks_planned, AB_REPS_MAX);
+    if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_REPS_MAX)
+        return ab_fail(err, AB_INPUT, "has %u rounds planned, allowed are 1 to %d",
+                       s->n_rounds_planned, AB_REPS_MAX);
     take_conditions(r);
     enum ab_status status = take_path(r, err);
     if (status == AB_OK)

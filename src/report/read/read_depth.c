@@ -31,7 +31,7 @@ static void read_size_class(struct ab_stored_reader *r, const struct ab_json_nod
     c->backend = ab_stored_backend(r, o, "backend");
     c->phase = ab_stored_phase(r, o);
     c->op = ab_stored_op(r, o);
-    c->block = ab_stored_block(r, o);
+    c->round = ab_stored_round(r, o);
     c->log2 = read_log2(r, o);
     uint64_t n = ab_json_whole(&r->json, o, "n", INT64_MAX, UINT64_MAX);
     uint64_t overflow = ab_json_whole(&r->json, o, "overflow", INT64_MAX, 0);
@@ -62,7 +62,7 @@ static void read_window(struct ab_stored_reader *r, const struct ab_json_node *o
     struct ab_json_node end = {.parent = o, .key = "end"};
     w->backend = ab_stored_backend(r, o, "backend");
     w->phase = ab_stored_phase(r, o);
-    w->block = ab_stored_block(r, o);
+    w->round = ab_stored_round(r, o);
     w->begin = (uint32_t)ab_json_whole(&r->json, o, "begin", UINT32_MAX, 0);
     w->end = (uint32_t)ab_json_whole(&r->json, o, "end", UINT32_MAX, 0);
     w->n = ab_json_whole(&r->json, o, "n", INT64_MAX, UINT64_MAX);

@@ -27,7 +27,7 @@ static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o
         places[i] = ab_memory_at_name((enum ab_memory_at)i);
     m->backend = ab_stored_backend(r, o, "backend");
     m->phase = ab_stored_phase(r, o);
-    m->block = ab_stored_block(r, o);
+    m->round = ab_stored_round(r, o);
     m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", places, AB_AT_COUNT);
     m->position = (uint32_t)ab_json_whole(&r->json, o, "position", UINT32_MAX, 0);
     for (size_t i = 0; i < ab_memory_field_count; i++)
@@ -75,7 +75,7 @@ static void read_timeline(struct ab_stored_reader *r, const struct ab_json_node 
                           struct ab_timeline *t)
 {
     t->backend = ab_stored_backend(r, o, "backend");
-    t->block = ab_stored_block(r, o);
+    t->round = ab_stored_round(r, o);
     struct ab_json_node list = ab_json_array(&r->json, o, "points");
     size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
     t->points = ab_stored_records(r, n, sizeof t->points[0]);

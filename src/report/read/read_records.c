@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lists of numbers of a result. What they refer to (back ends, phases, blocks) was read before
+ * The lists of numbers of a result. What they refer to (back ends, phases, rounds) was read before
  * and has to exist; histograms are decoded and have to hold what the record says.
  */
 #include "report/read/read_records.h"
@@ -29,20 +29,20 @@ const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_nod
     return "";
 }
 
-static int by_index(const void *key, const void *block)
+static int by_index(const void *key, const void *round)
 {
-    uint32_t a = *(const uint32_t *)key, b = ((const struct ab_block *)block)->index;
+    uint32_t a = *(const uint32_t *)key, b = ((const struct ab_round *)round)->index;
     return (a > b) - (a < b);
 }
 
-uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *o)
+uint32_t ab_stored_round(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     const struct ab_session *s = r->session;
-    struct ab_json_node at = {.parent = o, .key = "block"};
-    uint32_t index = (uint32_t)ab_json_whole(&r->json, o, "block", UINT32_MAX - 1, UINT32_MAX);
-    if (s->n_blocks == 0 ||
-        bsearch(&index, s->blocks, s->n_blocks, sizeof s->blocks[0], by_index) == NULL)
-        ab_json_fail(&r->json, &at, "there is no block with this index");
+    struct ab_json_node at = {.parent = o, .key = "round"};
+    uint32_t index = (uint32_t)ab_json_whole(&r->json, o, "round", UINT32_MAX - 1, UINT32_MAX);
+    if (s->n_rounds == 0 ||
+        bsearch(&index, s->rounds, s->n_rounds, sizeof s->rounds[0], by_index) == NULL)
+        ab_json_fail(&r->json, &at, "there is no round with this index");
     return index;
 }
 
@@ -118,7 +118,7 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
         cost->phase = ab_stored_phase(r, &o);
         cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 3)];
-        cost->block = ab_stored_block(r, &o);
+        cost->round = ab_stored_round(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
         cost->wall_ns_per_op = ab_json_has(j, &o, "wall_ns_per_op")
@@ -208,7 +208,7 @@ static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o
     result->backend = ab_stored_backend(r, o, "backend");
     result->phase = ab_stored_phase(r, o);
     result->op = ab_stored_op(r, o);
-    result->block = ab_stored_block(r, o);
+    result->round = ab_stored_round(r, o);
     read_fields(r, o, result, AB_FIELD_EACH);
     struct ab_json_node quantiles = ab_json_object(&r->json, o, "quantiles");
     read_fields(r, &quantiles, result, AB_FIELD_QUANTILE);
@@ -228,8 +228,8 @@ static int by_identity(const void *a, const void *b)
     const struct ab_result *y = *(const struct ab_result *const *)b;
     if (x->backend != y->backend)
         return x->backend < y->backend ? -1 : 1;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
+    if (x->round != y->round)
+        return x->round < y->round ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
     return (x->phase > y->phase) - (x->phase < y->phase); /* of one list: same pointer, same name */
@@ -246,9 +246,9 @@ static void check_unique(struct ab_stored_reader *r, const struct ab_json_node *
     for (uint32_t i = 1; i < s->n_results && sorted != NULL; i++)
         if (by_identity(&sorted[i - 1], &sorted[i]) == 0) {
             struct ab_json_node at = ab_json_item(list, (size_t)(sorted[i] - s->results));
-            ab_json_fail(&r->json, &at, "is a second result for %s, phase %s, op %s, block %u",
+            ab_json_fail(&r->json, &at, "is a second result for %s, phase %s, op %s, round %u",
                          s->backends[sorted[i]->backend].name, sorted[i]->phase,
-                         ab_result_op_name(sorted[i]->op), sorted[i]->block);
+                         ab_result_op_name(sorted[i]->op), sorted[i]->round);
         }
     free(sorted);
 }

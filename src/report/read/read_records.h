@@ -11,7 +11,7 @@
 
 struct ab_stored_reader {
     struct ab_json_reader json;
-    struct ab_session *session; /* back ends, phases and blocks are there before the records */
+    struct ab_session *session; /* back ends, phases and rounds are there before the records */
     struct ab_hdr *scratch;
     uint64_t hdr_bytes_left;
 };
@@ -21,9 +21,9 @@ void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes);
 /* The back end that o[key] names; 0 after an error. */
 uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
                            const char *key);
-/* o.phase and o.block, which have to exist. */
+/* o.phase and o.round, which have to exist. */
 const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_node *o);
-uint32_t ab_stored_block(struct ab_stored_reader *r, const struct ab_json_node *o);
+uint32_t ab_stored_round(struct ab_stored_reader *r, const struct ab_json_node *o);
 unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o);
 /* o.hdr_v2, which has to hold n values; NULL, or r->json.status, after an error. */
 struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of a result: what was run, where, on which back ends, in which blocks. The lists of
+ * The frame of a result: what was run, where, on which back ends, in which rounds. The lists of
  * numbers are read in read_records.c, once all that they refer to is known.
  */
 #include "report/read/read_result.h"
@@ -108,7 +108,7 @@ static void read_resumption(struct ab_json_reader *r, const struct ab_json_node 
         return;
     const char *from = ab_json_text(r, config, "resumed_from");
     s->resumed_from = from[0] != 0 ? from : NULL;
-    s->n_blocks_resumed = (uint32_t)ab_json_whole(r, config, "blocks_resumed", UINT32_MAX, 0);
+    s->n_rounds_resumed = (uint32_t)ab_json_whole(r, config, "rounds_resumed", UINT32_MAX, 0);
 }
 
 static void read_cpus(struct ab_stored_reader *r, const struct ab_json_node *config,
@@ -159,7 +159,7 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->config_text = ab_json_text(j, &o, "text");
     s->tape_sha256 = ab_json_text(j, &o, "tape_sha256");
     s->command_line = ab_json_text(j, &o, "command_line");
-    s->n_blocks_planned = (uint32_t)ab_json_whole(j, &o, "blocks_planned", UINT32_MAX, 0);
+    s->n_rounds_planned = (uint32_t)ab_json_whole(j, &o, "rounds_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
     read_resumption(j, &o, s);
     read_lanes(r, &o, out);
@@ -276,10 +276,10 @@ uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node
     return r->json.status == AB_OK ? find_backend(r, &at, name) : 0;
 }
 
-static void read_order(struct ab_stored_reader *r, const struct ab_json_node *block,
-                       struct ab_block *out)
+static void read_order(struct ab_stored_reader *r, const struct ab_json_node *round,
+                       struct ab_round *out)
 {
-    struct ab_json_node list = ab_json_array(&r->json, block, "order");
+    struct ab_json_node list = ab_json_array(&r->json, round, "order");
     size_t n = ab_json_count(&r->json, &list, r->session->n_backends);
     uint32_t *order = ab_stored_records(r, n, sizeof order[0]);
     for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
@@ -291,27 +291,27 @@ static void read_order(struct ab_stored_reader *r, const struct ab_json_node *bl
             order[i] = find_backend(r, &item, name);
         for (size_t k = 0; k < i; k++)
             if (order[k] == order[i])
-                ab_json_fail(&r->json, &item, "ran twice in its block");
+                ab_json_fail(&r->json, &item, "ran twice in its round");
     }
     out->order = order;
     out->n_order = (uint32_t)n;
 }
 
-static void read_blocks(struct ab_stored_reader *r, const struct ab_json_node *document)
+static void read_rounds(struct ab_stored_reader *r, const struct ab_json_node *document)
 {
     struct ab_session *s = r->session;
-    struct ab_json_node list = ab_json_array(&r->json, document, "blocks");
-    size_t n = ab_json_count(&r->json, &list, AB_STORED_BLOCKS_MAX);
-    s->blocks = ab_stored_records(r, n, sizeof s->blocks[0]);
+    struct ab_json_node list = ab_json_array(&r->json, document, "rounds");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_ROUNDS_MAX);
+    s->rounds = ab_stored_records(r, n, sizeof s->rounds[0]);
     for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
         struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
-        struct ab_block *b = &s->blocks[s->n_blocks++];
+        struct ab_round *b = &s->rounds[s->n_rounds++];
         b->index = (uint32_t)ab_json_whole(&r->json, &o, "index", UINT32_MAX - 1, 0);
-        if (i > 0 && b->index <= s->blocks[i - 1].index)
+        if (i > 0 && b->index <= s->rounds[i - 1].index)
             ab_json_fail(&r->json, &o, "index %u does not ascend", b->index);
         read_order(r, &o, b);
     }
-    s->cap_blocks = s->n_blocks;
+    s->cap_rounds = s->n_rounds;
 }
 
 static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
@@ -327,7 +327,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_config(r, &document, out);
     read_host(&r->json, &document, &s->host);
     read_backends(r, &document);
-    read_blocks(r, &document);
+    read_rounds(r, &document);
     read_timer(r, &document);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);

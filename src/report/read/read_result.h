@@ -10,14 +10,14 @@
 #include "core/status.h"
 #include "result/result.h"
 
-/* Bounds. The largest session that --reps allows, 1000 blocks of four back ends, has 140 MiB. */
+/* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */
 #define AB_STORED_FILE_MAX (UINT64_C(256) << 20)
 #define AB_STORED_DOCUMENT_MAX (UINT64_C(1) << 30)   /* of memory: what the JSON takes */
 #define AB_STORED_HISTOGRAMS_MAX (UINT64_C(2) << 30) /* of memory: pages that are in use */
 enum {
     AB_STORED_BACKENDS_MAX = 256,
     AB_STORED_PHASES_MAX = 4096,
-    AB_STORED_BLOCKS_MAX = 10000,
+    AB_STORED_ROUNDS_MAX = 10000,
     AB_STORED_CPUS_MAX = 65536,
     AB_STORED_RECORDS_MAX = 1 << 20, /* of each kind */
 };

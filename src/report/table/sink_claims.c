@@ -50,8 +50,8 @@ static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool 
     if (c->reason[0] != 0)
         ab_format_label(row->cells[4], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
     else
-        snprintf(row->cells[4], AB_CELL_BYTES, "%u block%s", c->n_blocks,
-                 c->n_blocks == 1 ? "" : "s");
+        snprintf(row->cells[4], AB_CELL_BYTES, "%u round%s", c->n_rounds,
+                 c->n_rounds == 1 ? "" : "s");
 }
 
 /* Claims [first, end) share a source. */
@@ -59,7 +59,7 @@ static void print_source(FILE *to, const struct ab_session *s, uint32_t first, u
                          struct ab_table_style style)
 {
     static const struct ab_table_column columns[] = {
-        {"than", 2}, {"claimed", 0}, {"measured", 0}, {"blocks", 3}, {"of", 4},
+        {"than", 2}, {"claimed", 0}, {"measured", 0}, {"rounds", 3}, {"of", 4},
     };
     struct ab_table t;
     struct ab_text note = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for the terminal: a block a measured phase (latencies by op, then throughput), what
- * is needed to read it, who is missing and why, one closing sentence. Numbers of all blocks:
+ * The report for the terminal: a section a measured phase (latencies by op, then throughput), what
+ * is needed to read it, who is missing and why, one closing sentence. Numbers of all rounds:
  * histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "report/sink.h"
@@ -50,7 +50,7 @@ static void fill_latency(const struct report *r, uint32_t backend, const char *p
     for (unsigned q = 0; q < N_SHOWN_QUANTILES; q++)
         ab_format_ns(row->cells[q], ab_result_quantile(r->hdr, shown_quantiles[q]), floor_ns);
     ab_format_ns(row->cells[N_SHOWN_QUANTILES], m.max, floor_ns);
-    ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_blocks == 0 ? NAN : (double)m.n);
+    ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_rounds == 0 ? NAN : (double)m.n);
     ab_sparkline_hdr(row->cells[PICTURE_COLUMN], r->hdr, &r->range, AB_SPARKLINE_MOST,
                      r->style.utf8);
 }
@@ -117,7 +117,7 @@ static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint3
                  ab_format_ratio(ratio, speed.median));
 }
 
-/* Green and red only for what is clear over the blocks; the ratio says it without colour. */
+/* Green and red only for what is clear over the rounds; the ratio says it without colour. */
 static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, const char *phase)
 {
     const struct ab_backend_info *b = &r->s->backends[backend];
@@ -243,7 +243,7 @@ static void print_phase(struct report *r, const char *phase)
     char count[AB_CELL_BYTES];
     ab_text_addf(&title, "%s / %s: %s ops a round, %u round%s; without a unit: ns",
                  r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
-                 r->s->n_blocks, r->s->n_blocks == 1 ? "" : "s");
+                 r->s->n_rounds, r->s->n_rounds == 1 ? "" : "s");
     if (title.s != NULL)
         ab_table_line(r->to, r->style, AB_STRONG, title.s);
     ab_text_fini(&title);

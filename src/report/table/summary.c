@@ -28,7 +28,7 @@ static bool is_called(const struct ab_session *s, uint32_t backend)
     return boundary == NULL || strcmp(boundary, "inline") != 0;
 }
 
-/* Has ns_per_op in every measured phase of at least one block. */
+/* Has ns_per_op in every measured phase of at least one round. */
 static bool takes_part(const struct ab_session *s, uint32_t backend)
 {
     return is_called(s, backend) && ab_backend_is_comparable(&s->backends[backend]) &&
@@ -171,12 +171,12 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 /* Why a difference that the medians show is not called one. */
 static void add_doubt(struct ab_text *out, const struct ab_spread *speed)
 {
-    if (speed->n < AB_CLEAR_BLOCKS)
+    if (speed->n < AB_CLEAR_ROUNDS)
         ab_text_addf(out, "; %u round%s cannot tell a difference from noise, at least %u are needed",
-                     speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_BLOCKS);
+                     speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_ROUNDS);
 }
 
-/* What the blocks do not carry is shown as two times, and not called a difference. */
+/* What the rounds do not carry is shown as two times, and not called a difference. */
 static void add_no_lead(struct ab_text *out, const struct ab_session *s, uint32_t first,
                         uint32_t second)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The sentence at the end: who was fastest over all measured phases, and at what price. Claims
- * only what the blocks carry: a difference that not all blocks agree on is called none.
+ * only what the rounds carry: a difference that not all rounds agree on is called none.
  */
 #ifndef AB_REPORT_TABLE_SUMMARY_H
 #define AB_REPORT_TABLE_SUMMARY_H

@@ -30,7 +30,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median over blocks and phases of what an op costs with nobody serving it. */
+/* Median over rounds and phases of what an op costs with nobody serving it. */
 static double null_ns(const struct ab_session *s, const char *boundary)
 {
     double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]), median = NAN;
@@ -85,7 +85,7 @@ static void print_meanings(const struct notes *r)
                        "above it, else -. max: of all ops.");
     if (r->base != UINT32_MAX)
         ab_text_addf(&note, " Ratios: of time, higher is faster; ~ no clear difference (clear: at "
-                            "least %u rounds, and all agree).", AB_CLEAR_BLOCKS);
+                            "least %u rounds, and all agree).", AB_CLEAR_ROUNDS);
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
                  r->style.utf8 ? "\u00b1" : "+-");
     print_note(r, &note);
@@ -100,9 +100,9 @@ struct fault_range {
 static struct fault_range find_faults(const struct notes *r, const char *phase)
 {
     struct fault_range range = {NAN, NAN, 0, 0};
-    for (uint32_t i = 0; i < r->s->n_backends && r->s->n_blocks > 0; i++) {
+    for (uint32_t i = 0; i < r->s->n_backends && r->s->n_rounds > 0; i++) {
         const struct ab_result *x =
-            ab_session_find(r->s, i, phase, AB_OP_ALL, r->s->blocks[0].index);
+            ab_session_find(r->s, i, phase, AB_OP_ALL, r->s->rounds[0].index);
         double faults =
             x != NULL && x->n_ops > 0 ? (double)x->faults_minor / (double)x->n_ops : NAN;
         if (isfinite(faults) && !(faults >= range.low)) {
@@ -186,7 +186,7 @@ static void print_waits(const struct notes *r)
     }
     if (n_waiting > 0)
         ab_text_addf(&note, "waits: in %u of %u measured phases threads waited for each other's "
-                            "blocks, up to %.0f %% of their time; ns/op and the ratios leave that "
+                            "rounds, up to %.0f %% of their time; ns/op and the ratios leave that "
                             "out (wall_ns_per_op has it)", n_waiting, n, most);
     print_note(r, &note);
 }
@@ -276,8 +276,8 @@ static void print_conditions(const struct notes *r)
         ab_text_addf(&note, ", cpu %d", (int)s->cpu);
     else
         ab_text_add(&note, ", not pinned");
-    ab_text_addf(&note, ", %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_blocks,
-                 s->n_blocks_planned, (unsigned long long)s->seed,
+    ab_text_addf(&note, ", %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
+                 s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
                  s->host.thp[0] != 0 ? s->host.thp : "unknown");
     print_note(r, &note);
@@ -292,7 +292,7 @@ static void print_resets(const struct notes *r)
     for (uint32_t i = 0; i < r->s->n_backends; i++)
         has_any = has_any || ab_session_did_reset(r->s, i);
     for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
-        const char *between = bulk ? "reset in one call: " : "; block by block: ";
+        const char *between = bulk ? "bulk reset: " : "; freed one by one: ";
         for (uint32_t i = 0; i < r->s->n_backends; i++) {
             const struct ab_backend_info *b = &r->s->backends[i];
             char name[sizeof b->name * 4];

@@ -36,7 +36,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .backend = f->backend,
         .phase = phase,
         .op = op,
-        .block = f->block,
+        .round = f->round,
         .min = NAN,
         .mean = NAN,
         .max = NAN,
@@ -59,7 +59,7 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
 {
     for (uint32_t i = f->session->n_results; i-- > 0;) {
         struct ab_result *r = &f->session->results[i];
-        if (r->backend == f->backend && r->block == f->block && r->op == op && r->phase == phase)
+        if (r->backend == f->backend && r->round == f->round && r->op == op && r->phase == phase)
             return r;
     }
     return NULL;
@@ -108,14 +108,14 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
                                  const struct ab_outcome *run, struct ab_err *err)
 {
     const struct ab_phase *phase = &f->tape->phases[index];
-    const struct ab_phase_report *report = &run->block->report.phases[index];
+    const struct ab_phase_report *report = &run->page->report.phases[index];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         if (phase->n_ops[k] > 0 && ab_fold_is_served(run, k) && add_result(f, phase->name, k) == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory for results");
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     if (all == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
-    double wall = wall_ns(f, report), busy = busy_ns(f, &run->block->report, index);
+    double wall = wall_ns(f, report), busy = busy_ns(f, &run->page->report, index);
     all->n_ops = served_ops(phase, run);
     all->n_unsupported = all_ops(phase) - all->n_ops;
     if (all->n_ops > 0 && wall > 0 && busy > 0) {
@@ -227,7 +227,7 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         if (all->n_ops > 0)
             all->latency_pass_ns_per_op =
-                busy_ns(f, &run->block->report, i) / (double)all->n_ops;
+                busy_ns(f, &run->page->report, i) / (double)all->n_ops;
     }
 }
 
@@ -263,10 +263,10 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
             continue;
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         if (f->tape->image->n_lanes > 1)
-            all->live_peak_blocks = (double)run->block->report.phases[i].live_peak_blocks;
+            all->live_peak_blocks = (double)run->page->report.phases[i].live_peak_blocks;
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
             struct ab_result *r = find_result(f, phase->name, k);
-            const struct ab_tail *tail = &run->block->report.phases[i].tail[k];
+            const struct ab_tail *tail = &run->page->report.phases[i].tail[k];
             if (r == NULL)
                 continue;
             add_tail(f, r, tail);
@@ -292,15 +292,15 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
         struct piles piles = {.hdr[AB_OP_ALL] = all};
         ab_hdr_init(all);
         fold_samples(f, phase, latency, &piles);
-        const struct ab_run_report *report = &throughput->block->report;
+        const struct ab_run_report *report = &throughput->page->report;
         s->nulls[s->n_nulls++] = (struct ab_null_cost){
             .phase = phase->name,
             .boundary = boundary,
-            .block = f->block,
+            .round = f->round,
             .n_ops = n,
             .ns_per_op = busy_ns(f, report, i) / (double)n,
             .wall_ns_per_op = wall_ns(f, &report->phases[i]) / (double)n,
-            .latency_pass_ns_per_op = busy_ns(f, &latency->block->report, i) / (double)n,
+            .latency_pass_ns_per_op = busy_ns(f, &latency->page->report, i) / (double)n,
             .floor_ns = ab_result_quantile(all, 0.5),
         };
     }

@@ -14,7 +14,7 @@ struct ab_fold {
     struct ab_session *session;
     const struct ab_tape_map *tape;
     const struct ab_clock *clock;
-    uint32_t backend, block;
+    uint32_t backend, round;
 };
 
 /* The throughput pass comes first: it makes the entries that the others fill. */
@@ -41,7 +41,7 @@ static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
 }
 static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind)
 {
-    return (run->block->report.hooks >> kind & 1) != 0;
+    return (run->page->report.hooks >> kind & 1) != 0;
 }
 
 /* Median of x[0..n), n > 0; sorts x. */

@@ -36,7 +36,7 @@ static bool add_class(const struct ab_fold *f, const char *phase, unsigned op, u
         .backend = f->backend,
         .phase = phase,
         .op = op,
-        .block = f->block,
+        .round = f->round,
         .log2 = log2,
         .hdr = hdr,
     };
@@ -105,7 +105,7 @@ static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, ui
     s->windows[s->n_windows++] = (struct ab_window){
         .backend = f->backend,
         .phase = phase->name,
-        .block = f->block,
+        .round = f->round,
         .begin = window_begin(phase, i, n),
         .end = window_begin(phase, i + 1, n),
         .n = total,
@@ -178,17 +178,17 @@ enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *r
     return done ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
 }
 
-static bool is_dropped(uint32_t of_backend, uint32_t of_block, uint32_t backend, uint32_t block)
+static bool is_dropped(uint32_t of_backend, uint32_t of_round, uint32_t backend, uint32_t round)
 {
     return (backend == UINT32_MAX || of_backend == backend) &&
-           (block == UINT32_MAX || of_block == block);
+           (round == UINT32_MAX || of_round == round);
 }
 
-void ab_fold_depth_drop(struct ab_session *s, uint32_t backend, uint32_t block)
+void ab_fold_depth_drop(struct ab_session *s, uint32_t backend, uint32_t round)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->n_size_classes; i++) {
-        if (is_dropped(s->size_classes[i].backend, s->size_classes[i].block, backend, block))
+        if (is_dropped(s->size_classes[i].backend, s->size_classes[i].round, backend, round))
             free(s->size_classes[i].hdr);
         else
             s->size_classes[kept++] = s->size_classes[i];
@@ -196,7 +196,7 @@ void ab_fold_depth_drop(struct ab_session *s, uint32_t backend, uint32_t block)
     s->n_size_classes = kept;
     kept = 0;
     for (uint32_t i = 0; i < s->n_windows; i++)
-        if (!is_dropped(s->windows[i].backend, s->windows[i].block, backend, block))
+        if (!is_dropped(s->windows[i].backend, s->windows[i].round, backend, round))
             s->windows[kept++] = s->windows[i];
     s->n_windows = kept;
 }

@@ -14,10 +14,10 @@ enum { AB_WINDOWS_MAX = 64 };
 enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run,
                              struct ab_err *err);
 
-/* Windows of the phase: the same for every back end and block. */
+/* Windows of the phase: the same for every back end and round. */
 uint32_t ab_fold_window_count(const struct ab_phase *phase);
 
-/* Drops the entries of a back end, of a block; UINT32_MAX stands for all. */
-void ab_fold_depth_drop(struct ab_session *session, uint32_t backend, uint32_t block);
+/* Drops the entries of a back end, of a round; UINT32_MAX stands for all. */
+void ab_fold_depth_drop(struct ab_session *session, uint32_t backend, uint32_t round);
 
 #endif

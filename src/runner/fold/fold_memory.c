@@ -204,7 +204,7 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s,
 static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory *m)
 {
     const struct ab_memory_phase *phase = &j->r->phases[index];
-    const struct ab_phase_report *report = &j->run->block->report.phases[index];
+    const struct ab_phase_report *report = &j->run->page->report.phases[index];
     double least = LEAST_PAGES * (double)j->r->page_bytes;
     m->live_peak_bytes = bytes(phase->live_peak_bytes);
     m->faults_minor = (double)report->faults_minor;
@@ -239,7 +239,7 @@ static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_
 {
     *m = (struct ab_memory){.backend = j->f->backend,
                             .phase = j->f->tape->phases[phase].name,
-                            .block = j->f->block,
+                            .round = j->f->round,
                             .at = (enum ab_memory_at)at};
 #define AB_MEMORY_FIELD(name, member, unit, better, doc) m->member = NAN;
 #include "result/memory_fields.def"
@@ -339,7 +339,7 @@ enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *
 {
     struct ab_session *s = f->session;
     struct judge j = {.f = f, .run = run, .r = run->memory, .trouble = find_trouble(run->memory)};
-    struct ab_timeline line = {.backend = f->backend, .block = f->block};
+    struct ab_timeline line = {.backend = f->backend, .round = f->round};
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++)
         n += f->tape->phases[i].is_measured ? AB_AT_COUNT : 0;
@@ -373,17 +373,17 @@ static bool is_meant(uint32_t wanted, uint32_t is)
     return wanted == AB_FOLD_ANY || wanted == is;
 }
 
-void ab_fold_drop_memory(struct ab_session *s, uint32_t backend, uint32_t block)
+void ab_fold_drop_memory(struct ab_session *s, uint32_t backend, uint32_t round)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->n_memory; i++)
-        if (!is_meant(backend, s->memory[i].backend) || !is_meant(block, s->memory[i].block))
+        if (!is_meant(backend, s->memory[i].backend) || !is_meant(round, s->memory[i].round))
             s->memory[kept++] = s->memory[i];
     s->n_memory = kept;
     kept = 0;
     for (uint32_t i = 0; i < s->n_timelines; i++) {
         struct ab_timeline *t = &s->timelines[i];
-        if (is_meant(backend, t->backend) && is_meant(block, t->block))
+        if (is_meant(backend, t->backend) && is_meant(round, t->round))
             free(t->points);
         else
             s->timelines[kept++] = *t;

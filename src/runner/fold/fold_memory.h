@@ -17,8 +17,8 @@ enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
                           struct ab_memory_marks *out);
 
-/* Drops what belongs to this back end and block; UINT32_MAX = to any. */
+/* Drops what belongs to this back end and round; UINT32_MAX = to any. */
 #define AB_FOLD_ANY UINT32_MAX
-void ab_fold_drop_memory(struct ab_session *session, uint32_t backend, uint32_t block);
+void ab_fold_drop_memory(struct ab_session *session, uint32_t backend, uint32_t round);
 
 #endif

@@ -28,7 +28,7 @@ void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
                                 .run = run,
                                 .base = ab_sampling_base(phase),
                                 .next = first_at(run, phase->begin)};
-    ab_rng_init(&walk->rng, f->session->seed, (uint64_t)f->block << 32 | phase->begin);
+    ab_rng_init(&walk->rng, f->session->seed, (uint64_t)f->round << 32 | phase->begin);
 }
 
 bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out)

@@ -26,7 +26,7 @@ struct ab_samples {
     uint32_t next;
 };
 
-/* The walk is a matter of seed, block and phase alone: the same samples are fair each time. */
+/* The walk is a matter of seed, round and phase alone: the same samples are fair each time. */
 void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
                       const struct ab_phase *phase, const struct ab_outcome *run);
 /* False behind the last. */

@@ -15,7 +15,7 @@ enum { PURGE = AB_DRAIN_COUNT - 1 };
 
 static bool is_heap(const struct ab_worker *w)
 {
-    return w->block->request.boundary != AB_BOUNDARY_MALLOC;
+    return w->page->request.boundary != AB_BOUNDARY_MALLOC;
 }
 
 static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)
@@ -41,7 +41,7 @@ static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
 static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
 {
     const struct ab_backend *b = m->introspect.backend;
-    bool keeps = is_heap(w) && (w->block->report.traits & AB_TRAIT_NO_FREE) != 0;
+    bool keeps = is_heap(w) && (w->page->report.traits & AB_TRAIT_NO_FREE) != 0;
     if (keeps && b->reset == NULL)
         return false;
     free_all(w, m);

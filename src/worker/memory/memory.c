@@ -36,7 +36,7 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_memory_report *r =
-        (struct ab_memory_report *)((char *)w->block + w->block->request.memory_offset);
+        (struct ab_memory_report *)((char *)w->page + w->page->request.memory_offset);
     m->report = r;
     memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
     memset(r->points, 0, sizeof r->points);
@@ -48,7 +48,7 @@ static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
 
 void ab_memory_open(struct ab_worker *w)
 {
-    if (w->block->request.pass != AB_PASS_MEMORY)
+    if (w->page->request.pass != AB_PASS_MEMORY)
         return;
     struct ab_memory_pass *m = map(w, sizeof *m);
     w->memory = m;

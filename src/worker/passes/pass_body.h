@@ -407,13 +407,13 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     lane->slots = slots;
     (void)*(const volatile uint64_t *)&ops[begin];
     (void)*(const volatile bool *)&lane->w->phases[phase].is_measured;
-    (void)*(const volatile unsigned *)&lane->w->block->request.pass;
+    (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
 static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     const struct ab_worker *w = lane->w;
-    uint32_t n = w->block->request.n_samples, i = begin, first = w->first;
+    uint32_t n = w->page->request.n_samples, i = begin, first = w->first;
     for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < first + end; s++) {
         uint32_t at = w->positions[s] - first;
         if (i <= at)
@@ -437,7 +437,7 @@ static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uin
 static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                            struct ab_tail *tails)
 {
-    uint64_t slow = lane->w->block->request.tail_ticks;
+    uint64_t slow = lane->w->page->request.tail_ticks;
     lane->chain = ab_tick_end();
     for (uint32_t i = begin; i < end;) {
         uint64_t op = lane->ops[i];
@@ -491,7 +491,7 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
 static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
     bool is_measured = lane->w->phases[phase].is_measured;
-    unsigned pass = lane->w->block->request.pass;
+    unsigned pass = lane->w->page->request.pass;
     if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (pass == AB_PASS_LATENCY && is_measured)

@@ -49,7 +49,7 @@ bool ab_worker_was_faulty(void)
 
 static bool is_faulty(void)
 {
-    const struct ab_run_request *r = &worker->block->request;
+    const struct ab_run_request *r = &worker->page->request;
     was_faulty = r->decorator == AB_DECORATOR_FAULT &&
                  __atomic_add_fetch(&n_calls, 1, __ATOMIC_RELAXED) == r->fault_n;
     return was_faulty;
@@ -57,7 +57,7 @@ static bool is_faulty(void)
 
 static bool is_checked(void)
 {
-    return worker->block->request.decorator == AB_DECORATOR_CHECKED;
+    return worker->page->request.decorator == AB_DECORATOR_CHECKED;
 }
 
 static ab_ref ask(struct ab_heap *heap, const struct ab_ask *what)

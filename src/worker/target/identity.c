@@ -64,8 +64,8 @@ static int search_notes(struct dl_phdr_info *info, size_t size, void *user)
 
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match)
 {
-    struct ab_identity *id = &w->block->report.identity;
-    const struct ab_run_request *want = &w->block->request;
+    struct ab_identity *id = &w->page->report.identity;
+    const struct ab_run_request *want = &w->page->request;
     Dl_info info;
     struct stat st;
     if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
@@ -86,7 +86,7 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
 
 bool ab_worker_is_of_file(const struct ab_worker *w, const void *address)
 {
-    const struct ab_run_request *want = &w->block->request;
+    const struct ab_run_request *want = &w->page->request;
     Dl_info info;
     struct stat st;
     return dladdr(address, &info) != 0 && info.dli_fname != NULL &&
@@ -122,9 +122,9 @@ static const char *last_slash(const char *path)
 static void check_proxy(struct ab_worker *w, const void *proxy)
 {
     static const char file[] = "libtbbmalloc.so.2";
-    const char *path = w->block->request.path, *slash = last_slash(path);
+    const char *path = w->page->request.path, *slash = last_slash(path);
     void *scalable = dlsym(RTLD_DEFAULT, "scalable_malloc");
-    char beside[sizeof w->block->request.path + sizeof file];
+    char beside[sizeof w->page->request.path + sizeof file];
     Dl_info mine, other;
     struct stat want, have;
     if (dlsym(RTLD_DEFAULT, "__TBB_malloc_proxy") == NULL || scalable == NULL || slash == NULL ||
@@ -157,8 +157,8 @@ static const char *dotted(char buf[48], int version)
 /* What the library says of its own version; the parent knows file names, this knows the code. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
 {
-    char *out = w->block->report.version;
-    size_t cap = sizeof w->block->report.version;
+    char *out = w->page->report.version;
+    size_t cap = sizeof w->page->report.version;
     const char *text = NULL;
     size_t n = sizeof text;
     int (*control)(const char *, void *, size_t *, void *, size_t) =
@@ -185,7 +185,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face)
     for (int i = 0; i < N_NAMES; i++)
         if ((functions[i] = dlsym(RTLD_DEFAULT, names[i])) == NULL)
             ab_worker_fail(w, AB_FAILURE_LIBRARY, names[i], " is not defined", NULL);
-    bool is_libc = w->block->request.source == AB_SOURCE_LIBC;
+    bool is_libc = w->page->request.source == AB_SOURCE_LIBC;
     ab_worker_identify_object(w, functions[0], !is_libc);
     check_one_object(w, functions);
     Dl_info libc, mine;
@@ -193,7 +193,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face)
     if (is_libc && (dladdr(probe, &libc) == 0 || dladdr(functions[0], &mine) == 0 ||
                     libc.dli_fbase != mine.dli_fbase))
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "malloc is served by ",
-                       w->block->report.identity.path, ", not by the C library", NULL);
+                       w->page->report.identity.path, ", not by the C library", NULL);
     face->malloc = (void *(*)(size_t))functions[0];
     face->free = (void (*)(void *))functions[1];
     face->calloc = (void *(*)(size_t, size_t))functions[2];

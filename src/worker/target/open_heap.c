@@ -12,7 +12,7 @@
 
 static const struct ab_backend *load_plugin(struct ab_worker *w)
 {
-    void *object = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
+    void *object = dlopen(w->page->request.path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
     const struct ab_backend *table = dlsym(object, AB_BACKEND_SYMBOL);
@@ -64,7 +64,7 @@ static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
 
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
 {
-    struct ab_run_request *request = &w->block->request;
+    struct ab_run_request *request = &w->page->request;
     const struct ab_backend *b = request->source == AB_SOURCE_PLUGIN
                                      ? load_plugin(w)
                                      : ab_builtin_find(request->builtin);
@@ -74,7 +74,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     if (request->source == AB_SOURCE_PLUGIN)
         ab_worker_set_params(w, b);
     b = ab_backend_variant(b, request->values);
-    w->block->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+    w->page->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     struct ab_open_args args = {
         .size = sizeof args, .facts = ab_worker_facts(w), .values = request->values};
     struct ab_heap *heap = NULL;
@@ -107,7 +107,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         [AB_OP_ACCESS] = b->alloc, /* nothing but a block is needed */
     };
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        w->block->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
+        w->page->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
 }
 
 void ab_worker_leave_heap(struct ab_lane *lane)

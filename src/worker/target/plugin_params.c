@@ -102,7 +102,7 @@ static void set(struct ab_worker *w, const struct ab_backend *b, struct setting 
         if (strcmp(names[i], s->name) != 0)
             continue;
         s->param = &b->params[i];
-        w->block->request.values[i] = read_value(w, s);
+        w->page->request.values[i] = read_value(w, s);
         return;
     }
     if (b->n_params == 0)
@@ -163,8 +163,8 @@ void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b)
 {
     check_params(w, b);
     for (size_t i = 0; i < b->n_params; i++)
-        w->block->request.values[i] = b->params[i].def;
-    for (const char *p = w->block->request.params; *p != 0;) {
+        w->page->request.values[i] = b->params[i].def;
+    for (const char *p = w->page->request.params; *p != 0;) {
         struct setting s = {.param = NULL};
         size_t n = length_until(p, ':'), equals = length_until(p, '=');
         copy(s.name, sizeof s.name, p, equals < n ? equals : n);

@@ -14,7 +14,7 @@ static void *library;
  * and blocks must not go from one allocator to the other. */
 static void *find(struct ab_worker *w, const char *name)
 {
-    const char *prefix = w->block->request.prefix;
+    const char *prefix = w->page->request.prefix;
     char symbol[80];
     size_t n = strlen(prefix), bytes = strlen(name) + 1;
     if (n + bytes > sizeof symbol)
@@ -46,15 +46,15 @@ static void find_aligned(struct ab_worker *w, struct ab_malloc_face *face)
 
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
 {
-    library = dlopen(w->block->request.path, RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(w->page->request.path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
     *face = (struct ab_malloc_face){.malloc = NULL};
     *(void **)&face->malloc = find(w, "malloc");
     *(void **)&face->free = find(w, "free");
     if (face->malloc == NULL || face->free == NULL)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not itself define ", w->block->request.prefix,
-                       "malloc and ", w->block->request.prefix, "free", NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not itself define ", w->page->request.prefix,
+                       "malloc and ", w->page->request.prefix, "free", NULL);
     *(void **)&face->calloc = find(w, "calloc");
     *(void **)&face->realloc = find(w, "realloc");
     *(void **)&face->usable_size = find(w, "malloc_usable_size");
