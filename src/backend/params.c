@@ -5,8 +5,10 @@
 #include "backend/params.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <stdbool.h>
 #include <stdio.h>

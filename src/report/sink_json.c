@@ -5,6 +5,7 @@
  * below. What is not known is null, never 0, never missing.
  */
 #include "report/sink.h"
+#include "result/session.h"
 
 #include "base/bits.h"
 #include "core/text.h"

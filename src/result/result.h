@@ -296,14 +296,6 @@ struct ab_session { /* everything about one command's measurements */
     bool is_strict;           /* lanes took turns in the exact order */
 };
 
-/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
-void ab_session_fini(struct ab_session *session);
-
-/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
- * exact), so that a table made from the session and one made from its file are the same. */
-void ab_session_settle(struct ab_session *session);
-double ab_number_settle(double x);
-
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */
 bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
