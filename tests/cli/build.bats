@@ -112,7 +112,7 @@ expect_depends() { # TARGET HEADER
     expect_depends obj/tests/fuzz/fuzz_trace.o tests/fuzz/input_file.h
     expect_depends unchecked/src/trace/reader.o src/trace/reader.h
     expect_depends recorder/src/record/preload/preload.o src/record/preload/spool.h
-    expect_depends recorder1/src/record/half_pack.o src/record/preload/spool.h
+    expect_depends recorder1/src/record/preload/spool_codec.o src/record/preload/spool.h
 }
 
 @test "a release compiles no source of the worker twice" {
