@@ -19,11 +19,12 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 # bats test_tags=full
 @test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
-    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=60k -b glibc,arena --reps 4
+    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=30k -b glibc,arena --reps 4 \
+        --drain 0
 }
 
 @test "with --json too, and in the first moments of a run" {
-    interrupt 7 6 run "$ROOT/configs/churn.yaml" --set ops=20k -b arena --reps 3 \
+    interrupt 7 6 run "$ROOT/configs/churn.yaml" --set ops=20k -b arena --reps 3 --drain 0 \
         --json "$OUT/result.json"
     [ "$(ls -A "$OUT" | grep -c '\.tmp$')" -eq 0 ] || fail "$(ls -A "$OUT")"
 }
@@ -42,7 +43,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 @test "the command that an interruption gives completes the result" {
     hold_after 11
-    start_bench run "$WORKLOADS/small.yaml" -b ./libholds.so --reps 4 --results r
+    start_bench run "$WORKLOADS/small.yaml" -b ./libholds.so --reps 4 --drain 0 --results r
     interrupt_held
     hold_no_more
     command=$(grep '^  allocbench run --resume' "$OUT/stderr") || fail "no command"
@@ -62,7 +63,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 @test "an interrupted result says so in its table and can be reported" {
     hold_after 7
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=10k -b arena,./libholds.so --reps 3 \
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=10k -b arena,./libholds.so --reps 3 --drain 0 \
         --results "$OUT/r"
     interrupt_held
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"

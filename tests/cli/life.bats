@@ -27,7 +27,7 @@ load helpers
 
 @test "an interrupted run keeps its complete blocks and says that it is not complete" {
     hold_after 12 # two rounds, and half of the third
-    start_bench run "$ROOT/configs/churn.yaml" --set ops=20k -b arena,./libholds.so --reps 4 \
+    start_bench run "$ROOT/configs/churn.yaml" --set ops=20k -b arena,./libholds.so --reps 4 --drain 0 \
         --json "$OUT/result.json"
     interrupt_held
     expect_one_document "$OUT/result.json"

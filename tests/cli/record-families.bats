@@ -152,16 +152,16 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
-THREE_SECONDS='$| = 1; $end = time + 3; while (time < $end) { push @k, "x" x 50; pop @k; }
-    print "whole\n"; exit 9'
+UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "whole\n"; exit 9'
 
 @test "after --duration the trace is there, and the command goes on to its end" {
     need perl
-    start_bench record --duration 300ms -o "$OUT/t.abt" -- perl -e "$THREE_SECONDS"
+    start_bench record --duration 300ms -o "$OUT/t.abt" -- perl -e "$UNTIL_TOLD" "$OUT/enough"
     wait_until test -s "$OUT/t.abt" || fail "no trace"
     kill -0 "$pid" || fail "the command has ended"
     [ ! -s "$OUT/stdout" ]
     expect_clean "$OUT/t.abt"
+    : >"$OUT/enough"
     await_bench
     expect_code 9
     [ "$(cat "$OUT/stdout")" = whole ]
@@ -209,11 +209,12 @@ C
 
 @test "a signal ends --wait, converts what there is, and leaves the daemon alone" {
     need perl
-    start_bench record --wait -o "$OUT/t.abt" -- sh -c 'perl -e "
-        open F, q(>), q($0) or die; print F qq(\$\$\n); close F; for (1 .. 300) {
-        push @k, q(x) x 50 for 1 .. 99; select undef, undef, undef, 0.1 }" & sleep 0.4; exit 4' "$OUT/ready"
+    start_bench record --wait -o "$OUT/t.abt" -- sh -c 'echo $$; perl -e "for (1 .. 6000) {
+        push @k, q(x) x 50 for 1 .. 99; select undef, undef, undef, 0.1;
+        if (\$_ == 2) { open F, q(>), q($0) or die; print F qq(\$\$\n); close F } }" &
+        exit 4' "$OUT/ready"
     wait_until test -s "$OUT/ready" || fail "it does not start"
-    sleep 1
+    wait_until is_gone "$(cat "$OUT/stdout")" || fail "the command does not end"
     kill -TERM "$pid"
     await_bench
     expect_code 4
@@ -225,19 +226,19 @@ C
 
 @test "a second signal ends the recording of a command that ignores the first" {
     need perl
-    start_bench record -o "$OUT/t.abt" -- perl -e '$SIG{TERM} = "IGNORE"; $| = 1; print "$$\n";
-        for (1 .. 300) { push @k, "x" x 50 for 1 .. 99; select undef, undef, undef, 0.1 }'
-    wait_until test -s "$OUT/stdout" || fail "it does not start"
-    sleep 0.3
+    start_bench record -o "$OUT/t.abt" -- perl -e '$SIG{TERM} = sub { print "no\n" };
+        $| = 1; print "$$\n"; for (1 .. 6000) {
+        push @k, "x" x 50 for 1 .. 99; select undef, undef, undef, 0.1; print "3\n" if $_ == 3 }'
+    wait_until grep -q '^3$' "$OUT/stdout" || fail "it does not start"
     kill -TERM "$pid"
-    sleep 0.3
+    wait_until grep -q no "$OUT/stdout" || fail "it was not passed on"
     kill -0 "$pid" || fail "record has ended"
     kill -TERM "$pid"
     await_bench
     expect_code 143
     expect_clean "$OUT/t.abt"
     [ "$(events "$OUT/t.abt")" -gt 300 ]
-    kill -9 "$(cat "$OUT/stdout")" || fail "the program is gone"
+    kill -9 "$(head -1 "$OUT/stdout")" || fail "the program is gone"
     expect_nothing_left
 }
 
