@@ -136,6 +136,29 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
+# Within the new root there is no recorder, or one that cannot reach the spool.
+@test "a program that becomes another in another root keeps what came before, and that one is named" {
+    local follow root=$OUT/root
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir "$root"
+    cp "$CONFINED" "$root/inside"
+    ldd "$CONFINED" | grep -o '/[^ )]*' | xargs cp -L --parents -t "$root"
+    for recorder in "" "$BUILD/liballocbench-record.so"; do
+        [ -z "$recorder" ] || cp --parents -t "$root" "$recorder"
+        record -- "$CONFINED" exec "$root" 4000
+        expect_code 5
+        expect_events 4002
+        expect_error 'prog_confined started inside in its place, and that was not recorded: .*another root'
+        rm "$OUT/t.abt"
+        record --follow -- "$CONFINED" exec "$root" 4000
+        expect_code 5
+        expect_events 4002
+        expect_error '^allocbench: 1 process of inside was not recorded: .*another root'
+    done
+    rm -r "$root"
+    expect_nothing_left
+}
+
 @test "recording ends after --max-events, the program does not" {
     record --max-events 100k -- "$CONFINED" self none 200000
     expect_code 5
