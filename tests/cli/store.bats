@@ -6,7 +6,7 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" -b glibc,arena --reps 1 "$@"
+    bench run "$WORKLOADS/small.yaml" -b glibc,arena --reps 1 --drain 0 "$@"
 }
 
 # The only file in a folder.
@@ -165,7 +165,7 @@ only_file() { # FOLDER
         for width in 50 80 140; do
             export COLUMNS=$width
             bench run "$WORKLOADS/small.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --reps 2 \
-                $options --results "$OUT/r$width"
+                --drain 0 $options --results "$OUT/r$width"
             cp "$OUT/stdout" "$OUT/table"
             bench report $options "$(only_file "$OUT/r$width")"
             expect_code 0
