@@ -19,7 +19,7 @@ interrupt() { # SEED COUNT ARGUMENT…
 
 # bats test_tags=full
 @test "twenty random instants of a run leave a valid partial result or none, and nothing else" {
-    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=30k -b glibc,arena --reps 4 \
+    interrupt 20260101 20 run "$ROOT/configs/churn.yaml" --set ops=10k -b glibc,arena --reps 3 \
         --drain 0
 }
 
