@@ -45,7 +45,7 @@ expect_gate() { # CONDITION on the first entry
 }
 
 @test "a ratio to another back end of the run" {
-    local reps=5 # what halts the machine for a moment makes one of them long
+    local reps=3 # what halts the machine for a moment makes one of them long
     gated 0 "$SLOW,glibc" "glibc:fill/all/ns_per_op < 1x slow1us" "fill/all/ns_per_op > 1x glibc"
     expect_json '.gates | length == 2 and all(.verdict == "pass")' "$OUT/result.json"
     gated 1 "$SLOW,glibc" "slow1us:fill/all/ns_per_op < 1.1x glibc"

@@ -50,7 +50,7 @@ load helpers
 }
 
 @test "an ignored SIGINT stays ignored, as nohup wants it" {
-    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 30 --json - \
+    (trap '' INT; exec allocbench run "$WORKLOADS/small.yaml" -b arena --reps 10 --drain 0 --json - \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) &
     pid=$!
     sleep 0.3
