@@ -3,6 +3,7 @@
 
 #include "record/converter.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,16 +58,25 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_family *family, 
     return status;
 }
 
+/* May we run on more than one? */
+static bool has_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
 enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err)
 {
     struct ab_converter c;
+    struct ab_trace_writer_options options = {.program = image->image.program,
+                                              .has_thread = has_cpus()};
     *report = (struct ab_convert_report){.stop = image->image.stop,
                                          .n_usable_size = image->image.n_usable_size};
     enum ab_status status = ab_converter_open(&c, ab_family_folder(family), image, report, err);
     if (status == AB_OK)
-        status = ab_trace_writer_open(to, image->image.program, &c.writer, err);
+        status = ab_trace_writer_open_with(to, &options, &c.writer, err);
     if (status == AB_OK)
         status = inherit(&c, family, err);
     if (status == AB_OK)

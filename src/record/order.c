@@ -120,11 +120,14 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 
 static inline void note_stamp(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
-    if (stamp != 0) /* those who are no calls have none */
+    c->n_done++;
+    if (stamp == lane->stamp) { /* an old one again, or none: the event is no call */
+        c->n_bare += stamp != 0;
+        return;
+    }
+    if (stamp != 0)
         c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
     c->last_stamp = stamp > c->last_stamp ? stamp : c->last_stamp;
-    c->n_done++;
-    c->n_bare += stamp != 0 && stamp == lane->stamp;
     lane->stamp = stamp;
 }
 
