@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LEAST_PLACES = 1024, HUGE_PAGE = 2 << 20 };
+enum { LEAST_PLACES = 4096, HUGE_PAGE = 2 << 20 };
 
 static void place(struct ab_address_map *m, const struct ab_held *held)
 {
