@@ -2,6 +2,7 @@
 #include "record/convert.h"
 
 #include "record/converter.h"
+#include "trace/format.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -58,11 +59,12 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_family *family, 
     return status;
 }
 
-/* May we run on more than one? */
-static bool has_cpus(void)
+/* Is there more than one block to pack, and a CPU for it beside ours? */
+static bool wants_thread(const struct ab_spool_entry *image)
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+    return image->n_events > AB_TRACE_BLOCK_EVENTS_MAX &&
+           sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
 enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
@@ -71,7 +73,7 @@ enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry 
 {
     struct ab_converter c;
     struct ab_trace_writer_options options = {.program = image->image.program,
-                                              .has_thread = has_cpus()};
+                                              .has_thread = wants_thread(image)};
     *report = (struct ab_convert_report){.stop = image->image.stop,
                                          .n_usable_size = image->image.n_usable_size};
     enum ab_status status = ab_converter_open(&c, ab_family_folder(family), image, report, err);
