@@ -18,7 +18,7 @@ struct ab_held { /* a block */
 
 struct ab_address_map {
     struct ab_held *places;
-    size_t n, mask; /* mask + 1 places, at most a quarter of them used */
+    size_t n, mask; /* mask + 1 places, at most half of them used */
 };
 
 static inline uint64_t ab_held_address(const struct ab_held *h)
@@ -77,7 +77,7 @@ static inline void ab_address_map_fill(struct ab_address_map *m, struct ab_held 
 }
 static inline bool ab_address_map_has_room(const struct ab_address_map *m)
 {
-    return m->n * 4 < m->mask;
+    return m->n * 2 < m->mask;
 }
 /* Its address must not be in the map, and not be 0. */
 static inline bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
