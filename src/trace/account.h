@@ -30,9 +30,9 @@ void ab_account_fini(struct ab_account *a);
 const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
                             struct ab_event *out, uint64_t *number);
 
-/* ---- for a caller who keeps the live blocks: who knows that a block is live, what its size was, and
- * what the threads are. `live` stays empty; no slots are given. Conversion goes through here for each
- * call, therefore inline. ---- */
+/* ---- for a caller who keeps the live blocks ----
+ * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
+ * no slots are given. Conversion goes through here for each call, therefore inline. */
 
 /* What is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,

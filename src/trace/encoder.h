@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of events on their way to what a file stores of them: columns, then zstd. That takes half of
- * what writing a trace takes; a thread of its own does it while the caller fills the next block.
+ * Blocks of events on their way to what a file stores of them: columns, then zstd. That takes half
+ * of what writing a trace takes; a thread of its own does it while the caller fills the next block.
  * What comes out is the same with the thread and without.
  */
 #ifndef AB_TRACE_ENCODER_H
@@ -23,8 +23,8 @@ struct ab_stored_block {
 
 struct ab_encoder;
 
-/* Of blocks of at most block_events events. NULL = out of memory. Where no thread can be had it does
- * without. */
+/* Of blocks of at most block_events events. NULL = out of memory. Where no thread can be had it
+ * does without. */
 struct ab_encoder *ab_encoder_new(size_t block_events, bool has_time, bool has_thread);
 /* Waits for the block that is under way. */
 void ab_encoder_free(struct ab_encoder *e);

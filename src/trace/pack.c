@@ -10,8 +10,8 @@
 
 enum { COLUMN_LEAST = 256 };
 
-/* Half the time of level 6 as it is, for files that are as large: a repetition of less than six bytes
- * saves nothing in columns of one or two bytes a value, nor does a long search or a table beyond
+/* Half the time of level 6 as it is, for files that are as large: in columns of one or two bytes a
+ * value a repetition of less than six bytes saves nothing, nor does a long search or a table beyond
  * the cache; what a program does again after a million calls only long matches find. */
 static const struct {
     ZSTD_cParameter name;
