@@ -461,6 +461,12 @@ enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab
     return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
 }
 
+void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)
+{
+    if (slot < b->cap_slots)
+        __builtin_prefetch(&b->slots[slot], 1);
+}
+
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
 {
     if (slot >= b->cap_slots || !b->slots[slot].is_live)
