@@ -178,7 +178,7 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p)
 
 /* The slots of the events to come are known, and most have not been used for long: the processor is
  * told of them in time, of the table first and of what it says later. */
-static inline void prefetch(const struct ab_trace_pusher *p, size_t i, size_t n)
+static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p, size_t i, size_t n)
 {
     if (i + 2 * PREFETCH < n && p->events[i + 2 * PREFETCH].slot < p->cap_slots)
         __builtin_prefetch(&p->slots[p->events[i + 2 * PREFETCH].slot], 1);
