@@ -6,6 +6,8 @@
  */
 #include "trace/slot_pool.h"
 
+#include "core/bits.h"
+
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
@@ -101,21 +103,30 @@ static void put_free(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uin
     pool->youngest = *top = index;
 }
 
-/* Is it one lane still? If not, its free slots go from the array into the lists; when they
- * were freed is not kept, as nobody asks it of those that their own lane freed. */
-static bool is_alone(struct ab_slot_pool *pool, uint32_t lane)
+/* The free slots of the one lane there was go from the array into the lists; when they were freed is
+ * not kept, as nobody asks it of those that their own lane freed. */
+static __attribute__((noinline)) void share(struct ab_slot_pool *pool)
 {
-    if (pool->is_shared)
-        return false;
-    if (pool->n == 0)
-        pool->only = lane;
-    if (lane == pool->only)
-        return true;
     for (uint32_t i = 0; i < pool->n_free; i++)
         put_free(pool, pool->only, 0, pool->alone[i]);
     free(pool->alone);
     pool->alone = NULL;
+    pool->only = NONE;
     pool->is_shared = true;
+}
+
+/* Is it one lane still? */
+static inline bool is_alone(struct ab_slot_pool *pool, uint32_t lane)
+{
+    if (AB_LIKELY(lane == pool->only))
+        return true;
+    if (pool->is_shared)
+        return false;
+    if (pool->n == 0) {
+        pool->only = lane;
+        return true;
+    }
+    share(pool);
     return false;
 }
 

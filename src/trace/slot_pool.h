@@ -27,7 +27,7 @@ struct ab_slot_pool {
     uint32_t n, cap;
     struct ab_pooled_slot *slots;
     uint32_t *alone; /* as long as all is one lane's: its free ones, n_free, the youngest on top */
-    uint32_t only;   /* that lane */
+    uint32_t only;   /* that lane; none of them once it is shared */
     bool is_shared;
     uint32_t n_free, n_taken;
     uint32_t oldest, youngest; /* of all that are free */

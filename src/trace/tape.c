@@ -208,21 +208,24 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
     return status;
 }
 
-/* The slot's entry, grown into being; NULL when out of memory. */
-static struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
+static __attribute__((noinline)) bool grow_slots(struct ab_tape_builder *b, uint32_t slot)
 {
-    if (slot >= b->cap_slots) {
-        size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
-        while (cap <= slot)
-            cap *= 2;
-        struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
-        b->slots = grown;
-        b->cap_slots = cap;
-    }
-    return &b->slots[slot];
+    size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
+    while (cap <= slot)
+        cap *= 2;
+    struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
+    b->slots = grown;
+    b->cap_slots = cap;
+    return true;
+}
+
+/* The slot's entry, grown into being; NULL when out of memory. */
+EACH_OP struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
+{
+    return slot < b->cap_slots || grow_slots(b, slot) ? &b->slots[slot] : NULL;
 }
 
 EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
