@@ -63,6 +63,39 @@ static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
     return count < wanted ? count : wanted;
 }
 
+/* Who is woken counts at once, so that nobody stays awake on the CPU that it is to have. */
+static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
+{
+    __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
+    long n = syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
+    if (n > 0)
+        __atomic_add_fetch(&lane->w->n_awake, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+static void wake_all_of(struct ab_lane *lane)
+{
+    struct ab_gauge *gauges[] = {&lane->published, &lane->frame};
+    for (unsigned i = 0; i < 2; i++)
+        if (__atomic_load_n(&gauges[i]->wanted, __ATOMIC_SEQ_CST) <= ab_gauge_read(gauges[i]))
+            wake(lane, gauges[i]);
+}
+
+void ab_wait_wake_all(struct ab_lane *lane)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    wake_all_of(lane);
+}
+
+/* The lane is about to sleep. Others that were let sleep on because no CPU was idle can have its. */
+static void give_cpu_away(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (__atomic_sub_fetch(&w->n_awake, 1, __ATOMIC_SEQ_CST) >= w->n_cpus)
+        return;
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        wake_all_of(&w->lanes[i]);
+}
+
 static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 {
     const struct timespec look = {.tv_nsec = AB_WAIT_LOOK_NS};
@@ -71,7 +104,7 @@ static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t c
         uint32_t wanted = ask(gauge, count);
         if (is_there(gauge, count))
             break;
-        __atomic_sub_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED);
+        give_cpu_away(lane);
         if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look) != 0)
             __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* nobody woke it */
     }
@@ -91,24 +124,6 @@ void ab_wait_for(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
     wait_asleep(lane, gauge, count);
     lane->asleep_cpu_ns += lane->is_crowded ? ab_clock_thread_cpu_ns() - cpu_ns : 0;
     lane->wait_ticks += ab_tick_end() - begun;
-}
-
-/* Who is woken counts at once, so that nobody stays awake on the CPU that it is to have. */
-static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
-{
-    __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
-    long n = syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
-    if (n > 0)
-        __atomic_add_fetch(&lane->w->n_awake, (uint32_t)n, __ATOMIC_RELAXED);
-}
-
-void ab_wait_wake_all(struct ab_lane *lane)
-{
-    struct ab_gauge *gauges[] = {&lane->published, &lane->frame};
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    for (unsigned i = 0; i < 2; i++)
-        if (__atomic_load_n(&gauges[i]->wanted, __ATOMIC_SEQ_CST) <= ab_gauge_read(gauges[i]))
-            wake(lane, gauges[i]);
 }
 
 void ab_wait_wake(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)

@@ -14,13 +14,16 @@
 #include <time.h>
 
 static struct ab_run_block *block;
+static struct ab_tape_image image;
 static struct ab_worker w;
 static struct ab_lane *lanes; /* 0 goes ahead, 1 … wait */
 static uint32_t all;
 
 static void begin(uint32_t n_lanes, uint32_t n_cpus)
 {
-    w = (struct ab_worker){.block = block, .n_cpus = n_cpus, .n_awake = n_lanes};
+    image.n_lanes = n_lanes;
+    w = (struct ab_worker){.block = block, .image = &image, .lanes = lanes, .n_cpus = n_cpus,
+                           .n_awake = n_lanes};
     all = n_lanes;
     for (uint32_t i = 0; i < 4; i++) {
         lanes[i] = (struct ab_lane){.w = &w, .index = i, .is_crowded = n_lanes > n_cpus};
@@ -174,6 +177,29 @@ static void sleepers_sleep_on_for_a_while_where_no_cpu_is_idle(void **state)
     assert_false(is_wanted(&lanes[2].turn));
 }
 
+/* It was let sleep on while all CPUs were busy; then one is not, and who kept it from it is at work
+ * without telling anything for long. */
+static void who_falls_asleep_wakes_those_that_may_go_on(void **state)
+{
+    (void)state;
+    struct waiter x, y;
+    begin(3, 2);
+    start(&x, 1, &lanes[0].published, 5, 5);
+    await_sleepers(1);
+    w.n_awake = 3; /* as if a third were at work */
+    ab_gauge_set(&lanes[0], &lanes[0].published, 5);
+    assert_true(is_wanted(&lanes[0].published));
+    w.n_awake = 1;
+    start(&y, 2, &lanes[1].published, 1, 1); /* waits for what lane 1 does then */
+    for (int i = 0; i < 5000 && is_wanted(&lanes[0].published); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_false(is_wanted(&lanes[0].published));
+    pthread_join(x.thread, NULL);
+    ab_gauge_set(&lanes[1], &lanes[1].published, 1);
+    ab_wait_wake_all(&lanes[1]);
+    pthread_join(y.thread, NULL);
+}
+
 /* Two lanes of one CPU, another one idle: nothing can be there before the other lane runs. */
 static void a_cpu_goes_at_once_to_who_is_waited_for(void **state)
 {
@@ -213,6 +239,7 @@ int main(void)
         cmocka_unit_test(each_is_woken_for_what_it_wants),
         cmocka_unit_test(two_that_wait_for_each_other_come_to_an_end),
         cmocka_unit_test(sleepers_sleep_on_for_a_while_where_no_cpu_is_idle),
+        cmocka_unit_test(who_falls_asleep_wakes_those_that_may_go_on),
         cmocka_unit_test(a_cpu_goes_at_once_to_who_is_waited_for),
     };
     block = calloc(1, sizeof *block);
