@@ -82,7 +82,7 @@ static void wake_all_of(struct ab_lane *lane)
 
 void ab_wait_wake_all(struct ab_lane *lane)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    ab_gauge_fence(&lane->published);
     wake_all_of(lane);
 }
 
