@@ -157,7 +157,7 @@ static const struct ab_option_info table[] = {
                   "or are left out with every call on them (drop)",
                   "What is read", 0, TRACE},
     [OPT_PARTIAL] = {"partial", NULL,
-                     "accept a trace without its end, as far as its blocks are whole",
+                     "accept a trace without its end, as far as its chunks are whole",
                      "What is read", 0, TRACE | REPLAY},
     [OPT_DIGEST] = {"digest", NULL, "info: tell the digest of the events", "What is read", 0,
                     TRACE},
