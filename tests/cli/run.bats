@@ -24,7 +24,7 @@ quickstart() { # OPTION…
         "gates", "claims"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
-        and has("block") and has("n") and has("overflow") and has("min") and has("max")
+        and has("round") and has("n") and has("overflow") and has("min") and has("max")
         and has("mean") and has("hdr_v2") and (.quantiles | keys | length) == 6)'
     expect_json '[.results[] | select(.op == "all")] | all(.ns_per_op > 0
         and ((.ns_per_op * .ops_per_s / 1e9 - 1) | fabs) < 1e-6)'
