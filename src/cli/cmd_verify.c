@@ -113,7 +113,7 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
 static enum ab_status check_only(const char *only, bool has_work, struct ab_err *err)
 {
     enum { GROUPS = 3 };
-    const char *names[64] = {"gates", "matrix", "work"};
+    const char *names[64] = {"required", "info", "work"};
     char word[64], shown[160];
     size_t n_names = GROUPS, n = 0, n_words = 0;
     while (n_names < 64 &&

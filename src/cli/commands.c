@@ -76,7 +76,7 @@ const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
                            "  allocbench verify glibc jemalloc ./libmine.so\n"
                            "  allocbench verify slab app.abt\n"
                            "  allocbench verify mimalloc --check alignment --seed 7\n"
-                           "  allocbench verify slab:threads=local configs/threads.yaml --check gates\n"
+                           "  allocbench verify slab:threads=local configs/threads.yaml --check required\n"
                            "\nEach check runs in a process of its own (-v tells what each proves,\n"
                            "--check runs some of them). How a back end acts where the standards\n"
                            "leave it open is told and fails nothing. A workload (.yaml) or a\n"

@@ -186,13 +186,13 @@ static const struct ab_option_info table[] = {
                   "a bound that makes the run fail (exit 1), on a phase of the workload:\n"
                   "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
                   "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
-                  "cannot be judged fails too (see configs/README.md)",
+                  "cannot be evaluated fails too (see configs/README.md)",
                   "Gates", 0, RUN | CHECK},
     [OPT_GATE_REPLAY] = {"gate", "TEXT",
                          "a bound that makes the replay fail (exit 1), such as\n"
                          "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
                          "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
-                         "cannot be judged fails too (see configs/README.md)",
+                         "cannot be evaluated fails too (see configs/README.md)",
                          "Gates", 0, REPLAY},
     [OPT_OUTPUT] = {"output", "FILE",
                     "the trace to write (default: COMMAND.abt), or a folder for it", "Output",

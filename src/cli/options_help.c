@@ -70,7 +70,7 @@ void ab_options_print_overview(FILE *to)
           "Exit codes:\n"
           "  0  ok                        3  unreadable or corrupt input\n"
           "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
-          "     not judged                   timed out or was wrong; or the system refused\n"
+          "     not evaluated                timed out or was wrong; or the system refused\n"
           "  2  bad command line or     130, 143  interrupted\n"
           "     workload\n"
           "record passes on the exit status of the command; its own failures are 125 to 127.\n",

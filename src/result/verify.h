@@ -14,8 +14,8 @@ enum ab_verify_answer {
     AB_ANSWER_NONE,    /* the check did not come to its end */
     AB_ANSWER_PASS,
     AB_ANSWER_SKIPPED, /* has nothing to check here; `text` says why */
-    AB_ANSWER_TOLD,    /* a line of the matrix: `text` is the answer, neither right nor wrong */
-    AB_ANSWER_BROKEN,  /* a line of the matrix that the back end claims, and `text` is not it */
+    AB_ANSWER_INFO,    /* `text` says how it behaves: neither right nor wrong */
+    AB_ANSWER_BROKEN,  /* informational, but the back end claims otherwise than `text` */
 };
 
 struct ab_verify_request {
@@ -27,7 +27,7 @@ struct ab_verify_request {
 struct ab_verify_report {
     uint32_t answer;
     uint32_t n_live; /* blocks live at a NULL that ended the check */
-    uint64_t work; /* of the check's unit; below its floor the check is vacuous */
+    uint64_t work; /* of the check's unit; below its floor nothing is proven */
     char text[160];
 };
 
@@ -36,11 +36,11 @@ struct ab_verify_report {
 enum ab_verify_verdict { /* names are frozen: results/README.md */
     AB_VERIFY_OK,
     AB_VERIFY_FAILED,
-    AB_VERIFY_VACUOUS, /* came to its end with less work than its floor: proves nothing, fails */
+    AB_VERIFY_NOT_PROVEN, /* it did less work than its floor: proves nothing, fails */
     AB_VERIFY_CRASHED,
     AB_VERIFY_TIMEOUT,
     AB_VERIFY_SKIPPED,
-    AB_VERIFY_TOLD,    /* a line of the matrix */
+    AB_VERIFY_INFO, /* how it behaves where the standards leave it open */
 };
 const char *ab_verify_verdict_name(enum ab_verify_verdict verdict);
 /* Is the back end wrong by it? */
@@ -48,7 +48,7 @@ bool ab_verify_verdict_fails(enum ab_verify_verdict verdict);
 
 struct ab_verify_line { /* one check of one back end */
     const char *check, *rule, *unit; /* borrowed */
-    bool is_matrix;
+    bool is_info; /* else required */
     enum ab_verify_verdict verdict;
     uint64_t work;
     char text[1024]; /* what is wrong, why it was skipped, or the answer; "" = nothing to say */
@@ -58,7 +58,7 @@ struct ab_verify_backend {
     const struct ab_backend_info *info; /* a status other than ok: it could not be verified */
     struct ab_verify_line *lines;       /* n_lines of the session, same order */
     uint32_t n_failed;                  /* lines that fail it, */
-    uint32_t n_vacuous;                 /* and those of them that only prove nothing */
+    uint32_t n_not_proven;                 /* and those of them that only prove nothing */
 };
 
 /* "conforming", "nonconforming", or "unproven": nothing is wrong, but not all was proven. */

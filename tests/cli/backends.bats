@@ -133,7 +133,7 @@ expect_refused() { # LIST REGEX
         "$OUT/result.json"
     expect_json '[.results[] | select(.backend == "plug_noresize" and .op == "all")] | length > 0' \
         "$OUT/result.json"
-    expect_json '.gates[0].verdict == "not_judged"' "$OUT/result.json"
+    expect_json '.gates[0].verdict == "not_evaluated"' "$OUT/result.json"
     grep -q 'plug_noresize (partial)' "$OUT/stdout" || fail "not shown"
     awk '/^all ops|^whole run/ {on = 1} /^$/ {on = 0} on && /plug_noresize/ {n++; if ($NF != "-") bad = 1}
          END {exit bad || n == 0}' "$OUT/stdout" || fail "it has a ratio"

@@ -121,17 +121,17 @@ EOF
     gated 1 glibc "fill/all/ns_per_op < 0.1ns"
 }
 
-@test "a percentile without enough samples is not judged, which is no pass" {
+@test "a percentile without enough samples is not evaluated, which fails" {
     gated 1 glibc "fill/alloc/p99.99 < 1s"
-    expect_gate '.verdict == "not_judged" and .value == null and (.reason | test("timed ops"))'
-    expect_line 'NOT JUDGED, which is no pass'
+    expect_gate '.verdict == "not_evaluated" and .value == null and (.reason | test("timed ops"))'
+    expect_line 'NOT EVALUATED \(fails\)'
 }
 
-@test "a back end that lacks an op is not judged: exit 1 where it was asked for" {
+@test "a back end that lacks an op is not evaluated: exit 1 where it was asked for" {
     bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "fill/all/ns_per_op < 1s" --json "$OUT/result.json"
     expect_code 1
-    expect_json '.gates | map(.verdict) == ["pass", "not_judged"]' "$OUT/result.json"
+    expect_json '.gates | map(.verdict) == ["pass", "not_evaluated"]' "$OUT/result.json"
     expect_json '.gates[1].reason | test("partial")' "$OUT/result.json"
     bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "glibc:fill/all/ns_per_op < 1s"
@@ -143,10 +143,10 @@ EOF
         --gate "glibc:fill/all/ns_per_op < 0.1ns" --gate "latecrash:fill/all/ns_per_op < 1s" \
         --json "$OUT/result.json"
     expect_code 4
-    expect_json '.gates | map(.verdict) == ["fail", "not_judged"]' "$OUT/result.json"
+    expect_json '.gates | map(.verdict) == ["fail", "not_evaluated"]' "$OUT/result.json"
 }
 
-@test "a back end that is not there: 4 where it was asked for, passed over in the default list" {
+@test "a back end that is not there: 4 where it was asked for, skipped in the default list" {
     mkdir "$OUT/lib"
     gated 4 "glibc,$OUT/lib/libnone.so" "glibc:fill/all/ns_per_op < 1s"
     bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store --gate "fill/all/ns_per_op < 1s" \
@@ -155,19 +155,19 @@ EOF
     expect_json '.gates | length == 4' "$OUT/result.json"
 }
 
-@test "a known back end that this run does not have is not judged: exit 1" {
+@test "a known back end that this run does not have is not evaluated: exit 1" {
     gated 1 glibc "arena:fill/all/ns_per_op < 1s"
-    expect_gate '.verdict == "not_judged" and .backend == null and (.reason | test("no arena"))'
+    expect_gate '.verdict == "not_evaluated" and .backend == null and (.reason | test("no arena"))'
     gated 1 glibc "glibc:fill/all/ns_per_op < 2x arena"
     gated 1 glibc "fill/all/ns_per_op < 2x glibc"
     expect_gate '.reason | test("no back end to judge")'
 }
 
-@test "a ratio to a back end that could not be measured is not judged" {
+@test "a ratio to a back end that could not be measured is not evaluated" {
     bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b "glibc,$OUT/libnone.so" \
         --gate "glibc:fill/all/ns_per_op < 2x none" --json "$OUT/result.json"
     expect_code 4
-    expect_gate '.verdict == "not_judged" and (.reason | test("none is absent"))'
+    expect_gate '.verdict == "not_evaluated" and (.reason | test("none is absent"))'
 }
 
 @test "the list goes to standard error where standard output is a document" {

@@ -116,7 +116,7 @@ static void add_tail(struct ab_text *out, const struct ab_session *s, uint32_t a
     unsigned op = 0;
     for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
-            struct ab_spread ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
+            struct ab_round_range ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
             if (ratio.n > 0 && ratio.low > 1 && ratio.median >= worst) {
                 worst = ratio.median;
                 phase = s->phases[p];
@@ -140,15 +140,15 @@ static void add_fastest_that_frees(struct ab_text *out, const struct ab_session 
         ab_text_addf(out, "; %s is the only one that frees", name_of(s, best));
         return;
     }
-    struct ab_spread lead = ab_session_speed(s, best, second, NULL);
-    if (!ab_spread_is_clear(&lead)) {
+    struct ab_round_range lead = ab_session_speed(s, best, second, NULL);
+    if (!ab_round_range_is_clear(&lead)) {
         ab_text_addf(out, "; no clear difference between %s and %s, the fastest that free",
                      name_of(s, best), name_of(s, second));
         return;
     }
     ab_text_addf(out, "; %s is the fastest that frees", name_of(s, best));
-    struct ab_spread speed = ab_session_speed(s, best, base, NULL);
-    if (best == base || !ab_spread_is_clear(&speed))
+    struct ab_round_range speed = ab_session_speed(s, best, base, NULL);
+    if (best == base || !ab_round_range_is_clear(&speed))
         return;
     ab_text_add(out, ", ");
     add_speed(out, s, best, base);
@@ -169,7 +169,7 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 }
 
 /* Why a difference that the medians show is not called one. */
-static void add_doubt(struct ab_text *out, const struct ab_spread *speed)
+static void add_doubt(struct ab_text *out, const struct ab_round_range *speed)
 {
     if (speed->n < AB_CLEAR_ROUNDS)
         ab_text_addf(out, "; %u round%s cannot tell a difference from noise, at least %u are needed",
@@ -194,9 +194,9 @@ static void add_comparison(struct ab_text *out, const struct ab_session *s)
     uint32_t base = ab_session_base(s);
     if (!takes_part(s, base) || first == base)
         base = second;
-    struct ab_spread lead = ab_session_speed(s, first, second, NULL);
-    struct ab_spread speed = ab_session_speed(s, first, base, NULL);
-    bool leads = ab_spread_is_clear(&lead), beats_base = ab_spread_is_clear(&speed);
+    struct ab_round_range lead = ab_session_speed(s, first, second, NULL);
+    struct ab_round_range speed = ab_session_speed(s, first, base, NULL);
+    bool leads = ab_round_range_is_clear(&lead), beats_base = ab_round_range_is_clear(&speed);
     if (!leads)
         add_no_lead(out, s, first, second);
     if (!leads && beats_base && base != second)

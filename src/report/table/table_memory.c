@@ -41,7 +41,7 @@ static double median(const struct view *v, uint32_t backend, const char *phase,
             strcmp(m->phase, phase) == 0)
             v->x[n++] = value;
     }
-    return n == 0 ? NAN : ab_spread_of(v->x, n).median;
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
 }
 #define MEDIAN(member, at) median(v, backend, phase, at, offsetof(struct ab_memory, member))
 
@@ -332,7 +332,7 @@ static double drained(const struct view *v, uint32_t backend, unsigned when)
         if (m->backend == backend && isfinite(m->drained_bytes[when]))
             v->x[n++] = m->drained_bytes[when];
     }
-    return n == 0 ? NAN : ab_spread_of(v->x, n).median;
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
 }
 
 /* The footprint of the first block's time line in equal stretches of the op clock; its most. */

@@ -48,7 +48,7 @@ static void answer(struct ab_trial *t, bool is_broken)
     if (has_claim(t) && is_broken)
         ab_trial_break(t, text);
     else
-        ab_trial_tell(t, text);
+        ab_trial_info(t, text);
 }
 
 static bool can_ask(struct ab_trial *t)
@@ -72,7 +72,7 @@ static void free_one(struct ab_trial *t, ab_ref ref)
     ab_target_free(t->target, t->target->heap, ref, BYTES);
 }
 
-void ab_matrix_double_free(struct ab_trial *t)
+void ab_behavior_double_free(struct ab_trial *t)
 {
     ab_ref refs[4];
     if (!can_ask(t))
@@ -83,7 +83,7 @@ void ab_matrix_double_free(struct ab_trial *t)
     answer(t, is_corrupt(t, refs, 3));
 }
 
-void ab_matrix_late_double_free(struct ab_trial *t)
+void ab_behavior_late_double_free(struct ab_trial *t)
 {
     ab_ref refs[8];
     if (!can_ask(t))
@@ -96,7 +96,7 @@ void ab_matrix_late_double_free(struct ab_trial *t)
     answer(t, is_corrupt(t, refs, 5));
 }
 
-void ab_matrix_invalid_free(struct ab_trial *t)
+void ab_behavior_invalid_free(struct ab_trial *t)
 {
     ab_ref refs[4];
     if (!can_ask(t))

@@ -152,7 +152,7 @@ static void free_foreign(struct ab_trial *t)
     ab_checker_sweep(&t->checker);
 }
 
-void ab_matrix_foreign_handle(struct ab_trial *t)
+void ab_behavior_foreign_handle(struct ab_trial *t)
 {
     uint32_t n_resolved = 0;
     if (!has_handles(t))
@@ -168,5 +168,5 @@ void ab_matrix_foreign_handle(struct ab_trial *t)
     else if (n_resolved == 0 && has_claim(t))
         free_foreign(t);
     if (t->report->answer == AB_ANSWER_NONE)
-        ab_trial_tell(t, n_resolved > 0 ? "resolves" : "refused");
+        ab_trial_info(t, n_resolved > 0 ? "resolves" : "refused");
 }

@@ -295,7 +295,7 @@ static void fork_in_handler(int signal)
     errno = kept;
 }
 
-void ab_matrix_fork_in_handler(struct ab_trial *t)
+void ab_behavior_fork_in_handler(struct ab_trial *t)
 {
     struct sigaction action = {.sa_handler = fork_in_handler}, old;
     if (!ab_target_is_malloc(t->target)) {
@@ -313,5 +313,5 @@ void ab_matrix_fork_in_handler(struct ab_trial *t)
         use_malloc(&t->target->calls, i);
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &old, NULL);
-    ab_trial_tell(t, n_hung == 0 ? "works" : "hangs");
+    ab_trial_info(t, n_hung == 0 ? "works" : "hangs");
 }
