@@ -103,9 +103,9 @@ static inline void *ab_guard_unwrap(void *block)
 
 static inline const char *ab_guard_fault_text(enum ab_guard_fault fault)
 {
-    static const char *const texts[] = {"in order", "no block of this heap",
-                                        "freed already, or never handed out",
-                                        "damaged before its begin", "written behind its end"};
+    static const char *const texts[] = {"ok", "not from this heap",
+                                        "freed already, or never allocated",
+                                        "corrupted before its start", "overflow past its end"};
     return texts[fault];
 }
 

@@ -88,13 +88,14 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
         say(line, AB_VERIFY_INFO, text);
         break;
     case AB_ANSWER_BROKEN:
-        snprintf(line->text, sizeof line->text, "claims otherwise: %s: %s", line->rule, text);
+        snprintf(line->text, sizeof line->text, "contradicts its own claim: %s: "
+                                                "%s", line->rule, text);
         line->verdict = AB_VERIFY_FAILED;
         break;
     default:
         line->verdict = line->work < floor ? AB_VERIFY_NOT_PROVEN : AB_VERIFY_OK;
         if (line->verdict == AB_VERIFY_NOT_PROVEN)
-            snprintf(line->text, sizeof line->text, "%s: %llu; a proof takes %llu",
+            snprintf(line->text, sizeof line->text, "%s: %llu; at least %llu are needed",
                      line->unit, (unsigned long long)line->work, (unsigned long long)floor);
     }
 }
@@ -148,7 +149,7 @@ static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *r
         snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
     line->verdict = line->is_info && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_NOT_PROVEN;
     snprintf(line->text, sizeof line->text,
-             "capacity: %s%.900s; with the default settings it holds", blocks, run->reason);
+             "capacity: %s%.900s; with the default settings the check passes", blocks, run->reason);
 }
 
 /* A NULL, and nothing else was wrong: it is the settings' doing when the same holds without them.
@@ -215,15 +216,15 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
 {
     static const char *const names[WORK_COUNT] = {"work", "work-lanes"};
     static const char *const rules[WORK_COUNT] = {
-        "every op of the work through the checker, in one lane",
-        "every op of the work through the checker, all lanes at once"};
+        "every op of the workload, checked, in one thread",
+        "every op of the workload, checked, all threads in parallel"};
     struct ab_outcome run;
     struct ab_run_context context = plan->context;
     struct ab_case checked = *c;
     struct ab_rng rng;
     *line = (struct ab_verify_line){.check = names[which], .rule = rules[which], .unit = "ops"};
     if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
-        say(line, AB_VERIFY_SKIPPED, "the work has one lane");
+        say(line, AB_VERIFY_SKIPPED, "the workload has one thread");
         return AB_OK;
     }
     context.verify_ops = UINT32_MAX;
@@ -238,7 +239,7 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
         judge_failure(line, &run, false);
     else if (ab_run_missing(context.tape->image->facts.kinds, run.page->report.hooks, line->text,
                             sizeof line->text))
-        add_text(line, ": those ops were left out");
+        add_text(line, ": these ops were omitted");
     status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);
     ab_outcome_fini(&run);
     return status;

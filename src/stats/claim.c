@@ -29,7 +29,7 @@ static void measure(const struct ab_session *s, const struct ab_gate *g,
         return;
     struct ab_ratio ratio = ab_metric_ratio(s, g->backend, g->other, &g->metric);
     if (ratio.range.n > 0 && ratio.median.low < ratio.median.high) {
-        snprintf(r->reason, sizeof r->reason, "below the clock's floor");
+        snprintf(r->reason, sizeof r->reason, "below the timer floor");
     } else if (ratio.range.n > 0) {
         r->measured = ratio.range.median;
         r->low = ratio.range.low;
@@ -38,7 +38,7 @@ static void measure(const struct ab_session *s, const struct ab_gate *g,
     } else {
         ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
         if (r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "no such number");
+            snprintf(r->reason, sizeof r->reason, "no such value");
     }
 }
 

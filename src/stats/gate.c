@@ -18,8 +18,8 @@ bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns)
 
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "the bound is below the clock's floor: timing nothing reads %.0f ns here; "
-             "gate %s/all/ns_per_op instead", floor_ns, gate->metric.phase);
+    snprintf(buf, cap, "the bound is below the timer floor of %.0f ns; gate %s/all/ns_per_op "
+                       "instead", floor_ns, gate->metric.phase);
 }
 
 static bool passes(const struct ab_gate *g, double value)
@@ -46,8 +46,8 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
         return;
     r->verdict = low != high ? AB_GATE_NOT_EVALUATED : low ? AB_GATE_PASS : AB_GATE_FAIL;
     if (low != high)
-        snprintf(r->reason, sizeof r->reason, "below the clock's floor, which cannot tell; gate "
-                 "%s/all/ns_per_op instead", g->metric.phase);
+        snprintf(r->reason, sizeof r->reason, "inconclusive: below the timer floor; gate "
+                                              "%s/all/ns_per_op instead", g->metric.phase);
 }
 
 /* "jemalloc is absent: not installed"; true when it can be judged. */
@@ -97,7 +97,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     if (ratio.range.n > 0)
         forgive(g, ab_metric_interval(s, m, a), ab_metric_interval(s, m, b), r);
     else if (a < 0 || b < 0)
-        snprintf(r->reason, sizeof r->reason, "numbers below 0 have no ratio");
+        snprintf(r->reason, sizeof r->reason, "no ratio of negative values");
     else
         ab_metric_why_missing(s, isnan(a) ? backend : g->other, m, true, r->reason,
                               sizeof r->reason);
@@ -141,7 +141,7 @@ static void judge(const struct ab_session *s, const struct ab_gate *g, uint32_t 
         if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
             ab_metric_why_missing(s, backend, &g->metric, false, r->reason, sizeof r->reason);
         if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "there is no such number");
+            snprintf(r->reason, sizeof r->reason, "no such value");
     }
     r->status = r->verdict == AB_GATE_PASS ? AB_OK : AB_GATE;
 }
@@ -176,7 +176,7 @@ static size_t judge_each(const struct ab_session *s, const struct ab_gate *g,
     }
     if (n == 0) {
         judge(s, g, UINT32_MAX, &r[n]);
-        snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to judge");
+        snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to evaluate");
     }
     for (size_t i = 0; i < n && n_judged == 0; i++)
         set(&r[i], AB_GATE_NOT_EVALUATED, r[i].status == AB_OK ? AB_GATE : r[i].status);

@@ -151,7 +151,7 @@ static bool read_backend(struct parser *p, struct span name, uint32_t *out, char
     if (name.n == 0)
         return fail(p, (struct span){name.s, 1}, "the name of a back end is missing");
     if (is_word(base, "null"))
-        return fail(p, name, "the null back end prices the harness; it has no gates");
+        return fail(p, name, "the null back end measures the harness; it has no gates");
     snprintf(copy, 128, "%.*s", (int)(name.n < 128 ? name.n : 127), name.s);
     for (size_t i = 0; i < scope->n_backends; i++)
         if (is_word(name, scope->backends[i])) {
@@ -259,13 +259,13 @@ static bool read_memory_stat(struct parser *p, struct span op, struct span stat)
     char phase[160], word[WORD_BYTES];
     m->memory = find_memory_field(stat);
     if (m->memory == NULL && find_field(stat) != NULL)
-        return fail(p, stat, "'%s' is no number of memory: write %s/all/%s", shown(word, stat),
+        return fail(p, stat, "'%s' is not a memory statistic: write %s/all/%s", shown(word, stat),
                     ab_text_printable(phase, sizeof phase, m->phase), shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !is_word(op, "memory") && !is_word(op, "end"))
-        return fail(p, op, "'%s' is known at the end: write %s/end/%s", shown(word, stat),
+        return fail(p, op, "'%s' is measured at the end: write %s/end/%s", shown(word, stat),
                     ab_text_printable(phase, sizeof phase, m->phase), shown(word, stat));
     if (is_drain)
         m->at = AB_AT_END;
@@ -279,7 +279,7 @@ static bool read_stat(struct parser *p, struct span op, struct span stat)
     ab_text_printable(phase, sizeof phase, m->phase);
     m->field = find_field(stat);
     if (m->field == NULL && find_memory_field(stat) != NULL)
-        return fail(p, op, "'%s' is a number of memory: write %s/memory/%s", shown(word, stat),
+        return fail(p, op, "'%s' is a memory statistic: write %s/memory/%s", shown(word, stat),
                     phase, shown(word, stat));
     if (m->field == NULL)
         return fail_stat(p, stat, false, m->op == AB_OP_ALL);
@@ -311,7 +311,7 @@ static bool read_op(struct parser *p, struct span op, struct span stat)
         add_name(&names, places[i].name);
     char word[WORD_BYTES], phase[160], list[LIST_BYTES];
     if (is_op_name(op))
-        return fail(p, op, "phase '%s' has no %s; here are: %s",
+        return fail(p, op, "phase '%s' has no %s; it has: %s",
                     ab_text_printable(phase, sizeof phase, p->gate.metric.phase), shown(word, op),
                     list_names(list, &names));
     return fail_unknown(p, op, "op", &names);
@@ -391,7 +391,7 @@ static bool read_size(struct parser *p, struct span x, double *out)
     char word[WORD_BYTES];
     const char *bad = ab_units_parse(x.s, x.n, unit_kind(unit), &number);
     if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
-        bad = "a percentage is like 5%";
+        bad = "expected a percentage such as 5%";
     if (bad != NULL)
         return fail(p, x, "'%s' cannot bound %s: %s", shown(word, x), name, bad);
     *out = is_percent ? number.value * 100 : number.value;
@@ -406,7 +406,7 @@ static bool read_factor(struct parser *p, struct span x)
     if (bad == NULL && number.value <= 0)
         bad = "must be above 0";
     if (bad != NULL)
-        return fail(p, x, "'%s' is no factor: %s", shown(word, x), bad);
+        return fail(p, x, "'%s' is not a factor: %s", shown(word, x), bad);
     p->gate.bound = number.value;
     return true;
 }
@@ -430,8 +430,8 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     if (!read_factor(p, factor))
         return false;
     if (name.n == 0)
-        return fail(p, bound, "%.*sx of what? Write a back end behind it, or 'live' for the peak "
-                    "of live bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
+        return fail(p, bound, "%.*sx of what? add a back end, or 'live' for the peak of live "
+                              "bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
     snprintf(g->unit, sizeof g->unit, "x %.*s", (int)(name.n < 120 ? name.n : 120), name.s);
     if (is_word(name, "live") && !p->is_claim) {
         bool is_by_live = strcmp(unit, "x live") == 0; /* the number is one already */
@@ -447,7 +447,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     if (!read_backend(p, name, &g->other, g->other_name))
         return false;
     if (g->backend != AB_GATE_EACH && strcmp(g->name, g->other_name) == 0)
-        return fail(p, name, "'%s' beside itself", shown(word, name));
+        return fail(p, name, "'%s' compared with itself", shown(word, name));
     return true;
 }
 
@@ -534,7 +534,7 @@ static bool read_compare(struct parser *p, struct span at)
                     at.n > 0 ? shown(word, at) : "");
     if (at.n == 0)
         return fail(p, at, "a gate is " FORM " < BOUND: one of <, <=, >, >= is missing");
-    return fail(p, at, "'%s' does not compare; one of <, <=, >, >=", shown(word, at));
+    return fail(p, at, "'%s' is not a comparison; use one of <, <=, >, >=", shown(word, at));
 }
 
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,

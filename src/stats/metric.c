@@ -9,7 +9,7 @@
 static const double no_number = NAN;
 
 #define DRAIN(i, what)                                                                   \
-    {.name = "drained_" what, .unit = "bytes", .doc = "footprint once all blocks are freed", \
+    {.name = "drained_" what, .unit = "bytes", .doc = "footprint after all blocks are freed", \
      .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i])}
 const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),

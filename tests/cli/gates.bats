@@ -106,17 +106,17 @@ fill/alloc/p999 < 2us|did you mean 'p99'
 fill/p99 < 2us|write fill/all/p99
 glbc:fill/alloc/p99 < 2us|did you mean 'glibc'
 fill/alloc/p99 < 2|a time needs a unit
-fill/memory/rss_peak < 2us|a size is like
+fill/memory/rss_peak < 2us|expected a size
 fill/alloc/p99 < +10%|baseline
 null:fill/alloc/p99 < 2us|no gates
 EOF
     expect_nothing_left
 }
 
-@test "a latency below the clock's floor is refused before the run, ns_per_op is not" {
+@test "a latency below the timer floor is refused before the run, ns_per_op is not" {
     bench run "$WORKLOADS/truth.yaml" -b glibc --gate "fill/alloc/p50 < 1ns"
     expect_code 2
-    expect_error "below the clock's floor.*gate fill/all/ns_per_op"
+    expect_error "below the timer floor.*gate fill/all/ns_per_op"
     [ ! -s "$OUT/stdout" ] || fail "something on standard output"
     gated 1 glibc "fill/all/ns_per_op < 0.1ns"
 }
@@ -160,7 +160,7 @@ EOF
     expect_gate '.verdict == "not_evaluated" and .backend == null and (.reason | test("no arena"))'
     gated 1 glibc "glibc:fill/all/ns_per_op < 2x arena"
     gated 1 glibc "fill/all/ns_per_op < 2x glibc"
-    expect_gate '.reason | test("no back end to judge")'
+    expect_gate '.reason | test("no back end to evaluate")'
 }
 
 @test "a ratio to a back end that could not be measured is not evaluated" {
@@ -199,7 +199,7 @@ EOF
     bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=2000 --rounds 2 --no-store \
         -b glibc,arena --json "$OUT/result.json"
     expect_code 0
-    expect_line '^claimed elsewhere, measured here'
+    expect_line '^published vs. measured'
     expect_json '.claims | length == 20' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "arena")] | length == 3 and all(.measured > 0
         and .low <= .measured and .measured <= .high and .n_rounds == 2)' "$OUT/result.json"

@@ -73,7 +73,7 @@ guest_works() { # NAME
 }
 
 @test "an endless loop ends at the deadline" {
-    guest_fails hang timeout 'no end within 1.00 s, last seen in op [0-9]+' --timeout 1s
+    guest_fails hang timeout 'timed out after 1.00 s, last seen in op [0-9]+' --timeout 1s
 }
 
 @test "what ignores SIGTERM is killed" {

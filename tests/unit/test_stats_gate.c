@@ -116,7 +116,7 @@ static void expect_open(struct fixture *x, const char *text, const char *why)
     expect(x, text, AB_GATE_NOT_EVALUATED, AB_GATE);
     if (strstr(x->s->gates[0].reason, why) == NULL)
         fail_msg("%s: no '%s' in: %s", text, why, x->s->gates[0].reason);
-    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "cannot tell") == 0);
+    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "inconclusive") == 0);
 }
 
 static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
@@ -218,11 +218,11 @@ static void a_ratio_that_the_clock_cannot_tell_is_not_evaluated(void **state)
 {
     struct fixture *x = *state; /* p50: arena 12, glibc 42, jemalloc 32; floor 20 */
     expect_pass(x, "arena:steady/alloc/p50 < 0.5x glibc"); /* at most 20/42 */
-    expect_open(x, "arena:steady/alloc/p50 < 0.4x glibc", "cannot tell");
+    expect_open(x, "arena:steady/alloc/p50 < 0.4x glibc", "inconclusive");
     expect_fail(x, "glibc:steady/alloc/p50 < 2x arena"); /* at least 42/20 */
-    expect_open(x, "glibc:steady/alloc/p50 < 3x arena", "cannot tell");
+    expect_open(x, "glibc:steady/alloc/p50 < 3x arena", "inconclusive");
     x->s->timer.floor_ns = 50;
-    expect_open(x, "jemalloc:steady/alloc/p50 < 1x glibc", "cannot tell");
+    expect_open(x, "jemalloc:steady/alloc/p50 < 1x glibc", "inconclusive");
     expect_pass(x, "jemalloc:steady/alloc/p50 < 1x glibc floor 51ns");
 }
 
@@ -301,7 +301,7 @@ static void null_and_the_one_compared_with_are_not_evaluated(void **state)
     assert_null(entry(x, FAKE_BROKEN));
     assert_int_equal(x->s->n_gates, FAKE_COUNT - 2);
     x->s->n_backends = 1;
-    expect_open(x, "steady/all/ns_per_op < 2x glibc", "no back end to judge");
+    expect_open(x, "steady/all/ns_per_op < 2x glibc", "no back end to evaluate");
 }
 
 static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state)

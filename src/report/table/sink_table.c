@@ -241,7 +241,7 @@ static void print_phase(struct report *r, const char *phase)
 {
     struct ab_text title = {0};
     char count[AB_CELL_BYTES];
-    ab_text_addf(&title, "%s / %s: %s ops a round, %u round%s; without a unit: ns",
+    ab_text_addf(&title, "%s / %s: %s ops per round, %u round%s; values without a unit: ns",
                  r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
                  r->s->n_rounds, r->s->n_rounds == 1 ? "" : "s");
     if (title.s != NULL)

@@ -65,7 +65,7 @@ static uint32_t count_participants(const struct ab_session *s)
 static void add_times(struct ab_text *out, const struct ab_session *s, uint32_t a, uint32_t b)
 {
     char of_a[32], of_b[32];
-    ab_text_addf(out, "whole run: %s against %s",
+    ab_text_addf(out, "whole run: %s vs. %s",
                  ab_units_time(of_a, sizeof of_a, ab_session_run_time(s, a).median),
                  ab_units_time(of_b, sizeof of_b, ab_session_run_time(s, b).median));
 }
@@ -102,7 +102,7 @@ static void add_memory(struct ab_text *out, const struct ab_session *s, uint32_t
         ab_text_addf(out, ", with %.0f %% less peak memory", (1 - ratio) * 100);
     else
         ab_text_add(out, ", at about the same peak memory");
-    ab_text_addf(out, " (%s against %s)", ab_units_bytes(peak_a, sizeof peak_a, of_a),
+    ab_text_addf(out, " (%s vs. %s)", ab_units_bytes(peak_a, sizeof peak_a, of_a),
                  ab_units_bytes(peak_b, sizeof peak_b, of_b));
     if (never_frees)
         ab_text_add(out, is_more ? " and never frees" : ", but never frees");
@@ -172,7 +172,8 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 static void add_doubt(struct ab_text *out, const struct ab_round_range *speed)
 {
     if (speed->n < AB_CLEAR_ROUNDS)
-        ab_text_addf(out, "; %u round%s cannot tell a difference from noise, at least %u are needed",
+        ab_text_addf(out, "; %u round%s cannot distinguish a difference from noise, at least %u "
+                          "are needed",
                      speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_ROUNDS);
 }
 
@@ -221,7 +222,7 @@ void ab_summary_add(struct ab_text *out, const struct ab_session *session)
     ab_format_begin(&guard);
     uint32_t n = count_participants(session);
     if (n == 0)
-        ab_text_add(out, "No back end has numbers that can be compared");
+        ab_text_add(out, "No back end has comparable results");
     else if (n == 1)
         add_alone(out, session, find_fastest(session, false, UINT32_MAX));
     else

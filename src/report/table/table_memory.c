@@ -385,7 +385,7 @@ static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
 /* Only what was measured of some back end has a column. */
 static unsigned choose_columns(const struct view *v, bool *is_shown, struct ab_table_column *columns)
 {
-    static const char *const titles[AB_DRAIN_COUNT] = {"at once", "0.1 s later", "1 s later",
+    static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
                                                        "10 s later", "after purge"};
     unsigned n = 0;
     for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
@@ -407,7 +407,7 @@ static void print_drain(struct view *v)
     struct ab_table t;
     double values[AB_SPARKLINE_MOST], most = 0;
     ab_table_init(&t, columns, n);
-    ab_table_add(&t, "left when all is freed", true);
+    ab_table_add(&t, "resident after free-all", true);
     for (uint32_t b = 0; b < v->s->n_backends; b++)
         if (has_memory(v->s, b, NULL))
             most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
@@ -438,11 +438,11 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
     print_drain(&v);
     ab_table_prose(to, style, AB_FAINT,
                    "At the peak live + internal + external + retained = peak, the resident bytes "
-                   "that the heap added. live: asked for, on resident pages. internal: the rest of "
-                   "these blocks (sizes rounded up). external: the rest of their pages (free "
-                   "neighbours, headers). retained: pages without a live block (caches, not given "
-                   "back). x live: peak by live. untouched, where there is any: asked for, but "
-                   "never resident; in no sum. mean: resident by asked for, over all ops.");
+                   "that the heap added. live: requested bytes on resident pages. internal: the "
+                   "rest of these blocks (sizes rounded up). external: the rest of their pages "
+                   "(free blocks, headers). retained: pages without a live block (caches, not "
+                   "returned). x live: peak by live. untouched (if any): requested, but never "
+                   "resident; in no sum. mean: resident by requested, over all ops.");
     print_notes(&v);
     fputc('\n', to);
     free(v.x);

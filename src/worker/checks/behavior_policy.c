@@ -17,7 +17,7 @@ static size_t hidden(size_t n)
 static bool is_malloc(struct ab_trial *t)
 {
     if (!ab_target_is_malloc(t->target))
-        ab_trial_skip(t, "a question to a malloc");
+        ab_trial_skip(t, "applies to malloc only");
     return ab_target_is_malloc(t->target);
 }
 
@@ -42,7 +42,7 @@ void ab_behavior_realloc_zero(struct ab_trial *t)
     if (!is_malloc(t))
         return;
     if (c->realloc == NULL)
-        ab_trial_skip(t, "it has no realloc");
+        ab_trial_skip(t, "no realloc");
     else
         ab_trial_info(t, c->realloc(c->malloc(64), hidden(0)) != NULL ? "block" : "NULL");
 }
@@ -53,7 +53,7 @@ static void tell_aligned(struct ab_trial *t, size_t align, size_t size)
     if (!is_malloc(t))
         return;
     if (c->aligned_alloc == NULL) {
-        ab_trial_skip(t, "it has no aligned_alloc");
+        ab_trial_skip(t, "no aligned_alloc");
         return;
     }
     uintptr_t at = (uintptr_t)c->aligned_alloc(hidden(align), hidden(size));
@@ -113,12 +113,12 @@ void ab_behavior_repeatable(struct ab_trial *t)
     const struct ab_backend *hooks = t->target->hooks;
     struct ab_heap *second = NULL;
     if (hooks == NULL || t->reopen == NULL) {
-        ab_trial_skip(t, "a question to a heap");
+        ab_trial_skip(t, "applies to heaps only");
         return;
     }
     uint64_t seed = ab_rng_next(&t->rng), one = run_steps(t, t->target->heap, seed);
     if (!t->reopen(t->checker.user, &second)) {
-        ab_trial_skip(t, "no second heap could be opened");
+        ab_trial_skip(t, "a second heap could not be opened");
         return;
     }
     bool is_same = run_steps(t, second, seed) == one;
