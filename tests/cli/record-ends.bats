@@ -76,7 +76,7 @@ ends() { # HOW CODE
     expect_code 0
     [ "$(ls "$OUT"/t*.abt | wc -l)" -eq 7 ] || fail "$(ls "$OUT")"
     expect_clean "$OUT"/t*.abt
-    ! grep -q 'left out' "$OUT/stderr" || fail "frees left out"
+    ! grep -q 'omitted' "$OUT/stderr" || fail "frees left out"
     for trace in "$OUT"/t.*.abt; do
         bench trace info --json - "$trace"
         # every second one was freed, by the child itself or before its own child began

@@ -144,7 +144,7 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     reset(NULL);
     end_state()->is_checked = 0;
     m = fold_end();
-    expect_na(m, m->live_bytes, "pages: the run before had its peak elsewhere");
+    expect_na(m, m->live_bytes, "pages: the peak moved between two runs");
     expect_na(m, m->overhead, "allocated: not asked");
     assert_true(m->footprint_bytes == 6 * MIB);
     reset(NULL);
