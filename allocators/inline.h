@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * For a program that has an allocator compiled into it and wants to run it beside called ones on
- * the very same heap: what is behind a heap that a back end opened. NULL when its settings ask for
+ * the very same heap: the allocator of a heap that a back end opened. NULL when its settings ask for
  * more than the allocator's inline functions do: several threads, guards.
  */
 #ifndef AB_ALLOCATORS_INLINE_H

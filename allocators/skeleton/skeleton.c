@@ -22,7 +22,7 @@
 
 enum { SMALLEST_LOG2 = 4, N_CLASSES = 48 - SMALLEST_LOG2 };
 
-struct free_block { /* lies inside the free block: a free list costs no memory */
+struct free_block { /* inside the free block: a free list costs no memory */
     struct free_block *next;
 };
 
