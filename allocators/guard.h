@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Canaries and poison around blocks, for a build that no sanitizer sees. Lies on top of any
+ * Canaries and poison around blocks, for a build that no sanitizer sees. Works on top of any
  * allocator: ask it for ab_guard_bytes(), hand out what ab_guard_wrap() makes of it, and look with
  * ab_guard_check() before the block goes back as what ab_guard_unwrap() returns.
  *

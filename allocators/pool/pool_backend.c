@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end: alone, as a set of shards of them, or lock-free. Its slots hold the largest
+ * The pool as a back end: alone, as shards, or lock-free. Its slots hold the largest
  * request to come, so it serves mixed sizes too: that is why it does not declare
  * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
  * the pool itself; whatever needs a lock, guards or another shard is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
+#include "allocators/pool/pool_backend.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
 

@@ -68,7 +68,7 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
                              .n_shards = n,
                              .shard_bytes = each,
                              .map_bytes = map_bytes,
-                             .first_shard = (char *)shards + head,
+                             .heaps = (char *)shards + head,
                              .free_own = o->free_own};
     int error = o->span_bytes > 0 ? reserve_spans(shards, o->span_bytes) : 0;
     if (error != 0) {
@@ -90,13 +90,13 @@ void ab_shards_close(struct ab_shards *shards)
 
 struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index)
 {
-    return (struct ab_shard *)(shards->first_shard + index * shards->shard_bytes);
+    return (struct ab_shard *)(shards->heaps + index * shards->shard_bytes);
 }
 
 static uint32_t index_of(const struct ab_shard *shard)
 {
     const struct ab_shards *shards = shard->shards;
-    return (uint32_t)((size_t)((const char *)shard - shards->first_shard) / shards->shard_bytes);
+    return (uint32_t)((size_t)((const char *)shard - shards->heaps) / shards->shard_bytes);
 }
 
 struct ab_shard *ab_shards_next(const struct ab_shard *whole, const struct ab_shard *each)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an allocator for one thread serves several: as a set of shards, each such an allocator.
+ * How an allocator for one thread serves several: as a group of shards, each such an allocator.
  *
  *   one      no lock, one thread
  *   mutex    one shard, a lock around every call
  *   sharded  several shards with a lock each; threads are dealt out over them
- *   local    a shard for each thread, without a lock, and one with a lock for all other threads.
- *            A block that another thread frees goes to the queue of its owner, some at a
+ *   local    a shard for each thread, without a lock, and one with a lock for whoever is none of
+ *            them. A block that another thread frees goes to the queue of its owner, some at a
  *            time, and the owner takes all that came before it takes new memory.
  *
  * Each shard has its own span of addresses, so a block finds its owner by a shift; blocks elsewhere
@@ -35,9 +35,9 @@ struct ab_shards_link { /* inside the freed block */
 };
 
 struct ab_shard {
-    uintptr_t own_base; /* blocks in [own_base, own_base + own_bytes) can be freed without */
-    size_t own_bytes;   /* further checks; 0: none */
-    size_t fast_max;    /* sizes from 1 to this are served without further checks; 0: none */
+    uintptr_t own_base; /* blocks in [own_base, own_base + own_bytes) may be freed without */
+    size_t own_bytes;   /* further questions; 0: nothing */
+    size_t fast_max;    /* sizes from 1 to this are served without further questions; 0: none */
     bool is_plain;      /* used by one thread only: no lock */
     bool is_guarded;    /* its blocks are between canaries */
     struct ab_shards *shards;
@@ -52,7 +52,7 @@ struct ab_shards {
     enum ab_shards_mode mode;
     uint32_t n_shards;
     size_t shard_bytes, map_bytes;
-    char *first_shard;
+    char *heaps;
     char *range; /* NULL: none was asked for */
     unsigned span_log2;
     /* Frees a block of the owner; its lock is held, if it has one. */
@@ -61,8 +61,8 @@ struct ab_shards {
 
 struct ab_shards_options {
     enum ab_shards_mode mode;
-    uint32_t lanes, shards; /* expected threads; number of shards with AB_SHARDS_SHARDED */
-    size_t shard_bytes;     /* of the struct that begins with an ab_shard */
+    uint32_t lanes, shards; /* threads to come; shards when sharded */
+    size_t shard_bytes;    /* of the struct that begins with an ab_shard */
     size_t span_bytes;      /* addresses of each shard, rounded up to a power of two; 0: none */
     void (*free_own)(struct ab_shard *owner, void *block);
 };
@@ -71,10 +71,10 @@ struct ab_shards_options {
 struct ab_shards *ab_shards_open(const struct ab_shards_options *options);
 void ab_shards_close(struct ab_shards *shards);
 
-/* The first one is for threads that have not entered. */
+/* The first one is for who has not entered. */
 struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index);
-/* Iterates over the shards that a call on `whole` concerns: all if it is the first, else itself only.
- * Returns the one after `each`, NULL at the end; begin with `whole`. */
+/* Whom a call on `whole` is about: all when it is the first, which stands for the group, else itself
+ * alone. The one after `each`, NULL at the end; begin with `whole`. */
 struct ab_shard *ab_shards_next(const struct ab_shard *whole, const struct ab_shard *each);
 char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard);
 /* The shard of a thread: what it passes from now on. NULL: more threads than lanes. */
@@ -87,10 +87,10 @@ struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *blo
 void ab_shards_free(struct ab_shard *from, struct ab_shard *owner, void *block, bool is_urgent);
 /* All that other threads have sent, or NULL. */
 struct ab_shards_link *ab_shards_take(struct ab_shard *shard);
-/* While no other thread runs: every block of all shards is dead. */
+/* While all others stand still: every block of all shards is dead. */
 void ab_shards_forget(struct ab_shard *shard);
-/* While no other thread runs: iterates over the freed blocks that have not reached their owner: those
- * sent to this shard, and those that it has not sent. NULL at the end. */
+/* While all others stand still: block by block what was freed and is not with its owner yet; of
+ * what came to this shard, and of what it has not sent. NULL at the end. */
 struct ab_shards_cursor {
     const struct ab_shards_link *next;
     uint32_t stage, n_left;

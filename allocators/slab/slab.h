@@ -111,7 +111,7 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
 /* Gives everything back to the system. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
-/* Behind the inline fast paths. */
+/* After the inline fast paths. */
 void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *class, size_t size);
 void *ab_slabs_alloc_odd(struct ab_slabs *slabs, size_t size);
 void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);

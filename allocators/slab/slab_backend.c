@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slab allocator as a back end: alone, or as a set of shards of them. The reservation is sized from the
+ * The slab allocator as a back end: alone, or as shards. The reservation is sized from the
  * facts so that it cannot run out before the system's memory does. The hot path asks one question
  * more than the allocator itself; whatever needs a lock, guards or another shard is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
 #include "allocators/shards/shards.h"
+#include "allocators/slab/slab_backend.h"
 
 struct ab_heap {
     struct ab_shard shard;

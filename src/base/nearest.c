@@ -2,7 +2,7 @@
  *
  * The nearest right spelling, without malloc and stdio: the worker corrects spellings too.
  */
-#include "core/text.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -54,7 +54,7 @@ struct slab {
     uint32_t lane, n_cells; /* never changed once it is in the table */
 };
 
-struct lane_shards {
+struct lane_group {
     int mutant;
     char *region;
     struct ab_heap *lanes;
@@ -64,7 +64,7 @@ struct lane_shards {
 };
 
 struct ab_heap { /* a lane; the first is what open gives */
-    struct lane_shards *shards;
+    struct lane_group *shards;
     uint32_t index;
     pthread_mutex_t lock; /* of free and last */
     struct cell *free, *last;
@@ -83,7 +83,7 @@ static void unlock_lane(struct ab_heap *lane)
         pthread_mutex_unlock(&lane->lock);
 }
 
-static void count_live(struct lane_shards *shards, uint64_t n)
+static void count_live(struct lane_group *shards, uint64_t n)
 {
     if (shards->mutant == PLAIN_COUNTER)
         shards->n_live += n;
@@ -137,7 +137,7 @@ static void cut_slab(struct ab_heap *lane, char *begin)
 
 static void add_slab(struct ab_heap *lane)
 {
-    struct lane_shards *shards = lane->shards;
+    struct lane_group *shards = lane->shards;
     uint32_t at = __atomic_fetch_add(&shards->n_slabs, 1, __ATOMIC_RELAXED);
     struct slab *slab = at < SLABS ? malloc(sizeof *slab) : NULL;
     if (slab == NULL)
@@ -150,12 +150,12 @@ static void add_slab(struct ab_heap *lane)
         __atomic_store_n(&shards->slabs[at], slab, __ATOMIC_RELEASE);
 }
 
-static struct slab *slab_at(struct lane_shards *shards, size_t i)
+static struct slab *slab_at(struct lane_group *shards, size_t i)
 {
     return __atomic_load_n(&shards->slabs[i], __ATOMIC_ACQUIRE);
 }
 
-static struct ab_heap *owner_of(struct lane_shards *shards, const void *block)
+static struct ab_heap *owner_of(struct lane_group *shards, const void *block)
 {
     size_t i = (size_t)((const char *)block - shards->region) / SLAB_BYTES;
     return &shards->lanes[slab_at(shards, i)->lane];
@@ -165,7 +165,7 @@ static struct ab_heap *owner_of(struct lane_shards *shards, const void *block)
 
 static void lane_close(struct ab_heap *heap)
 {
-    struct lane_shards *shards = heap->shards;
+    struct lane_group *shards = heap->shards;
     for (size_t i = 0; i < SLABS; i++)
         free(shards->slabs[i]);
     AB_MARK_DEFINED(shards->region, SLABS * SLAB_BYTES);
@@ -176,7 +176,7 @@ static void lane_close(struct ab_heap *heap)
 
 static int lane_open(const struct ab_open_args *args, struct ab_heap **out)
 {
-    struct lane_shards *shards = calloc(1, sizeof *shards);
+    struct lane_group *shards = calloc(1, sizeof *shards);
     struct ab_heap *lanes = calloc(LANES, sizeof *lanes);
     char *region = mmap(NULL, SLABS * SLAB_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -271,7 +271,7 @@ static ab_ref lane_resize(struct ab_heap *lane, ab_ref ref, size_t old_size, siz
 
 static void reset_lane(struct ab_heap *lane)
 {
-    struct lane_shards *shards = lane->shards;
+    struct lane_group *shards = lane->shards;
     bool is_locked = shards->mutant != RESET_WITHOUT_LOCK;
     if (is_locked)
         lock_lane(lane);
@@ -295,7 +295,7 @@ static void reset_lane(struct ab_heap *lane)
 /* Others may allocate meanwhile, nothing else. */
 static void lane_reset(struct ab_heap *heap)
 {
-    struct lane_shards *shards = heap->shards;
+    struct lane_group *shards = heap->shards;
     uint32_t n_lanes = shards->mutant == LANE_TOO_MANY ? LANES + 1 : LANES;
     for (uint32_t i = 0; i < n_lanes; i++)
         reset_lane(&shards->lanes[i]);
@@ -304,7 +304,7 @@ static void lane_reset(struct ab_heap *heap)
 
 static int lane_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    struct lane_shards *shards = heap->shards;
+    struct lane_group *shards = heap->shards;
     uint64_t n_cells = 0, n_live = __atomic_load_n(&shards->n_live, __ATOMIC_RELAXED);
     for (size_t i = 0; i < SLABS; i++) {
         const struct slab *slab = slab_at(shards, i);

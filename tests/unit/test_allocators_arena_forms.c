@@ -8,6 +8,7 @@
 #include "allocators/builtin.h"
 #include "backend/params.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -284,7 +285,7 @@ static void the_interface_gives_back_the_very_block_that_it_got(void **state)
 
 static const struct ab_backend *variant(const char *params)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     const struct ab_backend *b = ab_builtin_find("arena");
     assert_int_equal(ab_params_parse(b, params, values, NULL), AB_OK);
     return ab_backend_variant(b, values);
@@ -297,7 +298,7 @@ static void the_threads_setting_says_what_it_can_do(void **state)
     assert_null(variant("threads=mutex")->thread_enter);
     assert_int_equal(variant("threads=none")->traits & AB_TRAIT_THREAD_SAFE, 0);
     assert_non_null(variant("threads=local")->thread_enter);
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     struct ab_facts facts = {.total_bytes = MIB, .lanes = 2};
     struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
     assert_int_equal(ab_params_parse(variant(""), "threads=none", values, NULL), AB_OK);
@@ -376,5 +377,6 @@ int main(void)
         cmocka_unit_test(the_threads_setting_says_what_it_can_do),
         cmocka_unit_test(each_lane_has_an_arena_of_its_own_and_the_heap_counts_them_all),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests_name("arena_forms", tests, NULL, NULL);
 }

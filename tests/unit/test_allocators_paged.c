@@ -9,6 +9,7 @@
 #include "backend/params.h"
 #include "base/rng.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -572,7 +573,7 @@ static void the_interface_gives_the_last_block_back(void **state)
 
 static const struct ab_backend *form(const char *params)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     const struct ab_backend *b = ab_builtin_find("paged");
     assert_int_equal(ab_params_parse(b, params, values, NULL), AB_OK);
     return ab_backend_variant(b, values);
@@ -648,5 +649,6 @@ int main(void)
         cmocka_unit_test(random_work_on_each_form_never_mixes_blocks),
         cmocka_unit_test(several_lanes_share_either_form),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests_name("paged", tests, NULL, NULL);
 }

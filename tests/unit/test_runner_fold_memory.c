@@ -4,6 +4,7 @@
  * however false, does harm.
  */
 #include "base/rng.h"
+#include "runner/fold/fold.h"
 #include "runner/fold/fold_memory.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
@@ -145,7 +146,7 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     end_state()->is_checked = 0;
     m = fold_end();
     expect_na(m, m->live_bytes, "pages: the peak moved between two runs");
-    expect_na(m, m->overhead, "allocated: not asked");
+    expect_na(m, m->overhead, "allocated: not measured");
     assert_true(m->footprint_bytes == 6 * MIB);
     reset(NULL);
     end_state()->footprint_bytes = end_state()->exact_bytes = 15 * 4096;

@@ -6,6 +6,7 @@
  */
 #include "cli/commands.h"
 #include "cli/record/launch.h"
+#include "cli/record/spool_texts.h"
 #include "cli/record/spool_traces.h"
 #include "core/text.h"
 #include "base/units.h"
@@ -35,8 +36,8 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     if (!l->takes_children && has_become_another(l, t->main))
         fprintf(stderr, "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
-                        "removed, or the program is static, setuid or uses another C library. The "
-                        "trace contains %s only; record %s itself\n",
+                        "removed, or the program is static, setuid, uses another C library or "
+                        "another root. The trace contains %s only; record %s itself\n",
                 launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
     else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
         fprintf(stderr, "allocbench: child processes of %s allocated more than it did and were not "

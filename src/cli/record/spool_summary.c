@@ -9,8 +9,10 @@
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
 #include "base/clock.h"
+#include "cli/record/spool_texts.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "record/starts.h"
 
 #include <stdlib.h>
@@ -221,7 +223,7 @@ static void print_unseen_program(const struct ab_unseen *u)
     if (stop != NULL)
         reason = stop;
     else if (!ab_launch_find(u->path, path, sizeof path))
-        reason = "not found: deleted since, or started from another folder";
+        reason = "not found: deleted since, or started from another folder or root";
     else if (ab_launch_check(path, &why) != AB_OK)
         reason = why.text;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",

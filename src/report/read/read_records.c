@@ -183,7 +183,7 @@ static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *rec
     if (result->tail_n == 0)
         ab_json_fail(j, &o, "has no ops: must be null");
     struct ab_json_node list = ab_json_array(j, &o, "worst");
-    size_t n = ab_json_count(j, &list, AB_RESULT_WORST_MAX);
+    size_t n = ab_json_count(j, &list, AB_WORST_MAX);
     for (size_t i = 0; i < n; i++) {
         struct ab_json_node op = ab_json_item_object(j, &list, i);
         struct ab_worst_op *worst = &result->worst[result->n_worst++];
@@ -265,4 +265,34 @@ void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *do
     }
     s->cap_results = s->n_results;
     check_unique(r, &list);
+}
+
+void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes)
+{
+    if (r->json.status != AB_OK || n == 0)
+        return NULL;
+    void *p = calloc(n, bytes);
+    if (p == NULL)
+        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
+    return p;
+}
+
+uint32_t ab_stored_backend_named(struct ab_stored_reader *r, const struct ab_json_node *at,
+                                 const char *name)
+{
+    char shown[160];
+    for (uint32_t i = 0; i < r->session->n_backends; i++)
+        if (strcmp(r->session->backends[i].name, name) == 0)
+            return i;
+    ab_json_fail(&r->json, at, "\"%s\" is not among the back ends",
+                 ab_text_printable(shown, sizeof shown, name));
+    return 0;
+}
+
+uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           const char *key)
+{
+    struct ab_json_node at = {.parent = o, .key = key};
+    const char *name = ab_json_text(&r->json, o, key);
+    return r->json.status == AB_OK ? ab_stored_backend_named(r, &at, name) : 0;
 }

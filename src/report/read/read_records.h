@@ -18,6 +18,9 @@ struct ab_stored_reader {
 
 /* calloc of n records for a list; NULL after an error, and for none. */
 void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes);
+/* The back end of this name, for what is at `at`; 0 after an error. */
+uint32_t ab_stored_backend_named(struct ab_stored_reader *r, const struct ab_json_node *at,
+                                 const char *name);
 /* The back end that o[key] names; 0 after an error. */
 uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
                            const char *key);
@@ -32,7 +35,5 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
 /* Each fills one list of the session from the document. */
 void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer);
 void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *document);
-void ab_stored_depth(struct ab_stored_reader *r, const struct ab_json_node *document);
-void ab_stored_memory(struct ab_stored_reader *r, const struct ab_json_node *document);
 
 #endif

@@ -3,6 +3,7 @@
  * The gates, one line each: its text, the back end, the value, and the place of a gate that did not
  * pass. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
+#include "core/units_show.h"
 #include "report/sink.h"
 
 #include "core/text.h"
