@@ -47,7 +47,7 @@ struct ab_trace_pusher {
     uint64_t n_events;
     struct ab_event *events; /* AB_TRACE_BATCH */
 };
-#define AB_TRACE_BATCH 4096
+#define AB_TRACE_BATCH 512
 
 /* Close it also when this fails. The phase is for the caller to begin. */
 enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
@@ -57,5 +57,23 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p);
 /* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end. */
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err);
+
+/* The whole file as one tape with the one measured phase "replay". */
+struct ab_trace_tape_options {
+    enum ab_touch touch; /* default AB_TOUCH_PAGE */
+    uint32_t touch_bytes;
+    uint32_t n_lanes;    /* threads share that many; 0 = as many as are alive at once, up to
+                            AB_LANES_MAX */
+    bool is_partial;     /* as of struct ab_trace_options */
+    bool has_window;     /* else AB_WINDOW_AUTO */
+    uint32_t window;
+    /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
+     * known. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+};
+enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
+                                struct ab_tape *out, struct ab_trace_info *info,
+                                struct ab_err *err);
 
 #endif

@@ -113,6 +113,19 @@ ends() { # HOW CODE
     expect_nothing_left
 }
 
+@test "a spool becomes the same trace on one CPU as on several" {
+    need taskset
+    bench record --no-convert -o "$OUT/s" -- "$GUESTS/prog_threads" 100000 3
+    expect_code 0
+    bench trace recover "$OUT/s" -o "$OUT/t.abt"
+    expect_code 0
+    [ "$(events "$OUT/t.abt")" -gt 200000 ] || fail "$(events "$OUT/t.abt") events" # several blocks
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+    taskset -c "$cpu" allocbench trace recover -q "$OUT/s" -o "$OUT/one.abt" 3>&-
+    cmp "$OUT/t.abt" "$OUT/one.abt"
+    expect_clean "$OUT/one.abt"
+}
+
 @test "a spool that is kept has the command's name unless it is given one, and replaces nothing" {
     bench record -q --no-convert -- "$LIFE" status 100
     expect_code 42
