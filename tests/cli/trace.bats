@@ -46,7 +46,7 @@ expect_golden() { # NAME
     expect_json '.freed_blocks == ([.lifetimes[].blocks_by_events] | add)'
     expect_json '.freed_blocks == ([.lifetimes[].blocks_by_bytes] | add)'
     expect_json '([.live_curve[].bytes] | max) == .live_peak_bytes'
-    expect_json '([.live_curve[].rounds] | max) == .live_peak_blocks'
+    expect_json '([.live_curve[].blocks] | max) == .live_peak_blocks'
     expect_json '.live_curve[-1].event == .events - 1 and (.live_curve | length) >= 480'
     expect_json '([.by_thread[].events] | add) == .events and (.by_thread | length) == .threads'
     expect_json '.bytes_per_event == .file_bytes / .events and .remote_frees == 0'
@@ -116,7 +116,7 @@ expect_golden() { # NAME
     for live in keep drop; do
         bench trace cut "$TINY" --events 1000..2000 --live $live -o "$OUT/part.abt"
         expect_code 0
-        expect_error "$([ $live = keep ] && echo 'allocations from before' || echo 'left out')"
+        expect_error "$([ $live = keep ] && echo 'allocations from before' || echo 'omitted')"
         bench trace check "$OUT/part.abt"
         expect_code 0
         bench replay "$OUT/part.abt" -b glibc --rounds 1 --json -
@@ -292,7 +292,7 @@ expect_golden() { # NAME
     bench trace
     expect_code 2
     for case in 'ifno:did you mean info' 'chekc:did you mean check' 'exprot:did you mean export' \
-        'x:there are info, check, dump, cut, export and recover'; do
+        'x:allowed are info, check, dump, cut, export and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"
