@@ -298,7 +298,7 @@ expect_golden() { # NAME
         expect_error "${case#*:}"
     done
     bench trace info
-    expect_error 'what\?'
+    expect_error 'needs a file'
     bench trace dump "$TINY" "$TINY"
     expect_error 'takes one trace'
     bench trace dump "$TINY" --json -
