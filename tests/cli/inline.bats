@@ -72,5 +72,5 @@ Y
     expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("inlined"))'
     bench run "$ROOT/configs/threads.yaml" --rounds 1 -b inline+slab --json -
     expect_code 4
-    expect_json '.backends[0].reason | test("one lane")'
+    expect_json '.backends[0].reason | test("single-threaded")'
 }

@@ -302,7 +302,7 @@ expect_golden() { # NAME
     bench trace dump "$TINY" "$TINY"
     expect_error 'takes one trace'
     bench trace dump "$TINY" --json -
-    expect_error 'dump takes no --json'
+    expect_error 'dump does not take --json'
     bench trace cut "$TINY" --events 1..2
     expect_error 'needs -o'
     bench trace cut "$TINY" -o "$OUT/x"
