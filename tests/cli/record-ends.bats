@@ -205,7 +205,7 @@ has_rounds() {
     mkdir "$OUT/empty"
     bench trace recover "$OUT/empty" -o "$OUT/t.abt"
     expect_code 3
-    expect_error 'empty: no spool of this version'
+    expect_error 'empty: not a spool of this version'
     bench trace recover "$OUT/none" -o "$OUT/t.abt"
     expect_code 3
     expect_error 'cannot read the spool'
