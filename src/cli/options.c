@@ -83,16 +83,17 @@ enum {
 
 /* What -b takes, without its default, which differs. */
 #define BACKENDS \
-    "back ends, by name or path, comma-separated or repeated, with\n" \
-    "settings, each spelling a row of its own: slab:keep=8:spare=0,\n" \
-    "'jemalloc{MALLOC_CONF=dirty_decay_ms:0}', ./libmi.so:prefix=mi_;\n" \
-    "several variables as {A=1;B=2}; inline+slab: compiled into the loop;\n" \
-    "checked+NAME: each call is proven; fault+NAME:n=100: in each run the\n" \
-    "100th call that asks for memory (alloc, zeroed, aligned and resize\n" \
-    "counted together, over all lanes and phases) returns NULL;\n" \
-    "OWN=./lib.so: a path under a name of its own; in a path a backslash\n" \
-    "takes the next character as it is: './a\\,b.so'; see\n" \
-    "allocators/README.md\n"
+    "allocators (back ends) by name or path, comma-separated or repeated:\n" \
+    "  slab:keep=8:spare=0      parameters (allocbench list backends -v)\n" \
+    "  jemalloc{A=1;B=2}        environment variables (quote the braces)\n" \
+    "  ./libmi.so:prefix=mi_    a library whose functions have a prefix\n" \
+    "  mine=./lib.so            a path under another name; \\ quotes the next\n" \
+    "                           character of a path: './a\\,b.so'\n" \
+    "  inline+slab              compiled into the measuring loop\n" \
+    "  checked+NAME             every call is checked (not timed)\n" \
+    "  fault+NAME:n=100         the 100th allocation or resize of each run,\n" \
+    "                           over all threads and phases, returns NULL\n" \
+    "(see allocators/README.md)\n"
 
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
@@ -102,130 +103,137 @@ static const struct ab_option_info table[] = {
     [OPT_BACKEND_REPLAY] = {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
                             REPLAY},
     [OPT_BACKEND_PATH] = {"backend-path", "DIR:DIR",
-                          "where names that are neither built in nor known are looked for,\n"
-                          "as libNAME.so or NAME.so", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
-    [OPT_SET] = {"set", "NAME=VALUE", "give a param of the workload another value", "What runs",
+                          "directories searched for libNAME.so or NAME.so when a name is\n"
+                          "neither built in nor known", "What runs", 0, RUN | REPLAY | CHECK | VERIFY},
+    [OPT_SET] = {"set", "NAME=VALUE", "override a param of the workload", "What runs",
                  0, RUN | CHECK | VERIFY},
     [OPT_ONLY] = {"check", "LIST",
-                  "these checks alone, or all gates, or the matrix; the workload or trace is\n"
-                  "run in any case: work alone runs nothing else",
+                  "run these checks only, or a group: required, info; a workload or trace\n"
+                  "is always run: \"work\" runs nothing else",
                   "What runs", 0, VERIFY},
     [OPT_TOUCH] = {"touch", "HOW",
-                   "what is written to new memory: none, first(N), ends, page,\n"
-                   "line, all (default: page)",
+                   "which bytes of a new block are written: none, first(N), ends, page\n"
+                   "(one per page), line (one per cache line), all (default: page)",
                    "What runs", 0, REPLAY},
-    [OPT_ROUNDS] = {"rounds", "N", "how often every back end runs, in a new order each round (default: 8)",
+    [OPT_ROUNDS] = {"rounds", "N",
+                    "number of rounds; each runs every back end once, in random order\n"
+                    "(default: 8)",
                   "Measurement", 0, RUN | REPLAY},
     [OPT_RESUME] = {"resume", "RESULT.json",
-                    "go on with a result that was interrupted: only the rounds that are\n"
-                    "missing run; what is not said here is taken from it",
+                    "resume an interrupted run: only the missing rounds are run;\n"
+                    "unspecified options are taken from the result",
                     "Measurement", 0, RUN | REPLAY},
-    [OPT_SEED] = {"seed", "N", "seed of sizes, positions, samples and orders", "Measurement", 0,
-                  RUN | REPLAY | CHECK | VERIFY},
+    [OPT_SEED] = {"seed", "N", "seed of all random choices: sizes, positions, samples, orders",
+                  "Measurement", 0, RUN | REPLAY | CHECK | VERIFY},
     [OPT_CPUS] = {"cpus", "LIST",
-                  "pin the lanes, one CPU after the other, to a list such as 1 or 0,2-3",
+                  "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
+                  "list such as 1 or 0,2-3 (default: none)",
                   "Measurement", 0, RUN | REPLAY},
     [OPT_ORDER] = {"order", "HOW",
-                   "lanes run free, as far as the window lets them, or strict: in turns,\n"
-                   "in the exact order (for memory and debugging; no latencies)",
+                   "of several threads: free (in parallel, within --window) or strict (one\n"
+                   "at a time in the exact order: for memory and debugging, no latencies)",
                    "Measurement", 0, RUN | REPLAY},
     [OPT_WINDOW] = {"window", "N",
-                    "how many ops lanes may run ahead of the common order, at most 1048576;\n"
-                    "0: any number (default: as many as leave the live bytes within a tenth of\n"
-                    "their peak)",
+                    "how many ops a thread may run ahead of the common order, at most\n"
+                    "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
+                    "10 % of their peak)",
                     "Measurement", 0, RUN | REPLAY | CHECK},
     [OPT_THREADS] = {"threads", "N",
-                     "lanes that the recorded threads share: recorded (default: as many as were\n"
-                     "alive at once) or a number up to 256; 1 is the recorded order in one lane",
+                     "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
+                     "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
+                     "all calls run in the recorded order",
                      "What runs", 0, REPLAY},
     [OPT_BURST] = {"burst", "N",
-                   "replay in bursts of N calls, 256 to 2^30, brought into memory one after the\n"
-                   "other, while nothing is measured; 0: never (default: see --tape-mem)",
+                   "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
+                   "measured; 0: load the whole trace (default: see --tape-mem)",
                    "What runs", 0, REPLAY},
     [OPT_TAPE_MEM] = {"tape-mem", "SIZE|N%",
-                      "hold the trace in memory whole where it takes no more than this, 8 bytes\n"
-                      "a call or a little more; else in bursts as long as this allows, from a\n"
-                      "file in $TMPDIR or /var/tmp (default: 25% of the memory available)",
+                      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
+                      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
+                      "(default: 25% of available memory)",
                       "What runs", 0, REPLAY},
-    [OPT_THP] = {"thp", "HOW", "transparent huge pages of the workers: default (the system's) or never",
+    [OPT_THP] = {"thp", "HOW",
+                 "transparent huge pages of the measured process: default (the system's\n"
+                 "setting) or never",
                  "Measurement", 0, RUN | REPLAY},
     [OPT_EVENTS] = {"events", "A..B",
-                    "dump, cut, export: events A to B - 1, from 0; A.. and ..B are open",
+                    "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B",
                     "What is read", 0, TRACE},
     [OPT_LIVE] = {"live", "HOW",
-                  "cut: blocks live at A come first, as allocations (keep, the default),\n"
-                  "or are left out with every call on them (drop)",
+                  "cut: start with allocations of the blocks live at A (keep, the default)\n"
+                  "or omit these blocks and every call on them (drop)",
                   "What is read", 0, TRACE},
     [OPT_PARTIAL] = {"partial", NULL,
-                     "accept a trace without its end, as far as its chunks are whole",
+                     "accept a trace whose end is missing; read up to its last complete chunk",
                      "What is read", 0, TRACE | REPLAY},
-    [OPT_DIGEST] = {"digest", NULL, "info: tell the digest of the events", "What is read", 0,
+    [OPT_DIGEST] = {"digest", NULL, "info: print the digest of the events", "What is read", 0,
                     TRACE},
     [OPT_MEM_LIMIT] = {"mem-limit", "SIZE",
-                       "refuse or stop what needs more (default: 70 % of what is available)",
+                       "stop a back end that uses more; do not start one that would (default:\n"
+                       "70 % of available memory)",
                        "Measurement", 0, RUN | REPLAY | VERIFY},
     [OPT_TIMEOUT] = {"timeout", "TIME",
-                     "end each run after this, at least 10ms; reading the trace or workload and\n"
-                     "making a tape of it may take as long, once, else nothing is run (default:\n"
-                     "of a run from the estimated cost, of reading none)",
+                     "time limit of each run, at least 10ms, and of reading and preparing the\n"
+                     "workload or trace (default: from the estimated cost; none for reading)",
                      "Measurement", 0, RUN | REPLAY},
     [OPT_TIMEOUT_VERIFY] = {"timeout", "TIME",
-                            "end a check after this, at least 10ms (default: 5 or 10 s)",
+                            "time limit of each check, at least 10ms (default: 5 or 10 s)",
                             "Measurement", 0, VERIFY},
     [OPT_ALLOW_BROKEN] = {"allow-broken", NULL,
-                          "measure also what fails its checks; it stays out of every comparison",
+                          "also measure back ends that fail their checks; they are not compared",
                           "Measurement", 0, RUN | REPLAY},
     [OPT_ALLOW_PLUGINS] = {"allow-plugins", NULL,
-                           "load libraries that the workload itself names by path: their\n"
-                           "code is run. Paths given with -b need no leave",
+                           "allow libraries that the workload names by path (their code is run);\n"
+                           "not needed for paths given with -b",
                            "What runs", 0, RUN | CHECK},
     [OPT_DRAIN] = {"drain", "TIME",
-                   "memory pass: once all is freed, wait so long for memory to be given\n"
-                   "back, at most 10s (default: 0.1s)",
+                   "memory pass: after everything is freed, wait this long for memory to be\n"
+                   "returned to the system, at most 10s (default: 0.1s)",
                    "Measurement", 0, RUN | REPLAY},
     [OPT_GATE] = {"gate", "TEXT",
-                  "a bound that makes the run fail (exit 1), on a phase of the workload:\n"
+                  "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
                   "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
-                  "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
-                  "cannot be judged fails too (see configs/README.md)",
+                  "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
+                  "A gate that cannot be evaluated fails too (see configs/README.md)",
                   "Gates", 0, RUN | CHECK},
     [OPT_GATE_REPLAY] = {"gate", "TEXT",
-                         "a bound that makes the replay fail (exit 1), such as\n"
+                         "a bound on a measured value; the replay fails (exit 1) if it does not\n"
+                         "hold:\n"
                          "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
-                         "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated. One that\n"
-                         "cannot be judged fails too (see configs/README.md)",
+                         "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
+                         "A gate that cannot be evaluated fails too (see configs/README.md)",
                          "Gates", 0, REPLAY},
     [OPT_OUTPUT] = {"output", "FILE",
-                    "the trace to write (default: COMMAND.abt), or a folder for it", "Output",
+                    "trace to write, or a folder for it (default: COMMAND.abt)", "Output",
                     'o', RECORD},
     [OPT_OUTPUT_TRACE] = {"output", "FILE",
-                          "cut, recover: the trace to write, or (recover) a folder for it", "Output",
+                          "cut, recover: trace to write; recover: or a folder for it", "Output",
                           'o', TRACE},
     [OPT_FOLLOW] = {"follow", NULL,
-                    "record its child processes too, one trace each: app.PID.abt",
+                    "also record child processes, one trace each: app.PID.abt",
                     "What is recorded", 0, RECORD},
     [OPT_WAIT] = {"wait", NULL,
-                  "as --follow, and wait for those that outlive the command, such as daemons;\n"
-                  "SIGINT or SIGTERM ends the waiting, not them",
+                  "like --follow, and wait for processes that outlive the command, such as\n"
+                  "daemons; SIGINT or SIGTERM ends the wait, not the processes",
                   "What is recorded", 0, RECORD},
     [OPT_MAX_EVENTS] = {"max-events", "N",
-                        "stop recording after this many events of all threads together, or up\n"
-                        "to 1024 more of each; the command goes on",
+                        "stop recording after this many events of all threads (up to 1024 more\n"
+                        "per thread may be recorded); the command continues",
                         "What is recorded", 0, RECORD},
     [OPT_DURATION] = {"duration", "TIME",
-                      "stop recording after this and write the traces; the command goes on, and\n"
-                      "record waits for its end",
+                      "stop recording after this time and write the traces; the command\n"
+                      "continues, and record waits for its end",
                       "What is recorded", 0, RECORD},
     [OPT_NO_CONVERT] = {"no-convert", NULL,
-                        "keep what was recorded as it is, in the new folder that -o names (default:\n"
-                        "COMMAND.spool); allocbench trace recover makes the trace, later",
+                        "keep the raw recording (the spool) in the new folder given by -o\n"
+                        "(default: COMMAND.spool); allocbench trace recover converts it later",
                         "Output", 0, RECORD},
     [OPT_RESULTS] = {"results", "DIR",
-                     "keep the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+                     "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
                      "results/)",
                      "Output", 0, RUN | REPLAY},
-    [OPT_NO_STORE] = {"no-store", NULL, "keep no result beside what --json and --csv write", "Output",
-                      0, RUN | REPLAY},
+    [OPT_NO_STORE] = {"no-store", NULL, "do not store the result; --json, --csv and the like still write",
+                      "Output", 0, RUN | REPLAY},
     [OPT_JSON] = {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
                   RUN | REPLAY | REPORT | TRACE | LIST | VERIFY},
     [OPT_CSV] = {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0,
@@ -233,32 +241,31 @@ static const struct ab_option_info table[] = {
     [OPT_CSV_HIST] = {"csv-hist", "FILE", "write every histogram as CSV, by op and by size",
                       "Output", 0, RUN | REPLAY | REPORT},
     [OPT_CSV_TIMELINE] = {"csv-timeline", "FILE",
-                          "write memory and latency over the op clock as CSV", "Output", 0,
+                          "write memory and latency over time (in ops) as CSV", "Output", 0,
                           RUN | REPLAY | REPORT},
     [OPT_HLOG] = {"hlog", "FILE", "write the histograms as an HdrHistogram interval log", "Output",
                   0, RUN | REPLAY | REPORT},
     [OPT_HGRM] = {"hgrm", "PREFIX",
-                  "write percentile distributions for plotters: PREFIX.BACKEND.PHASE.OP.hgrm,\n"
-                  "or into PREFIX where it is a folder",
+                  "write percentile distributions for plotting:\n"
+                  "PREFIX.BACKEND.PHASE.OP.hgrm, or into PREFIX if it is a folder",
                   "Output", 0, RUN | REPLAY | REPORT},
-    [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write the curve of live memory as CSV", "Output",
+    [OPT_LIVE_CSV] = {"live-csv", "FILE", "export: write live memory over time as CSV", "Output",
                       0, TRACE},
-    [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; NO_COLOR is heeded)",
+    [OPT_COLOR] = {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)",
                    "Output", 0, RUN | REPLAY | REPORT | VERIFY},
-    [OPT_ASCII] = {"ascii", NULL, "no characters beyond ASCII", "Output", 0,
+    [OPT_ASCII] = {"ascii", NULL, "print ASCII characters only", "Output", 0,
                    RUN | REPLAY | REPORT | TRACE | VERIFY},
     [OPT_QUIET] = {"quiet", NULL,
-                   "print nothing but errors and what failed; files are written all the\n"
-                   "same",
+                   "print only errors and failures; files are still written",
                    "Output", 'q', RUN | REPLAY | VERIFY},
-    [OPT_QUIET_RECORD] = {"quiet", NULL, "print nothing but errors", "Output", 'q', RECORD},
+    [OPT_QUIET_RECORD] = {"quiet", NULL, "print only errors", "Output", 'q', RECORD},
     [OPT_QUIET_TRACE] = {"quiet", NULL, "no progress and no summary on standard error", "Output",
                          'q', TRACE},
-    [OPT_VERBOSE] = {"verbose", NULL, "latency by size and over time, the worst ops as well",
+    [OPT_VERBOSE] = {"verbose", NULL, "also print latency by size and over time, and the slowest ops",
                      "Output", 'v', RUN | REPLAY | REPORT},
-    [OPT_VERBOSE_LIST] = {"verbose", NULL, "more about each", "Output", 'v', LIST},
-    [OPT_VERBOSE_VERIFY] = {"verbose", NULL, "what each check proves", "Output", 'v', VERIFY},
-    [OPT_HELP] = {"help", NULL, "this text", "Output", 'h', ~0u},
+    [OPT_VERBOSE_LIST] = {"verbose", NULL, "print details of each", "Output", 'v', LIST},
+    [OPT_VERBOSE_VERIFY] = {"verbose", NULL, "describe each check", "Output", 'v', VERIFY},
+    [OPT_HELP] = {"help", NULL, "print this help", "Output", 'h', ~0u},
 };
 
 const struct ab_option_info *ab_options_info(size_t i)
@@ -319,7 +326,7 @@ static enum ab_status read_touch(const struct ab_option_info *info, const char *
         struct ab_number bytes;
         const char *bad = ab_units_parse(value + 6, n - 7, AB_UNIT_BYTES, &bytes);
         if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
-            bad = "between 1 and 512MiB bytes can be touched";
+            bad = "must be from 1 to 512MiB";
         if (bad != NULL)
             return bad_value(info, value, bad, err);
         o->touch = AB_TOUCH_FIRST;
@@ -327,7 +334,7 @@ static enum ab_status read_touch(const struct ab_option_info *info, const char *
         return AB_OK;
     }
     if (strncmp(value, "first", 5) == 0)
-        return bad_value(info, value, "say how many bytes, as in first(8)", err);
+        return bad_value(info, value, "give the number of bytes, as in first(8)", err);
     enum ab_status status = read_word(info, value, words, AB_ARRAY_LEN(words), &word, err);
     if (status == AB_OK)
         o->touch = (enum ab_touch)word;
@@ -343,7 +350,7 @@ static enum ab_status read_share(const struct ab_option_info *info, const char *
     const char *bad =
         ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
     if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
-        bad = "1% to 90% of the memory that is available";
+        bad = "1% to 90% of available memory";
     if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
         bad = "at least 64KiB";
     if (bad != NULL)
@@ -382,7 +389,7 @@ static enum ab_status read_cpu_list(const struct ab_option_info *info, const cha
         if (*s++ != ',')
             break;
     }
-    return bad_value(info, value, "a list of CPUs is like 1 or 0,2-3", err);
+    return bad_value(info, value, "expected a list of CPUs such as 1 or 0,2-3", err);
 }
 
 static bool add_text(const char ***list, size_t *n, const char *value)
@@ -415,13 +422,14 @@ static enum ab_status read_events(const struct ab_option_info *info, const char 
     struct ab_number first = {0}, end = {.whole = UINT64_MAX};
     const char *dots = strstr(value, ".."), *bad = NULL;
     if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
-        return bad_value(info, value, "a range of events is like 0..1000, 5k.. or ..2M", err);
+        return bad_value(info, value, "expected a range of events such as 0..1000, 5k.. or "
+                                      "..2M", err);
     if (dots > value)
         bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
     if (bad == NULL && dots[2] != 0)
         bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
     if (bad == NULL && first.whole >= end.whole)
-        bad = "the second number must be greater than the first: B itself is not in A..B";
+        bad = "the second number must be greater than the first: A..B excludes B";
     if (bad != NULL)
         return bad_value(info, value, bad, err);
     o->has_events = true;
@@ -517,7 +525,7 @@ static enum ab_status apply(enum option_id id, const char *value, struct ab_opti
     case OPT_TIMEOUT_VERIFY:
         status = read_number(info, value, AB_UNIT_TIME, 1, &n, err);
         if (status == AB_OK && n < TIMEOUT_LEAST_NS)
-            return bad_value(info, value, "at least 10ms: a process must start and end", err);
+            return bad_value(info, value, "must be at least 10ms", err);
         if (status == AB_OK)
             o->timeout_ns = n;
         return status;

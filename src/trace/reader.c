@@ -95,7 +95,7 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
     struct ab_trace_info *info = &r->account.info;
     if (!r->options.is_partial)
         return bad(r, r->offset, err,
-                   "the file ends here without its end mark; %llu events before it are whole",
+                   "the file ends here without its end mark; %llu events before it are complete",
                    (unsigned long long)info->events);
     info->is_partial = true;
     info->file_bytes = r->chunk_offset;
@@ -106,8 +106,8 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
 static enum ab_status cut_header(const struct ab_trace_reader *r, struct ab_err *err)
 {
     return bad(r, r->offset, err,
-               "the file ends here without its end mark; 0 events before it are whole: the "
-               "header is cut");
+               "the file ends here without its end mark; 0 events before it are complete: the header "
+               "is truncated");
 }
 
 static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
@@ -120,8 +120,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     if (got == 0)
         return bad(r, 0, err, "the file is empty");
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
-        return bad(r, 0, err, "no trace of allocbench (it would begin with 89 41 42 54); "
-                   "a workload is measured by allocbench run");
+        return bad(r, 0, err, "not an allocbench trace (wrong magic number); use allocbench run "
+                              "for a workload");
     if (got < AB_TRACE_HEADER_FIXED)
         return cut_header(r, err);
     uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
@@ -257,7 +257,8 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
         return bad(r, r->chunk_offset, err, "a chunk of inherited blocks of %u bytes",
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
-        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks after events, or twice");
+        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks after events, or a second "
+                                            "one");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }
@@ -313,7 +314,7 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
     if (h.kind != AB_TRACE_CHUNK_EVENTS && h.kind != AB_TRACE_CHUNK_END && !is_optional(h.kind))
         return bad(r, at + 4, err, "a chunk of unknown kind %u", h.kind);
     if (sequence != r->sequence)
-        return bad(r, at + 8, err, "chunk %u where chunk %u belongs", sequence, r->sequence);
+        return bad(r, at + 8, err, "chunk %u where chunk %u is expected", sequence, r->sequence);
     if (first != r->n_events)
         return bad(r, at + 24, err, "a chunk that begins with event %llu after %llu events",
                    (unsigned long long)first, (unsigned long long)r->n_events);
@@ -341,13 +342,13 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     size_t got;
     ab_trace_summary_encode(&r->account.info, expected);
     if (memcmp(expected, r->stored, sizeof expected) != 0)
-        return bad(r, r->chunk_offset, err, "the totals of the end mark are not those of the events");
+        return bad(r, r->chunk_offset, err, "the totals in the end mark do not match the events");
     uint64_t end = r->offset;
     enum ab_status status = take(r, &more, 1, &got, err);
     if (status != AB_OK)
         return status;
     if (got != 0)
-        return bad(r, end, err, "something follows the end mark");
+        return bad(r, end, err, "data after the end mark");
     r->account.info.file_bytes = end;
     r->is_over = true;
     return AB_OK;

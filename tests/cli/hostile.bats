@@ -73,7 +73,7 @@ guest_works() { # NAME
 }
 
 @test "an endless loop ends at the deadline" {
-    guest_fails hang timeout 'no end within 5.00 s, last seen in op [0-9]+' --timeout 5s
+    guest_fails hang timeout 'timed out after 5.00 s, last seen in op [0-9]+' --timeout 5s
 }
 
 @test "what ignores SIGTERM is killed" {
@@ -114,11 +114,11 @@ guest_works() { # NAME
 }
 
 @test "a misaligned block is found" {
-    guest_fails misaligned failed_check '^malloc\([0-9]+\) gave 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
+    guest_fails misaligned failed_check '^malloc\([0-9]+\) returned 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
 }
 
 @test "overlapping blocks are found" {
-    guest_fails overlap failed_check 'gave 0x[0-9a-f]+, within a live block: malloc\([0-9]+\) at 0x[0-9a-f]+ \(op [0-9]+\)'
+    guest_fails overlap failed_check 'returned 0x[0-9a-f]+, inside a live block: malloc\([0-9]+\) at 0x[0-9a-f]+ \(op [0-9]+\)'
 }
 
 @test "NULL is out of memory, with the op" {

@@ -73,7 +73,7 @@ static enum ab_status open_hgrm(const char *path, struct ab_outputs *out, struct
     struct ab_output trial;
     if (strcmp(path, "-") == 0)
         return ab_fail(err, AB_USAGE,
-                       "--hgrm -: there will be several files; name a folder or a prefix");
+                       "--hgrm -: several files will be written; give a folder or a prefix");
     enum ab_status status = split_hgrm(path, out, err);
     if (status == AB_OK && (status = ab_output_open_new(out->hgrm_folder, &trial, err)) == AB_OK)
         ab_output_abandon(&trial);
@@ -107,7 +107,7 @@ static enum ab_status check_name(const char *folder, const char *name, struct ab
         status = ab_fail(err, AB_USAGE, "--hgrm: '%s' is too long for a file name", name);
     else if (lstat(path, &st) == 0)
         status = ab_fail(err, AB_USAGE,
-                         "--hgrm: '%s' is there already, and nothing is replaced; name another "
+                         "--hgrm: '%s' already exists and will not be overwritten; give another "
                          "folder or prefix",
                          path);
     free(path);
@@ -168,7 +168,8 @@ static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *er
         if (!is_stdout(o, i))
             continue;
         if (first != NULL)
-            return ab_fail(err, AB_USAGE, "%s - and %s - would mix on standard output", first,
+            return ab_fail(err, AB_USAGE, "%s - and %s - cannot both write to standard "
+                                          "output", first,
                            options[i]);
         first = options[i];
     }

@@ -223,7 +223,7 @@ static const char *decode_times(struct ab_chunk_codec *c, struct ab_trace_record
         if (!c->has_begun && i == 0 && ticks != 0)
             return "a first event that is not at time 0";
         if (has_failed || ticks > INT64_MAX - c->time_us)
-            return "a time that is no number of ticks";
+            return "a time that is not a number of ticks";
         r[i].time_us = c->time_us += ticks;
     }
     return NULL;
@@ -257,7 +257,7 @@ const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_trace_record *
         decode_threads_apart(codec, records, n);
     codec->n_left -= n;
     if (codec->columns.has_failed)
-        return "a number that is none";
+        return "a malformed number";
     const char *wrong = codec->has_time ? decode_times(codec, records, n) : NULL;
     codec->has_begun = true;
     return wrong;
