@@ -4,6 +4,8 @@
  * errors, and the only one that decides how the process ends.
  */
 #include "cli/commands.h"
+#include "cli/options/options_help.h"
+#include "cli/options/options_parse.h"
 #include "cli/version.h"
 #include "core/text.h"
 #include "report/standard_output.h"

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_TERMINAL_H
 #define AB_CLI_TERMINAL_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "report/sink.h"
 
 struct ab_table_style ab_terminal_style(const struct ab_options *o);

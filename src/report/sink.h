@@ -7,11 +7,11 @@
 #define AB_REPORT_SINK_H
 
 #include "core/status.h"
+#include "report/sinks.h"
 #include "result/result.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
 /* A file being written before it has its name, or stdout for "-". `output_commit` flushes, syncs and
  * names it; `output_abandon` removes what there is. An existing regular
@@ -48,22 +48,12 @@ struct ab_table_style { /* how the terminal table may look */
     bool is_verbose; /* latency by size, the worst ops, latency over time as well */
 };
 
-/* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are
- * found by commit. JSON is built first: false = out of memory, abandon the output. */
-bool ab_sink_json(FILE *to, const struct ab_session *session);
-void ab_sink_csv(FILE *to, const struct ab_session *session);
-void ab_sink_hist(FILE *to, const struct ab_session *session);
-void ab_sink_timeline(FILE *to, const struct ab_session *session);
-/* `start` is told as the time of the measurement; 0 = not known. False as for JSON. */
-bool ab_sink_hlog(FILE *to, const struct ab_session *session, time_t start);
+/* The same as sinks.h has, for terminals. */
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
 /* The list of gates with their verdicts; published figures beside what was measured. Nothing where
  * the session has none. */
 void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
 void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
-
-/* One histogram, as a distribution by percentile. */
-void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr);
 
 /* BACKEND.PHASE.OP for logs and file names: characters that could mean something there are %XX, so
  * that no two histograms share a tag. */

@@ -81,12 +81,12 @@ static bool put_interval(FILE *to, const struct ab_session *s, const struct ab_r
 }
 
 /* Readers want intervals to ascend. */
-bool ab_sink_hlog(FILE *to, const struct ab_session *s, time_t start)
+bool ab_sink_hlog(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     bool is_whole = true;
     ab_format_begin(&guard);
-    put_head(to, start);
+    put_head(to, s->start);
     for (uint32_t b = 0; b < s->n_rounds; b++)
         for (uint32_t i = 0; i < s->n_results && is_whole; i++) {
             const struct ab_result *r = &s->results[i];

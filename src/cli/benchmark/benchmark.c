@@ -42,7 +42,7 @@ struct measurement {
 static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
 {
     enum ab_status status = ab_store_open(m->options, &m->store, err);
-    return status != AB_OK ? status : ab_outputs_open(m->options, time(NULL), &m->outputs, err);
+    return status != AB_OK ? status : ab_outputs_open(m->options, &m->outputs, err);
 }
 
 static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
@@ -129,6 +129,7 @@ static void describe_session(struct measurement *m)
     session->tape_sha256 = s->tape->sha256;
     session->settings = s->settings;
     session->seed = s->seed;
+    session->start = time(NULL);
     session->n_rounds_planned = m->options->rounds;
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;

@@ -6,7 +6,7 @@
 #ifndef AB_CLI_BENCHMARK_RESULT_STORE_H
 #define AB_CLI_BENCHMARK_RESULT_STORE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "result/result.h"
 
 #include <time.h>

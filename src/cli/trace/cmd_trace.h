@@ -6,7 +6,7 @@
 #ifndef AB_CLI_TRACE_CMD_TRACE_H
 #define AB_CLI_TRACE_CMD_TRACE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "cli/benchmark/progress.h"
 #include "report/sink.h"
 #include "trace_tools/trace_stats.h"
