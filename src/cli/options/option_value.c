@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/option_value.h"
 
+#include "base/nearest.h"
 #include "base/units.h"
 #include "core/text.h"
 

@@ -4,6 +4,7 @@
  */
 #include "cli/options/options_parse.h"
 
+#include "base/nearest.h"
 #include "base/units.h"
 #include "cli/options/option_table.h"
 #include "cli/options/option_value.h"
