@@ -24,6 +24,7 @@ struct ab_output {
     char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory`, and NULL for
                                a file without a name */
     int directory;          /* of path; kept open, so that a moved folder is still the right one */
+    bool is_draft;          /* not synced by commit: outlives this process, not the machine */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
@@ -41,6 +42,8 @@ enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, cha
 
 /* The same under just this name, which must not be taken. */
 enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err);
+/* The same in place of the file of this name, which is there until the new one is. */
+enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, struct ab_err *err);
 
 struct ab_table_style { /* how the terminal table may look */
     unsigned width;     /* columns */

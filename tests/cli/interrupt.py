@@ -65,13 +65,13 @@ def check_result(path, code):
     document = json.load(open(path))
     for error in validator.iter_errors(document) if validator else ():
         findings.append(f"{path}: {error.message}")
-    blocks = len(document["blocks"])
+    rounds = len(document["rounds"])
     alls = [r for r in document["results"] if r["op"] == "all"]
-    wanted = blocks * len(document["config"]["phases"]) * len(document["backends"])
+    wanted = rounds * len(document["config"]["phases"]) * len(document["backends"])
     if len(alls) != wanted:
-        findings.append(f"{path}: {len(alls)} results of {blocks} blocks, not {wanted}")
-    if document["complete"] != (blocks == document["config"]["blocks_planned"]):
-        findings.append(f"{path}: complete is {document['complete']} with {blocks} blocks")
+        findings.append(f"{path}: {len(alls)} results of {rounds} rounds, not {wanted}")
+    if document["complete"] != (rounds == document["config"]["rounds_planned"]):
+        findings.append(f"{path}: complete is {document['complete']} with {rounds} rounds")
     if document["complete"] != (code == 0):
         findings.append(f"complete is {document['complete']} with exit code {code}")
 

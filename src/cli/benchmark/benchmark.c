@@ -171,12 +171,30 @@ static enum ab_status name_resumed(const struct measurement *m, struct ab_err *e
     return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
 }
 
+struct watch { /* what looks on while a session runs */
+    struct ab_progress_line line;
+    struct ab_store *store;
+};
+
+static void show_progress(void *user, const struct ab_progress *p)
+{
+    ab_progress_show(&((struct watch *)user)->line, p);
+}
+
+/* The last round is stored with the verdicts, at once. */
+static void save_round(void *user, const struct ab_session *session)
+{
+    if (session->n_rounds < session->n_rounds_planned)
+        ab_store_save(((struct watch *)user)->store, session);
+}
+
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
-    struct ab_progress_line line;
+    struct watch watch = {.store = &m->store};
     struct ab_session_plan plan = {
-        .cases = m->cases, .rounds = o->rounds, .progress = ab_progress_show, .user = &line};
+        .cases = m->cases, .rounds = o->rounds, .progress = show_progress,
+        .round_done = save_round, .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -200,11 +218,11 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
         return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
-    ab_progress_begin(&line, o->is_quiet);
+    ab_progress_begin(&watch.line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
     if (status == AB_OK)
-        ab_progress_all_done(&line);
-    ab_progress_end(&line);
+        ab_progress_all_done(&watch.line);
+    ab_progress_end(&watch.line);
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
