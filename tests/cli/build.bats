@@ -64,7 +64,7 @@ expect_ours_and_the_users() {
 }
 
 compile() { # VARIABLE=VALUE…
-    run_make "$@" "$OUT/build/obj/src/core/units.o"
+    run_make "$@" "$OUT/build/obj/src/base/units.o"
 }
 
 expect_compiled() {
@@ -111,8 +111,8 @@ expect_depends() { # TARGET HEADER
     expect_depends mutants/libmutant.so tests/mutants/base.h
     expect_depends obj/tests/fuzz/fuzz_trace.o tests/fuzz/input_file.h
     expect_depends unchecked/src/trace/reader.o src/trace/reader.h
-    expect_depends recorder/src/record/preload.o src/record/preload/spool.h
-    expect_depends recorder1/src/record/half_pack.o src/record/preload/spool.h
+    expect_depends recorder/src/record/preload/preload.o src/record/preload/spool.h
+    expect_depends recorder1/src/record/preload/spool_codec.o src/record/preload/spool.h
 }
 
 @test "a release compiles no source of the worker twice" {
@@ -141,4 +141,19 @@ stub_make() {
     ! grep -q 'jobserver unavailable' "$OUT/made" || fail "the jobs do not reach it"
     run_make MAKE="$OUT/stub" test-bins-full
     [ "$(grep -c "called: -j$(nproc) " "$OUT/made")" -eq 3 ] || fail "$(cat "$OUT/made")"
+}
+
+@test "uninstall takes away all that install put there" {
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install >"$OUT/made" 2>&1
+    [ -x "$OUT/prefix/bin/allocbench" ]
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" uninstall
+    [ -z "$(find "$OUT/prefix" -type f)" ] || fail "$(find "$OUT/prefix" -type f)"
+}
+
+@test "compile_commands.json knows every source" {
+    run_make -n compile_commands.json V=1
+    for source in src/cli/main.c src/worker/main.c src/record/preload/preload.c \
+        allocators/arena/arena.c tests/support/heap_model.c tests/unit/test_base_rng.c; do
+        grep -q "'$source'" "$OUT/made" || fail "$source is missing"
+    done
 }
