@@ -47,7 +47,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: \
+$(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 sources = $(sort $(shell find $(1) -name '*.c'))

@@ -6,7 +6,7 @@
 #define AB_CLI_TERMINAL_H
 
 #include "cli/options/options.h"
-#include "report/sink.h"
+#include "report/table/style.h"
 
 struct ab_table_style ab_terminal_style(const struct ab_options *o);
 

@@ -2,7 +2,7 @@
  *
  * Output files that appear whole or not at all; how they are made is temporary.h's business.
  */
-#include "report/sink.h"
+#include "report/output.h"
 
 #include "report/standard_output.h"
 #include "report/temporary.h"

@@ -3,7 +3,8 @@
  * The interval log, against a golden file that Java has rewritten byte for byte (make interop does
  * the same with a real run), and the names in it.
  */
-#include "report/sink.h"
+#include "report/sinks/sink_tag.h"
+#include "report/sinks/sinks.h"
 #include "support/cmocka.h"
 #include "support/report_locale.h"
 #include "support/report_session.h"

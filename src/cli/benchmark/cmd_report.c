@@ -6,6 +6,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/terminal.h"
 #include "report/read/read_result.h"
+#include "report/table/sink_table.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/benchmark/outputs.h"
 
+#include "report/sinks/sink_tag.h"
 #include "stats/aggregate.h"
 
 #include <stdlib.h>

@@ -7,7 +7,8 @@
 #define AB_CLI_BENCHMARK_OUTPUTS_H
 
 #include "cli/options/options.h"
-#include "report/sink.h"
+#include "report/output.h"
+#include "report/sinks/sinks.h"
 
 struct ab_histogram_files { /* of a sink that writes one file for each histogram */
     char *folder; /* NULL = not asked for */

@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 #include "core/text.h"
-#include "report/sink.h"
+#include "report/output.h"
+#include "report/sinks/sinks.h"
 
 #include <ctype.h>
 #include <errno.h>

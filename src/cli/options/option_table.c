@@ -2,7 +2,7 @@
  *
  * The rows of the table of options: what an option is called, what it says of itself, which
  * commands know it, where its value goes and what it may be. Those that write a result come from
- * report/sinks.def.
+ * report/sinks/sinks.def.
  */
 #include "cli/options/option_table.h"
 
@@ -194,7 +194,7 @@ static const struct ab_option_info table[] = {
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
-#include "report/sinks.def"
+#include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
     {"json", "FILE", "write the result as JSON; - is standard output",

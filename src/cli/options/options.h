@@ -7,7 +7,7 @@
 #define AB_CLI_OPTIONS_OPTIONS_H
 
 #include "core/status.h"
-#include "report/sinks.h"
+#include "report/sinks/sinks.h"
 #include "tape/op.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "cli/options/options.h"
 #include "record/convert.h"
 #include "record/family.h"
-#include "report/sink.h"
+#include "report/output.h"
 
 enum ab_spool_outcome {
     AB_SPOOL_WHOLE,  /* all that the process did, or all that was asked for */

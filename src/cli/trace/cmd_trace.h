@@ -8,7 +8,7 @@
 
 #include "cli/options/options.h"
 #include "cli/trace/trace_watch.h"
-#include "report/sink.h"
+#include "report/table/style.h"
 #include "trace_tools/trace_stats.h"
 
 #include <jansson.h>

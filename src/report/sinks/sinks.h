@@ -16,7 +16,7 @@
 enum ab_sink_id {
 #define AB_SINK(id, ...) AB_SINK_##id,
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
-#include "report/sinks.def"
+#include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
     AB_SINK_COUNT
@@ -35,7 +35,7 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
     bool function(FILE *to, const struct ab_session *session);
 #define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
     void function(FILE *to, const struct ab_hdr *hdr);
-#include "report/sinks.def"
+#include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
 

@@ -3,7 +3,7 @@
  * What changes over the op clock, as CSV in long form: the memory time lines and the latency
  * windows, one row a number.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "report/csv.h"
 #include "report/format.h"

@@ -3,7 +3,7 @@
  * CSV in long form: one row a number, so that a new number is no new column. The numbers of a
  * memory record have the place where it was taken in the column `op`.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
 #include "report/csv.h"

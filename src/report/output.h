@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sink turns a session into one kind of output. Outputs are opened before anything is measured,
- * so that a bad path fails at once; files appear by rename only when they are whole.
+ * Files that are written. They are opened before anything is measured, so that a bad path fails at
+ * once, and appear by rename only when they are whole.
  */
-#ifndef AB_REPORT_SINK_H
-#define AB_REPORT_SINK_H
+#ifndef AB_REPORT_OUTPUT_H
+#define AB_REPORT_OUTPUT_H
 
 #include "core/status.h"
-#include "report/sinks.h"
-#include "result/result.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,24 +42,5 @@ enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, cha
 enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err);
 /* The same in place of the file of this name, which is there until the new one is. */
 enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, struct ab_err *err);
-
-struct ab_table_style { /* how the terminal table may look */
-    unsigned width;     /* columns */
-    bool color, utf8;
-    bool is_verbose; /* latency by size, the worst ops, latency over time as well */
-};
-
-/* The same as sinks.h has, for terminals. */
-void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
-/* The list of gates with their verdicts; published figures beside what was measured. Nothing where
- * the session has none. */
-void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
-void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
-
-/* BACKEND.PHASE.OP for logs and file names: characters that could mean something there are %XX, so
- * that no two histograms share a tag. */
-enum { AB_TAG_BYTES = 1024 };
-const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
-                        unsigned op);
 
 #endif

@@ -3,7 +3,7 @@
  * Every histogram as CSV, one row a counter that is not empty: what a plot of percentiles or a
  * merge in another tool needs, without a decoder of V2.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "report/csv.h"
 #include "report/format.h"
