@@ -10,6 +10,14 @@
 
 enum { HELP_COLUMN = 27 };
 
+const char ab_options_exit_codes[] =
+    "  0  ok                        3  unreadable or corrupt input\n"
+    "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+    "     not judged                   timed out or was wrong; or the system refused\n"
+    "  2  bad command line or     130, 143  interrupted\n"
+    "     workload\n"
+    "record passes on the exit status of the command; its own failures are 125 to 127.\n";
+
 /* Columns on the screen: bytes that begin a character. */
 static int columns(const char *text)
 {
@@ -73,12 +81,6 @@ void ab_options_print_overview(FILE *to)
                 ab_commands[i].summary);
     fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
           "this build is.\n\n"
-          "Exit codes:\n"
-          "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
-          "     not judged                   timed out or was wrong; or the system refused\n"
-          "  2  bad command line or     130, 143  interrupted\n"
-          "     workload\n"
-          "record passes on the exit status of the command; its own failures are 125 to 127.\n",
-          to);
+          "Exit codes:\n", to);
+    fputs(ab_options_exit_codes, to);
 }

@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+/* Lines, indented. */
+extern const char ab_options_exit_codes[];
+
 void ab_options_print_help(FILE *to, enum ab_command_id command);
 /* The whole tool: commands, examples, exit codes. */
 void ab_options_print_overview(FILE *to);
