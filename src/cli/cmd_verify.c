@@ -20,6 +20,7 @@
 #include "runner/run_checks.h"
 #include "trace/format.h"
 #include "trace/reader.h"
+#include "trace_tools/to_tape.h"
 
 #include <fcntl.h>
 #include <limits.h>
