@@ -60,7 +60,7 @@ static enum ab_status open_histograms(const struct ab_sink *sink, const char *pa
     struct ab_output trial;
     if (strcmp(path, "-") == 0)
         return ab_fail(err, AB_USAGE,
-                       "--%s -: there will be several files; name a folder or a prefix",
+                       "--%s -: several files will be written; give a folder or a prefix",
                        sink->option);
     enum ab_status status = split_path(path, out, err);
     if (status == AB_OK && (status = ab_output_open_new(out->folder, &trial, err)) == AB_OK)
@@ -98,7 +98,7 @@ static enum ab_status check_name(const struct ab_sink *sink, const char *folder,
                          name);
     else if (lstat(path, &st) == 0)
         status = ab_fail(err, AB_USAGE,
-                         "--%s: '%s' is there already, and nothing is replaced; name another "
+                         "--%s: '%s' already exists and will not be overwritten; give another "
                          "folder or prefix",
                          sink->option, path);
     free(path);
@@ -175,7 +175,7 @@ static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *er
         if (!is_stdout(o, i))
             continue;
         if (first != NULL)
-            return ab_fail(err, AB_USAGE, "--%s - and --%s - would mix on standard output", first,
+            return ab_fail(err, AB_USAGE, "--%s - and --%s - cannot both write to standard output", first,
                            ab_sinks[i].option);
         first = ab_sinks[i].option;
     }

@@ -48,7 +48,7 @@ enum ab_status ab_option_touch(const char *name, const char *value, struct ab_op
         struct ab_number bytes;
         const char *bad = ab_units_parse(value + 6, n - 7, AB_UNIT_BYTES, &bytes);
         if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
-            bad = "between 1 and 512MiB bytes can be touched";
+            bad = "must be from 1 to 512MiB";
         if (bad != NULL)
             return ab_option_bad_value(name, value, bad, err);
         o->touch = AB_TOUCH_FIRST;
@@ -56,7 +56,7 @@ enum ab_status ab_option_touch(const char *name, const char *value, struct ab_op
         return AB_OK;
     }
     if (strncmp(value, "first", 5) == 0)
-        return ab_option_bad_value(name, value, "say how many bytes, as in first(8)", err);
+        return ab_option_bad_value(name, value, "give the number of bytes, as in first(8)", err);
     enum ab_status status = ab_option_word(name, value, ab_option_touches, &word, err);
     if (status == AB_OK)
         o->touch = (enum ab_touch)word;
@@ -72,7 +72,7 @@ enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab
     const char *bad =
         ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
     if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
-        bad = "1% to 90% of the memory that is available";
+        bad = "1% to 90% of available memory";
     if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
         bad = "at least 64KiB";
     if (bad != NULL)
@@ -111,7 +111,7 @@ enum ab_status ab_option_cpus(const char *name, const char *value, struct ab_opt
         if (*s++ != ',')
             break;
     }
-    return ab_option_bad_value(name, value, "a list of CPUs is like 1 or 0,2-3", err);
+    return ab_option_bad_value(name, value, "expected a list of CPUs such as 1 or 0,2-3", err);
 }
 
 /* A..B, A.. or ..B: at least one event. */
@@ -121,13 +121,13 @@ enum ab_status ab_option_events(const char *name, const char *value, struct ab_o
     struct ab_number first = {0}, end = {.whole = UINT64_MAX};
     const char *dots = strstr(value, ".."), *bad = NULL;
     if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
-        return ab_option_bad_value(name, value, "a range of events is like 0..1000, 5k.. or ..2M", err);
+        return ab_option_bad_value(name, value, "expected a range of events such as 0..1000, 5k.. or ..2M", err);
     if (dots > value)
         bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
     if (bad == NULL && dots[2] != 0)
         bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
     if (bad == NULL && first.whole >= end.whole)
-        bad = "the second number must be greater than the first: B itself is not in A..B";
+        bad = "the second number must be greater than the first: A..B excludes B";
     if (bad != NULL)
         return ab_option_bad_value(name, value, bad, err);
     o->has_events = true;

@@ -13,7 +13,7 @@ enum { HELP_COLUMN = 27 };
 const char ab_options_exit_codes[] =
     "  0  ok                        3  unreadable or corrupt input\n"
     "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
-    "     not judged                   timed out or was wrong; or the system refused\n"
+    "     not evaluated                timed out or failed a check; or a system error\n"
     "  2  bad command line or     130, 143  interrupted\n"
     "     workload\n"
     "record passes on the exit status of the command; its own failures are 125 to 127.\n";
@@ -79,8 +79,9 @@ void ab_options_print_overview(FILE *to)
         fprintf(to, "  %-8s %s%*s  %s\n", ab_commands[i].name, ab_commands[i].synopsis,
                 widest - columns(ab_commands[i].synopsis), "",
                 ab_commands[i].summary);
-    fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
-          "this build is.\n\n"
+    fputs("\n"
+          "Run allocbench COMMAND --help for its options, allocbench --version for this build.\n"
+          "\n"
           "Exit codes:\n", to);
     fputs(ab_options_exit_codes, to);
 }
