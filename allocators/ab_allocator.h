@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One interface for every allocator, so that a data structure need not know where its memory comes
- * from: two functions and what they are called with. Self-contained. `free` is told the size,
- * which spares allocators a header per block; one that frees all at once ignores it.
+ * from: two functions and what they are called with. Self-contained. `free` gets the size,
+ * which spares allocators a header per block; one that frees everything together ignores it.
  *
  * The macros give typed memory, aligned as the type asks: NULL when there is none, or when n is too
  * large. What AB_NEW gave goes back by AB_DELETE with the same type, an array with the same n.

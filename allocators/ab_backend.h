@@ -17,11 +17,11 @@
  *     is freed, resized, or its heap is reset, released or closed. Without `resolve` a ref is the
  *     address, aligned to 16 bytes, or to the largest power of two ≤ size for smaller blocks.
  *   - Hooks print nothing, start no process, install no signal handler and never exit.
- *   - Called from several threads at once only with AB_TRAIT_THREAD_SAFE, or per heap when
+ *   - Called concurrently from several threads only with AB_TRAIT_THREAD_SAFE, or per heap when
  *     `thread_enter` gives each thread its own.
  *
  * Frozen: a change of meaning or order needs a new ABI number; new hooks go at the end and are
- * recognised by `size`: those behind AB_BACKEND_SIZE_MIN need not be there.
+ * recognised by `size`: those after AB_BACKEND_SIZE_MIN need not be there.
  */
 #ifndef AB_BACKEND_H
 #define AB_BACKEND_H
@@ -37,7 +37,7 @@ typedef uintptr_t ab_ref; /* an address, or a handle that `resolve` turns into o
 struct ab_heap; /* private to each back end */
 
 enum ab_trait { /* what a NULL hook cannot say */
-    AB_TRAIT_THREAD_SAFE = 1u << 0, /* one heap serves several threads at once */
+    AB_TRAIT_THREAD_SAFE = 1u << 0, /* one heap serves concurrent threads */
     AB_TRAIT_FIXED_SIZE = 1u << 1,  /* serves one block size, facts.largest_bytes */
     AB_TRAIT_MOVES = 1u << 2,       /* blocks may move; only refs are stable */
     AB_TRAIT_REMOTE_FREE = 1u << 3, /* a block may be freed by another thread than its own */
@@ -82,7 +82,7 @@ enum ab_op_kind { /* the ops of a back end, as named in results: bits of ab_fact
     AB_OP_RESIZE,
     AB_OP_FREE,
     AB_OP_RESET,
-    AB_OP_ACCESS, /* no hook: the first byte of a block is read or written, behind `resolve` */
+    AB_OP_ACCESS, /* no hook: the first byte of a block is read or written, after `resolve` */
     AB_OP_KIND_COUNT
 };
 
@@ -125,7 +125,7 @@ struct ab_backend {
      * new_size is never 0, ref never 0. */
     ab_ref (*resize)(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size);
     size_t (*usable_size)(struct ab_heap *heap, ab_ref ref);
-    void (*reset)(struct ab_heap *heap); /* all blocks die at once */
+    void (*reset)(struct ab_heap *heap); /* all blocks die together */
     uint64_t (*mark)(struct ab_heap *heap);
     void (*release)(struct ab_heap *heap, uint64_t mark); /* all blocks younger than mark die */
     void (*purge)(struct ab_heap *heap); /* return unused memory to the system now */
@@ -135,7 +135,7 @@ struct ab_backend {
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
 
-    /* -- behind AB_BACKEND_SIZE_MIN -- */
+    /* -- after AB_BACKEND_SIZE_MIN -- */
 
     /* The table that serves these settings, where they change traits or which hooks there are: of
      * the same name and params, never NULL. NULL hook: this table, whatever the settings. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What AddressSanitizer and Valgrind know of an allocator's memory. They see one large mapping,
- * all of it valid, so an allocator tells them itself which bytes belong to a block. Compiled out
+ * all of it valid, so an allocator reports to them which bytes belong to a block. Compiled out
  * unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
  * AB_MARKS is 1. No function is called and no argument evaluated otherwise. Self-contained: copy it
  * along with each allocator.

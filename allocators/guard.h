@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Canaries and poison around blocks, for a build that no sanitizer sees. Lies on top of any
+ * Canaries and poison around blocks, for a build that no sanitizer sees. Works on top of any
  * allocator: ask it for ab_guard_bytes(), hand out what ab_guard_wrap() makes of it, and look with
  * ab_guard_check() before the block goes back as what ab_guard_unwrap() returns.
  *
  *   raw … | size, lead | 0xDEADBEEFCAFEBABE | block: 0xCD, freed 0xDD | 0xFEEDFACEDEADC0DE
  *
- * The word before the block says that it was freed as long as nobody else got the memory, so a
+ * The word before the block says that it was freed as long as the memory was not reused, so a
  * second free shows. The allocator may keep a link in the first 8 bytes of what is free. Whoever
  * finds a fault ends the process: what is damaged cannot be trusted any more.
  */
@@ -103,9 +103,9 @@ static inline void *ab_guard_unwrap(void *block)
 
 static inline const char *ab_guard_fault_text(enum ab_guard_fault fault)
 {
-    static const char *const texts[] = {"in order", "no block of this heap",
-                                        "freed already, or never handed out",
-                                        "damaged before its begin", "written behind its end"};
+    static const char *const texts[] = {"ok", "not from this heap",
+                                        "freed already, or never allocated",
+                                        "corrupted before its start", "overflow past its end"};
     return texts[fault];
 }
 
@@ -116,7 +116,7 @@ static inline size_t ab_guard_put(char *line, size_t n, const char *text)
     return n;
 }
 
-/* "NAME: 0x00007f0123456780: written behind its end" on the standard error, then SIGABRT. Neither
+/* "NAME: 0x00007f0123456780: overflow past its end" on the standard error, then SIGABRT. Neither
  * stdio nor malloc: they may be what is broken. */
 __attribute__((noreturn, noinline, unused)) static void
 ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
@@ -134,7 +134,7 @@ ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
 
 /* ---- under a whole allocator ---- */
 
-/* What lies below; heap is what its functions take. */
+/* The allocator below; heap is what its functions take. */
 struct ab_guard_below {
     const char *name;
     void *(*alloc)(void *heap, size_t align, size_t size, bool is_zeroed);

@@ -25,7 +25,7 @@ static const char *const ab_lane_lock_choices[] = {"auto", "mutex", NULL};
 /* The entry of the table of parameters. */
 #define AB_LANE_LOCK_PARAM \
     {.name = "threads", \
-     .help = "auto = a mutex when there are several lanes, mutex = always", \
+     .help = "auto = a mutex with more than one lane, mutex = always", \
      .type = AB_PARAM_CHOICE, \
      .max = 1, \
      .choices = ab_lane_lock_choices}

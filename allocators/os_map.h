@@ -51,7 +51,7 @@ static inline void *ab_os_map(size_t bytes, size_t align, int prot)
 /* A huge page of x86-64, and of aarch64 with pages of 4 KiB. */
 #define AB_OS_HUGE_BYTES ((size_t)2 << 20)
 
-/* Nothing of it is known to a sanitizer any more: the next mapping may lie there. */
+/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
 static inline void ab_os_unmap(void *p, size_t bytes)
 {
     AB_MARK_DEFINED(p, bytes);

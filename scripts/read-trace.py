@@ -167,16 +167,16 @@ class Trace:
     def read_header(self):
         data = self.data
         if data[:8] != b"\x89ABT\r\n\x1a\n":
-            self.refuse("no trace")
+            self.refuse("not an allocbench trace")
         if len(data) < 32:
-            self.refuse("the header is cut")
+            self.refuse("the header is truncated")
         version, n_header, flags, n, zero = struct.unpack_from("<IIQII", data, 8)
         if version != 1:
             self.refuse("version %d" % version)
         if n > 255 or n_header != 40 + n or flags > 1 or zero != 0:
             self.refuse("header fields")
         if len(data) < n_header:
-            self.refuse("the header is cut")
+            self.refuse("the header is truncated")
         if xxh64(data[:32 + n]) != struct.unpack_from("<Q", data, 32 + n)[0]:
             self.refuse("the checksum of the header")
         self.program, self.has_time, self.at = data[32:32 + n], flags == 1, n_header
@@ -212,7 +212,7 @@ class Trace:
         if kind != 2:
             return True
         if struct.unpack("<15Q", stored) != tuple(self.totals.values()):
-            self.refuse("the totals of the end mark")
+            self.refuse("the totals in the end mark")
         return None
 
     def decode(self, columns, n):
@@ -324,7 +324,7 @@ class Trace:
                 self.refuse("no end mark; %d calls before it are whole" % self.totals["events"])
             self.is_partial = True
         elif self.at != len(self.data):
-            self.refuse("something follows the end mark")
+            self.refuse("data after the end mark")
 
 
 def main(arguments):

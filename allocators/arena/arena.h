@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A virtual-memory arena: a large range of addresses is reserved without access, pages are
- * committed as the bump pointer crosses them, everything dies at once by moving the pointer back.
+ * committed as the bump pointer crosses them, everything dies together by moving the pointer back.
  * Or the same over a buffer of the caller's. Usable on its own: copy arena.h, arena.c and
  * ab_debug.h. One thread at a time; each thread may have its own (`static _Thread_local`).
  *
@@ -10,7 +10,7 @@
  *
  * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
  * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use.
- * -DAB_WITH_CHECKS fills new blocks with 0xCD and dead ones with 0xDD, leaves a gap behind each
+ * -DAB_WITH_CHECKS fills new blocks with 0xCD and dead ones with 0xDD, leaves a gap after each
  * block for those two to watch, and traps on an arena that was never opened or is closed.
  */
 #ifndef AB_ALLOCATORS_ARENA_H
@@ -39,7 +39,7 @@ struct ab_arena {
     char *base, *end;  /* the reservation */
     char *dirty;       /* highest `next` there was when it last went down: zero from here on */
     size_t step_bytes; /* commit at least this much; 0 = growing steps */
-    size_t keep_bytes; /* stay committed behind `next` when it goes down */
+    size_t keep_bytes; /* stay committed after `next` when it goes down */
     size_t page_bytes; /* 0: a caller's buffer */
     uint64_t n_os_calls;
     uint32_t magic;
@@ -52,7 +52,7 @@ struct ab_arena_options {
      * steps of this size. One page is the textbook's form; 2 MiB and more begin at a multiple of
      * it, for huge pages. */
     size_t step_bytes;
-    /* Threshold: a reset or restore leaves at most this much committed behind the pointer and
+    /* Threshold: a reset or restore leaves at most this much committed after the pointer and
      * returns the rest to the system. 0 = all stays, no system call. */
     size_t keep_bytes;
     bool huge;     /* ask for huge pages; steps of at least 2 MiB */
@@ -83,9 +83,9 @@ void *ab_arena_resize(struct ab_arena *arena, void *block, size_t old_size, size
  * arena (its blocks are dead already) is ignored. */
 size_t ab_arena_save(const struct ab_arena *arena);
 void ab_arena_restore(struct ab_arena *arena, size_t mark);
-/* Returns the pages behind the last block to the system; they stay committed. */
+/* Returns the pages after the last block to the system; they stay committed. */
 void ab_arena_purge(struct ab_arena *arena);
-/* Leaves at most keep_bytes committed behind the last block. */
+/* Leaves at most keep_bytes committed after the last block. */
 void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
 /* All blocks die and all memory goes back to the system; the addresses stay, to be used again. */
 void ab_arena_release(struct ab_arena *arena);
@@ -96,7 +96,7 @@ void ab_arena_release(struct ab_arena *arena);
 #define AB_ARENA_ARRAY(arena, type, n) \
     ((type *)ab_arena_alloc_array((arena), _Alignof(type), (n), sizeof(type)))
 
-/* The statement or block behind it is a scope: what it allocates dies at its end, also when it is
+/* The statement or block after it is a scope: what it allocates dies at its end, also when it is
  * left by return or goto. It is a loop of one round, so that break and continue leave the scope and
  * not a loop around it. longjmp ends no scope: restore a save point then. Scopes nest.
  *     AB_ARENA_SCOPE(&arena) { char *text = ab_arena_alloc(&arena, 100); … } */
@@ -173,7 +173,7 @@ static inline void ab_arena_reset(struct ab_arena *a)
 }
 
 /* For a loop that allocates much: the cursor is a local of the loop's, so the compiler keeps it in
- * registers, which an arena behind a pointer does not allow. Nothing else may use the arena until
+ * registers, which an arena accessed through a pointer does not allow. Nothing else may use the arena until
  * the cursor was given back. */
 struct ab_arena_cursor {
     char *next, *limit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena behind the interface of ab_allocator.h. Best with one arena for each group of things
+ * The arena with the interface of ab_allocator.h. Best with one arena for each group of things
  * that die together. Counts what was asked for, which the arena itself does not: its `used`
  * includes padding.
  */

@@ -42,7 +42,8 @@ static const char *const thread_choices[] = {"auto", "mutex", "none", "local", N
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "addresses to reserve; 0 = all that the work asks for in total",
+                       .help = "address space to reserve; 0 = all that the workload requests in "
+                               "total",
                        .type = AB_PARAM_BYTES,
                        .max = LARGEST_RESERVE},
     [PARAM_COMMIT] = {.name = "commit",
@@ -50,20 +51,20 @@ static const struct ab_param params[PARAM_COUNT] = {
                       .type = AB_PARAM_BYTES,
                       .max = (uint64_t)1 << 40},
     [PARAM_KEEP] = {.name = "keep",
-                    .help = "a reset leaves at most this much committed; 0 = all of it",
+                    .help = "keep at most this much committed at a reset; 0 = all of it",
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_HUGE] = {.name = "huge",
-                    .help = "ask for huge pages, committed 2 MiB at a time or in larger steps",
+                    .help = "request huge pages, committed 2 MiB at a time or in larger steps",
                     .type = AB_PARAM_BOOL,
                     .max = 1},
     [PARAM_POPULATE] = {.name = "populate",
-                        .help = "fault pages in when they are committed, not when first touched",
+                        .help = "populate pages when they are committed, not at the first touch",
                         .type = AB_PARAM_BOOL,
                         .max = 1},
     [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex when there are several lanes, mutex = always, "
-                               "local = an arena for each lane, none = one lane only",
+                       .help = "auto = a mutex with more than one lane, mutex = always, local = "
+                               "one arena per lane, none = no locking, one lane only",
                        .type = AB_PARAM_CHOICE,
                        .max = THREADS_LOCAL,
                        .choices = thread_choices},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slots are carved one behind the other until the list of freed ones has something to give; an
+ * Slots are carved one after the other until the list of freed ones has something to give; an
  * arena that runs empty forgets the list and carves from the start again, as a flush does. A word
  * keeps its version through all of that, and every new life of a slot raises it: that is why the
  * old handles need no visit.

@@ -6,8 +6,8 @@
  * is made. Usable on its own: copy handle.h, handle.c, ../os_map.h and ../ab_debug.h. One thread at
  * a time; only get may run beside insertions and removals of other values.
  *
- * One word a slot tells all: its version in the high half; in the low half that it is live, that it
- * is retired, or which free slot comes next. The words lie in an array of their own, so that
+ * One word per slot has its whole state: its version in the high half; in the low half that it is live, that it
+ * is retired, or which free slot comes next. The words are in an array of their own, so that
  * neither a stale handle nor the search for a free slot touches a value. A slot whose versions are
  * used up is retired and never used again, for a version that came back would revive old handles.
  */
@@ -53,7 +53,7 @@ struct ab_handle_options {
     size_t align;         /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
     uint64_t capacity;    /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
     uint32_t version_max; /* values a slot holds in its life; 0 = as many as there are versions */
-    uint32_t version_base; /* versions begin behind it, < AB_HANDLE_BASE_END. Arenas with bases that
+    uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END. Arenas with bases that
                               differ find each other's handles stale, until a slot has held as many
                               values as the bases are apart */
 };
@@ -74,7 +74,7 @@ int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out
 void ab_handle_flush(struct ab_handle_arena *arena);
 
 /* Live values one after the other, in the order of their slots: begin with a zeroed handle.
- * False behind the last; *handle is untouched then. The current value may be removed meanwhile;
+ * False after the last; *handle is untouched then. The current value may be removed meanwhile;
  * whether one that is inserted meanwhile will be met is open. */
 bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handle);
 
@@ -90,7 +90,7 @@ static inline void ab_handle_set_word(struct ab_handle_arena *arena, uint32_t in
     __atomic_store_n(&arena->words[index], (uint64_t)version << 32 | low, __ATOMIC_RELAXED);
 }
 
-/* Atomic, because another thread may just be carving. A slot behind n_carved may still be marked
+/* Atomic, because another thread may just be carving. A slot past n_carved may still be marked
  * live from before a flush; it is unmarked before it is carved again. */
 static inline bool ab_handle_is_live(const struct ab_handle_arena *arena, struct ab_handle handle)
 {

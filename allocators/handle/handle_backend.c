@@ -23,8 +23,8 @@ enum { PARAM_CAPACITY, PARAM_SLOT, PARAM_VERSIONS, PARAM_THREADS, PARAM_COUNT };
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_CAPACITY] = {.name = "capacity",
-                        .help = "values at most, one more fails; 0 = as many as the work has live "
-                                "at once (several lanes: as they could have)",
+                        .help = "maximum number of live values; 0 = the peak of the workload (with "
+                                "several lanes: the highest possible)",
                         .type = AB_PARAM_COUNT,
                         .max = AB_HANDLE_CAPACITY_MAX},
     [PARAM_SLOT] = {.name = "slot",
@@ -32,8 +32,8 @@ static const struct ab_param params[PARAM_COUNT] = {
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_VERSIONS] = {.name = "versions",
-                        .help = "values a slot holds in its life before it is retired; 0 = all "
-                                "there are, 2^31 at least",
+                        .help = "reuses of a slot before it is retired; 0 = the most possible, at "
+                                "least 2^31",
                         .type = AB_PARAM_COUNT,
                         .max = UINT32_MAX},
     [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
@@ -223,8 +223,8 @@ static const struct ab_backend *handle_variant(const uint64_t *values);
         .abi = AB_BACKEND_ABI, \
         .size = sizeof(struct ab_backend), \
         .name = "handle", \
-        .summary = "fixed number of equal slots, named by index and version; stale handles are " \
-                   "found", \
+        .summary = "fixed number of equal slots addressed by index and version; detects stale " \
+                   "handles", \
         .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE | AB_TRAIT_DETECTS_MISUSE | \
                   (more_traits), \
         .params = params, \

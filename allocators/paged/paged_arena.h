@@ -4,9 +4,9 @@
  * and `clear` gives back all but the first. The last block allocated can be given back (`pop`).
  *
  * A growing vector is what it is good at. The last block of a page grows in place, and where the
- * page is full the page itself does, within the pool. Only where another block of the pool lies
- * behind it the vector moves, into a page that holds twice as much; a page that held nothing else
- * goes back to the pool at once. So a vector that grows to n bytes in small steps moves O(log n)
+ * page is full the page itself does, within the pool. Only where another block of the pool follows
+ * it the vector moves, into a page that holds twice as much; a page that held nothing else
+ * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log n)
  * times at most, and holds 2n at most once it has moved.
  *
  * Usable on its own: copy paged_*.[ch], ab_debug.h, ab_allocator.h and os_map.h. One thread at a
@@ -116,7 +116,7 @@ static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
     return ab_paged_born(a, block, size);
 }
 
-/* ---- behind the interface of ab_allocator.h: free is a pop ---- */
+/* ---- with the interface of ab_allocator.h: free is a pop ---- */
 
 static inline void *ab_paged_client_alloc(size_t size, void *context)
 {

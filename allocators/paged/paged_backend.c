@@ -26,21 +26,22 @@ static const char *const thread_choices[] = {"auto", "mutex", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_FORM] = {.name = "form",
-                    .help = "arena = bump through blocks of the pool, free gives back the last "
-                            "block only; pool = the pool itself, first fit",
+                    .help = "arena = bump allocation in chunks of the pool, only the last block "
+                            "can be freed; pool = the pool itself, first fit",
                     .type = AB_PARAM_CHOICE,
                     .max = FORM_POOL,
                     .choices = form_choices},
     [PARAM_POOL] = {.name = "pool",
-                    .help = "size of the pool, beyond it requests fail; 0 = what the work needs",
+                    .help = "size of the pool, requests beyond it fail; 0 = what the workload "
+                            "needs",
                     .type = AB_PARAM_BYTES,
                     .max = LARGEST_POOL},
     [PARAM_BLOCK] = {.name = "block",
-                     .help = "what an arena takes from the pool at a time; 0 = 64 KiB",
+                     .help = "size of the chunks that an arena takes from the pool; 0 = 64 KiB",
                      .type = AB_PARAM_BYTES,
                      .max = (uint64_t)1 << 30},
     [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex when there are several lanes, mutex = always",
+                       .help = "auto = a mutex with more than one lane, mutex = always",
                        .type = AB_PARAM_CHOICE,
                        .max = AB_THREADS_MUTEX,
                        .choices = thread_choices},

@@ -7,7 +7,7 @@
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
- * number: a free of what is no live block is refused. The first word behind a dead block's header
+ * number: a free of what is no live block is refused. The first word after a dead block's header
  * and its gap hold the links of the list.
  *
  * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena.
@@ -59,7 +59,7 @@ void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsign
 /* align must be a power of two; NULL else. */
 void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
                                   unsigned tag);
-/* In place where the block behind is free and large enough, else a copy. NULL leaves the block as
+/* In place where the next block is free and large enough, else a copy. NULL leaves the block as
  * it was. */
 void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size);
 /* The same without the copy: false, and the block as it was, where it would take one. */

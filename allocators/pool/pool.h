@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool of equal slots. The free list lies inside the free slots; slots that were never used are
- * carved one behind the other, so nothing is touched before it is needed, and a pool that runs
+ * A pool of equal slots. The free list is inside the free slots; slots that were never used are
+ * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: copy pool.h, pool.c, ../os_map.h
  * and ../ab_debug.h. One thread at a time; pool_lockfree.h and ../shards are for more.
@@ -29,13 +29,13 @@
 
 enum { AB_POOL_CHUNKS_MAX = 56 }; /* each as large as all before: more than there are addresses */
 
-struct ab_pool_slot { /* lies inside the free slot */
+struct ab_pool_slot { /* inside the free slot */
     struct ab_pool_slot *next;
 };
 
 struct ab_pool_chunk {
     char *base, *end; /* whole slots */
-    char *dirty;      /* zero from here on: nothing behind was handed out since it was mapped */
+    char *dirty;      /* zero from here on: nothing after it was handed out since it was mapped */
     size_t map_bytes;
 };
 
@@ -43,11 +43,11 @@ struct ab_pool {
     struct ab_pool_slot *free; /* freed last, served first */
     char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
     /* Bytes carved, those of earlier chunks too, are next - origin: carving a slot is a step of
-     * `next` and no more, nobody counts the live ones. */
+     * `next` and no more, the live ones are not counted. */
     uintptr_t origin;
     size_t free_bytes;
     size_t slot_bytes, stride; /* what a block may use; from slot to slot */
-    uint32_t n_chunks, current; /* chunks behind the current one are empty */
+    uint32_t n_chunks, current; /* chunks after the current one are empty */
     bool grows, huge;
     size_t align; /* of every slot */
     uint64_t n_os_calls;
@@ -83,7 +83,7 @@ void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size);
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size);
 /* All slots are free, the pages stay. O(1). */
 void ab_pool_reset(struct ab_pool *pool);
-/* Gives back: chunks behind the current one, pages behind the last slot that was handed out, and
+/* Gives back: chunks after the current one, pages after the last slot that was handed out, and
  * whole pages inside free slots, if slots are that large. */
 void ab_pool_purge(struct ab_pool *pool);
 
@@ -96,7 +96,7 @@ size_t ab_pool_used(const struct ab_pool *pool);
 /* Slots that are handed out. */
 size_t ab_pool_live(const struct ab_pool *pool);
 
-/* The links of free slots, which nobody else may touch. */
+/* The links of free slots, which must not be touched elsewhere. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
 {
     AB_MARK_DEFINED(slot, sizeof *slot);
@@ -138,7 +138,7 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
 }
 
 /* For a loop that allocates much from slots that were never used: the cursor is a local of the
- * loop's, so the compiler keeps it in registers, which a pool behind a pointer does not allow.
+ * loop's, so the compiler keeps it in registers, which a pool accessed through a pointer does not allow.
  * Nothing else may use the pool until the cursor was given back. */
 struct ab_pool_cursor {
     char *next, *limit;

@@ -48,39 +48,39 @@ static const char *const thread_modes[] = {"auto",    "mutex",    "none", "local
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a slot, larger requests fail; 0 = the largest request, and a "
-                            "little more where slots would crowd into few cache sets",
+                    .help = "size of a slot, larger requests fail; 0 = the largest request, plus "
+                            "padding where slots would share few cache sets",
                     .type = AB_PARAM_BYTES,
                     .max = (uint64_t)1 << 40},
     [PARAM_SLOTS] = {.name = "slots",
-                     .help = "slots to begin with, of each pool; 0 = 64 KiB of them, or with "
-                             "grow=off as many as the work has live at once",
+                     .help = "initial slots of each pool; 0 = 64 KiB of them, or with grow=off the "
+                             "peak of live blocks of the workload",
                      .type = AB_PARAM_COUNT,
                      .max = (uint64_t)1 << 40},
     [PARAM_GROW] = {.name = "grow",
-                    .help = "take more memory when all slots are used; off = fail",
+                    .help = "map more memory when all slots are used; off = requests fail",
                     .type = AB_PARAM_BOOL,
                     .def = 1,
                     .max = 1},
     [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex when there are several lanes, none = one lane only, "
-                               "local = a pool for each lane, remote frees queued, sharded = "
-                               "several pools with a mutex each, lockfree = one pool, atomics",
+                       .help = "auto = a mutex with more than one lane, none = no locking, one "
+                               "lane only, local = one pool per lane, remote frees queued, sharded "
+                               "= several pools with a mutex each, lockfree = one pool, atomics",
                        .type = AB_PARAM_CHOICE,
                        .max = THREADS_LOCKFREE,
                        .choices = thread_modes},
     [PARAM_SHARDS] = {.name = "shards",
-                      .help = "pools with threads=sharded; 0 = as many as lanes",
+                      .help = "number of pools with threads=sharded; 0 = one per lane",
                       .type = AB_PARAM_COUNT,
                       .max = 1024},
     [PARAM_DEBUG] = {.name = "debug",
-                     .help = "canaries and poison; a damaged, foreign or freed block ends the "
-                             "process at its free",
+                     .help = "canaries and poison; freeing a corrupted, foreign or freed block "
+                             "aborts the process",
                      .type = AB_PARAM_BOOL,
                      .max = 1},
     [PARAM_HUGE] = {.name = "huge",
-                    .help = "ask for huge pages, in chunks of whole ones: fewer misses of the TLB, "
-                            "up to 2 MiB more memory",
+                    .help = "request huge pages, in chunks of whole ones: fewer TLB misses, up to "
+                            "2 MiB more memory",
                     .type = AB_PARAM_BOOL,
                     .max = 1},
 };
@@ -468,7 +468,7 @@ const struct ab_backend ab_pool_backend = {
     .abi = AB_BACKEND_ABI,
     .size = sizeof(struct ab_backend),
     .name = "pool",
-    .summary = "equal slots as large as the largest request, free list inside the free slots",
+    .summary = "equal slots of the largest request, free list inside the free slots",
     .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
     .params = params,
     .n_params = PARAM_COUNT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool of equal slots for any number of threads without a lock: nobody waits for a thread that
+ * The pool of equal slots for any number of threads without a lock: no thread waits for one that
  * was put to sleep. One range of addresses; slots that were never used are carved by an atomic
- * step, freed ones lie in a stack whose head is one word of 64 bits: where the top slot lies in
+ * step, freed ones are in a stack whose head is one word of 64 bits: where the top slot is in
  * units of 16 bytes (40 bits) and a number that every pop raises (24 bits), so that a head which
  * was A, then B, then A again is not taken for the old one (ABA). One word rather than a pair of
  * them: it needs no 128-bit compare-and-swap, which not every processor has.
@@ -18,7 +18,7 @@
  *
  * Usable on its own: copy pool_lockfree.h, pool_lockfree.c, ../os_map.h and ../ab_debug.h.
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
- * notice that it ran empty, because nobody counts.
+ * notice that it ran empty, because nothing is counted.
  */
 #ifndef AB_ALLOCATORS_POOL_LOCKFREE_H
 #define AB_ALLOCATORS_POOL_LOCKFREE_H

@@ -9,12 +9,12 @@
  *            them. A block that another thread frees goes to the queue of its owner, some at a
  *            time, and the owner takes all that came before it takes new memory.
  *
- * Each shard's addresses are a span of their own, so a block finds its owner by a shift; what lies
- * elsewhere (large blocks) must know it. The embedding allocator keeps an ab_shard as the first
+ * Each shard has its own span of addresses, so a block finds its owner by a shift; blocks elsewhere
+ * (large ones) must know it. The embedding allocator keeps an ab_shard as the first
  * thing of its heap, and its hot path asks fast_max on alloc and own_base on free, nothing else.
  *
  * The queue is a stack: pushed by compare-and-swap, taken as a whole by an exchange, so there is no
- * ABA. The link lies inside the freed block.
+ * ABA. The link is inside the freed block.
  */
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
@@ -30,16 +30,16 @@
 enum ab_shards_mode { AB_SHARDS_ONE, AB_SHARDS_MUTEX, AB_SHARDS_LOCAL, AB_SHARDS_SHARDED };
 enum { AB_SHARDS_BATCH = 32, AB_SHARDS_MAX = 4096 };
 
-struct ab_shards_link { /* lies inside the freed block */
+struct ab_shards_link { /* inside the freed block */
     struct ab_shards_link *next;
 };
 
 struct ab_shard {
-    uintptr_t own_base; /* what lies in [own_base, own_base + own_bytes) may be freed without */
+    uintptr_t own_base; /* blocks in [own_base, own_base + own_bytes) may be freed without */
     size_t own_bytes;   /* further questions; 0: nothing */
     size_t fast_max;    /* sizes from 1 to this are served without further questions; 0: none */
-    bool is_plain;      /* nobody else calls it: no lock */
-    bool is_guarded;    /* its blocks lie between canaries */
+    bool is_plain;      /* used by one thread only: no lock */
+    bool is_guarded;    /* its blocks are between canaries */
     struct ab_shards *shards;
     struct ab_shard *to; /* whose blocks wait here to be sent */
     struct ab_shards_link *first, *last;
@@ -81,7 +81,7 @@ char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shar
 struct ab_shard *ab_shards_enter(const struct ab_shards *shards, uint32_t lane);
 /* Sends what waits. The blocks of the shard live on, and the next to enter takes it over. */
 void ab_shards_leave(struct ab_shard *shard);
-/* By address; NULL when it is in nobody's span. */
+/* By address; NULL when it is in no span. */
 struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *block);
 /* Of a block of 8 bytes or more. is_urgent: not to wait until there are more. */
 void ab_shards_free(struct ab_shard *from, struct ab_shard *owner, void *block, bool is_urgent);

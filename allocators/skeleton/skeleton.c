@@ -22,7 +22,7 @@
 
 enum { SMALLEST_LOG2 = 4, N_CLASSES = 48 - SMALLEST_LOG2 };
 
-struct free_block { /* lies inside the free block: a free list costs no memory */
+struct free_block { /* inside the free block: a free list costs no memory */
     struct free_block *next;
 };
 
@@ -205,7 +205,7 @@ const struct ab_backend ab_backend_v1 = {
     .abi = AB_BACKEND_ABI,             /* these two are checked before all else */
     .size = sizeof(struct ab_backend),
     .name = "skeleton",
-    .summary = "powers of two with free lists; the back end to copy",
+    .summary = "powers of two with free lists; a template for new back ends",
     .traits = 0, /* e.g. AB_TRAIT_THREAD_SAFE; read each in ab_backend.h: they are promises */
     .params = params,
     .n_params = N_PARAMS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Size classes from 8 to 4096 bytes, each served from slabs of 64 KiB; larger blocks are mappings
- * of their own, some of which are kept for reuse. All slabs lie in one reserved range of addresses
+ * of their own, some of which are kept for reuse. All slabs are in one reserved range of addresses
  * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
  * (22 ns a free, not 4). Usable on its own: copy slab.h, slab.c, slab_large.c, ../os_map.h and
@@ -9,7 +9,7 @@
  *
  * A free block is in one of three places:
  *   hot    freed lately, last in first out, of any slab of its class: what churn needs
- *   free   list of its slab, which tells when a slab is empty
+ *   free   list of its slab, which shows when a slab is empty
  *   not carved yet: nothing is touched before it is needed
  * A class that runs empty forgets its lists, and its slabs are carved from the start again.
  *
@@ -31,12 +31,12 @@
  * an eighth of a power of two: 6 %. */
 enum ab_slab_spacing { AB_SLAB_POW2, AB_SLAB_FINE };
 enum { AB_SLAB_CLASSES_MAX = 49, AB_SLAB_LOG2 = 16 };
-enum { AB_SLAB_SPARE_PAGES = 64 }; /* larger mappings go back to the system at once */
+enum { AB_SLAB_SPARE_PAGES = 64 }; /* larger mappings go back to the system immediately */
 
 #define AB_SLAB_BYTES ((size_t)1 << AB_SLAB_LOG2)
 #define AB_SLAB_LARGEST ((size_t)4096) /* of the last class */
 
-struct ab_slab_block { /* lies inside the free block */
+struct ab_slab_block { /* inside the free block */
     struct ab_slab_block *next;
 };
 
@@ -61,7 +61,7 @@ struct ab_slab_class {
     struct ab_slab *full, *partial; /* `free` is empty; is not */
 };
 
-struct ab_slab_large { /* lies before the block */
+struct ab_slab_large { /* before the block */
     struct ab_slab_large *prev, *next;
     struct ab_slabs *home;
     char *map;
@@ -111,7 +111,7 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
 /* Gives everything back to the system. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
-/* Behind the inline fast paths. */
+/* After the inline fast paths. */
 void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *class, size_t size);
 void *ab_slabs_alloc_odd(struct ab_slabs *slabs, size_t size);
 void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);
@@ -145,7 +145,7 @@ void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does noth
 void ab_slabs_large_drop(struct ab_slabs *slabs, struct ab_slab_large *record);
 void ab_slabs_large_purge(struct ab_slabs *slabs);
 
-/* The links of free blocks, which nobody else may touch. */
+/* The links of free blocks, which must not be touched elsewhere. */
 static inline struct ab_slab_block *ab_slab_next(struct ab_slab_block *block)
 {
     AB_MARK_DEFINED(block, sizeof *block);

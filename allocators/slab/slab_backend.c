@@ -35,46 +35,46 @@ static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_KEEP] = {.name = "keep",
-                    .help = "empty slabs of 64 KiB that keep their pages for reuse; more are "
-                            "returned to the system at once",
+                    .help = "empty slabs of 64 KiB kept for reuse; others are returned to the "
+                            "system immediately",
                     .type = AB_PARAM_COUNT,
                     .def = 1024,
                     .max = (uint64_t)1 << 40},
     [PARAM_SPARE] = {.name = "spare",
-                     .help = "bytes of mappings of freed blocks beyond 4096 bytes kept for "
-                             "reuse; 0 = each block a system call",
+                     .help = "bytes of freed mappings (blocks over 4096 bytes) kept for reuse; 0 = "
+                             "a system call per block",
                      .type = AB_PARAM_BYTES,
                      .def = 4 * MIB,
                      .max = (uint64_t)1 << 46},
     [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "addresses to reserve for slabs; 0 = all that the work can need",
+                       .help = "address space to reserve for slabs; 0 = the most that the workload "
+                               "can need",
                        .type = AB_PARAM_BYTES,
                        .max = (uint64_t)1 << 46},
     [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex when there are several lanes, none = one lane only, "
-                               "local = a heap for each lane, remote frees queued, sharded = "
-                               "several heaps with a mutex each",
+                       .help = "auto = a mutex with more than one lane, none = no locking, one "
+                               "lane only, local = one heap per lane, remote frees queued, sharded "
+                               "= several heaps with a mutex each",
                        .type = AB_PARAM_CHOICE,
                        .max = THREADS_SHARDED,
                        .choices = thread_modes},
     [PARAM_CLASSES] = {.name = "classes",
-                       .help = "pow2 = 10 powers of two, fine = 49 sizes that lose less to "
-                               "rounding",
+                       .help = "pow2 = 10 powers of two, fine = 49 sizes with less rounding",
                        .type = AB_PARAM_CHOICE,
                        .max = 1,
                        .choices = spacings},
     [PARAM_SHARDS] = {.name = "shards",
-                      .help = "heaps with threads=sharded; 0 = as many as lanes",
+                      .help = "number of heaps with threads=sharded; 0 = one per lane",
                       .type = AB_PARAM_COUNT,
                       .max = 1024},
     [PARAM_DEBUG] = {.name = "debug",
-                     .help = "canaries and poison; a damaged, foreign or freed block ends the "
-                             "process at its free",
+                     .help = "canaries and poison; freeing a corrupted, foreign or freed block "
+                             "aborts the process",
                      .type = AB_PARAM_BOOL,
                      .max = 1},
     [PARAM_HUGE] = {.name = "huge",
-                    .help = "ask for huge pages, 2 MiB of slabs at a time: fewer misses of the "
-                            "TLB, more memory",
+                    .help = "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, more "
+                            "memory",
                     .type = AB_PARAM_BOOL,
                     .max = 1},
 };
@@ -410,7 +410,7 @@ const struct ab_backend ab_slab_backend = {
     .abi = AB_BACKEND_ABI,
     .size = sizeof(struct ab_backend),
     .name = "slab",
-    .summary = "size classes 8 to 4096 from slabs of 64 KiB; above that a mapping each",
+    .summary = "size classes 8 to 4096 in slabs of 64 KiB; larger blocks are mapped individually",
     .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
     .params = params,
     .n_params = PARAM_COUNT,

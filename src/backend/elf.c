@@ -132,15 +132,15 @@ static enum ab_status read_header(struct reader *r, struct ab_err *err)
     if (n < SELFMAG || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
         return fail_not_elf((const unsigned char *)h, n < 16 ? n : 16, err);
     if (n < 20)
-        return ab_fail(err, AB_INPUT, "is truncated: its ELF header is not whole");
+        return ab_fail(err, AB_INPUT, "is truncated: its ELF header is incomplete");
     if (h->e_ident[EI_DATA] != MY_DATA)
-        return ab_fail(err, AB_INPUT, "is of the other byte order");
+        return ab_fail(err, AB_INPUT, "has the wrong byte order");
     if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_machine != MY_MACHINE)
         return h->e_machine != MY_MACHINE
                    ? fail_machine(h->e_machine, err)
                    : ab_fail(err, AB_INPUT, "is a 32-bit file, this allocbench is 64-bit");
     if (n < sizeof *h)
-        return ab_fail(err, AB_INPUT, "is truncated: its ELF header is not whole");
+        return ab_fail(err, AB_INPUT, "is truncated: its ELF header is incomplete");
     if (h->e_type != ET_DYN && h->e_type != ET_EXEC)
         return ab_fail(err, AB_INPUT, "is neither a shared object nor a program (%s)",
                        h->e_type == ET_REL    ? "an object file"
@@ -156,11 +156,11 @@ static enum ab_status read_segments(struct reader *r, struct ab_err *err)
         return ab_fail(err, AB_INPUT, "is broken: %u program headers of %u bytes", h->e_phnum,
                        h->e_phentsize);
     if (!read_at(r, h->e_phoff, r->segments, h->e_phnum * sizeof(Elf64_Phdr)))
-        return ab_fail(err, AB_INPUT, "is truncated: its program headers lie behind its end");
+        return ab_fail(err, AB_INPUT, "is truncated: program headers extend past end of file");
     for (size_t i = 0; i < h->e_phnum; i++) {
         const Elf64_Phdr *s = &r->segments[i];
         if (s->p_type == PT_LOAD && (s->p_filesz > r->size || s->p_offset > r->size - s->p_filesz))
-            return ab_fail(err, AB_INPUT, "is truncated: a segment reaches behind its end");
+            return ab_fail(err, AB_INPUT, "is truncated: a segment extends past end of file");
     }
     return AB_OK;
 }
@@ -207,12 +207,13 @@ static enum ab_status read_dynamic(struct reader *r, const Elf64_Phdr *segment, 
     for (size_t i = 0; i < n && i < DYNAMIC_MAX; i++) {
         Elf64_Dyn d;
         if (!read_at(r, segment->p_offset + i * sizeof d, &d, sizeof d))
-            return ab_fail(err, AB_INPUT, "is truncated: its dynamic section lies behind its end");
+            return ab_fail(err, AB_INPUT, "is truncated: the dynamic section extends past end of "
+                                          "file");
         if (d.d_tag == DT_NULL)
             return AB_OK;
         note_dynamic(r, &d);
     }
-    return ab_fail(err, AB_INPUT, "is broken: its dynamic section has no end");
+    return ab_fail(err, AB_INPUT, "is broken: the dynamic section is not terminated");
 }
 
 static void read_build_id(const struct reader *r, const Elf64_Phdr *segment, char hex[41])
@@ -323,7 +324,7 @@ static enum ab_status read_all(struct reader *r, struct ab_elf *elf, struct ab_e
     if (interp != NULL && (interp->p_filesz == 0 || interp->p_filesz > sizeof elf->interp ||
                            !read_at(r, interp->p_offset, elf->interp, interp->p_filesz) ||
                            elf->interp[interp->p_filesz - 1] != 0))
-        return ab_fail(err, AB_INPUT, "is broken: its interpreter is no text");
+        return ab_fail(err, AB_INPUT, "is broken: its interpreter is not text");
     if (r->soname != 0 && r->soname < r->strsz)
         read_string(r, r->strtab + r->soname, elf->soname, sizeof elf->soname);
     for (size_t i = 0; i < r->header.e_phnum && elf->build_id[0] == 0; i++)

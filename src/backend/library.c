@@ -42,8 +42,9 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
             ab_text_addf(&t, "%s%s", separator, symbols[i]);
             separator = ", ";
         }
-    ab_text_add(&t, ": blocks would mix with the C library's");
-    refuse(s, AB_SELECTION_WRONG_LIBRARY, t.s != NULL ? t.s : "defines malloc only in part");
+    ab_text_add(&t, ": its blocks would mix with those of the C library");
+    refuse(s, AB_SELECTION_WRONG_LIBRARY, t.s != NULL ? t.s : "defines only part of the malloc "
+                                                              "family");
     ab_text_fini(&t);
 }
 

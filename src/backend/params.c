@@ -40,7 +40,7 @@ static enum ab_status fail_unknown(const struct ab_backend *b, const char *name,
     enum ab_status status =
         b->n_params == 0
             ? ab_fail(err, AB_USAGE, "%s takes no parameters, but got \"%s\"", b->name, shown)
-            : ab_fail(err, AB_USAGE, "%s has no parameter \"%s\"%s%s%s; it has: %s", b->name,
+            : ab_fail(err, AB_USAGE, "%s has no parameter \"%s\"%s%s%s; parameters: %s", b->name,
                       shown, nearest != NULL ? "; did you mean \"" : "",
                       nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "",
                       list.s != NULL ? list.s : "");
@@ -107,7 +107,7 @@ static enum ab_status parse_choice(const struct setting *s, uint64_t *out, struc
         ab_text_addf(&why, "did you mean \"%s\"? ", nearest);
     ab_text_add(&why, "allowed: ");
     add_list(&why, s->param->choices, n);
-    enum ab_status status = fail_value(s, why.s != NULL ? why.s : "not a choice", err);
+    enum ab_status status = fail_value(s, why.s != NULL ? why.s : "unknown value", err);
     ab_text_fini(&why);
     return status;
 }
@@ -124,7 +124,7 @@ static enum ab_status parse_value(const struct setting *s, uint64_t *out, struct
     case AB_PARAM_CHOICE:
         return parse_choice(s, out, err);
     }
-    return fail_value(s, "has a type this allocbench does not know", err);
+    return fail_value(s, "has a type unknown to this allocbench", err);
 }
 
 /* One NAME=VALUE, which is cut in two here. */

@@ -83,7 +83,7 @@ static enum ab_status fail_unknown(const char *name, const char *folders, struct
     ab_text_add(&t, nearest != NULL ? " Known:" : ". Known:");
     for (size_t i = 0; i < n; i++)
         ab_text_addf(&t, "%s %s", i == 0 ? "" : ",", names[i]);
-    ab_text_add(&t, "; a library is named with its path");
+    ab_text_add(&t, "; give a library by its path");
     if (folders != NULL)
         ab_text_addf(&t, "; neither lib%s.so nor %s.so is in %s", shown, shown,
                      ab_text_printable(where, sizeof where, folders));
@@ -108,8 +108,8 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 {
     char path[sizeof s->path];
     if (*params != 0)
-        return ab_fail(err, AB_USAGE, "%s takes no parameters; settings of its environment stand "
-                       "in braces: %s{VARIABLE=VALUE}", p->name, p->name);
+        return ab_fail(err, AB_USAGE, "%s takes no parameters; give environment variables in "
+                                      "braces: %s{VARIABLE=VALUE}", p->name, p->name);
     snprintf(s->package, sizeof s->package, "%s", p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SELECTION_LIBC;
@@ -140,8 +140,9 @@ static enum ab_status select_file(const char *path, const char *params, struct a
         snprintf(s->reason, sizeof s->reason, "does not exist: %s",
                  ab_text_printable(shown, sizeof shown, path));
     if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SELECTION_PLUGIN)
-        return ab_fail(err, AB_USAGE, "%s: the library defines malloc and takes no parameters but "
-                       "prefix=; settings of its environment stand in braces: {VARIABLE=VALUE}",
+        return ab_fail(err, AB_USAGE, "%s: the library defines malloc and takes no parameters "
+                                      "except prefix=; give environment variables in braces: "
+                                      "{VARIABLE=VALUE}",
                        s->name);
     return AB_OK;
 }
@@ -203,7 +204,7 @@ static enum ab_status check_own(const struct ab_spelling *spelling, bool is_file
         return ab_fail(err, AB_USAGE, "%s=: a name has 1 to 64 letters, digits, '.', '_' and '-'",
                        own);
     if (ab_builtin_find(own) != NULL || ab_preset_find(own) != NULL)
-        return ab_fail(err, AB_USAGE, "%s=: that is the name of a back end already", own);
+        return ab_fail(err, AB_USAGE, "%s=: this name belongs to a known back end", own);
     return AB_OK;
 }
 
@@ -231,22 +232,22 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     struct ab_number number;
     char shown[128];
     if (*decorator != 0 && *take_decorator(&(char *){spelling->name}) != 0)
-        return ab_fail(err, AB_USAGE, "%s: one of checked+, fault+ and inline+ may stand before a "
-                       "name", ab_text_printable(shown, sizeof shown, s->name));
+        return ab_fail(err, AB_USAGE, "%s: only one of checked+, fault+ and inline+ may precede a "
+                                      "name", ab_text_printable(shown, sizeof shown, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
     s->is_inline = strcmp(decorator, "inline+") == 0;
     if (s->is_inline && !ab_builtin_has_inline(spelling->name))
-        return ab_fail(err, AB_USAGE, "%s: only arena, pool, slab and null are compiled into a loop",
+        return ab_fail(err, AB_USAGE, "%s: only arena, pool, slab and null can be inlined",
                        ab_text_printable(shown, sizeof shown, s->name));
     if (s->is_checked || s->is_inline || *decorator == 0)
         return AB_OK;
     const char *value = take_n(spelling->params);
     if (value == NULL)
-        return ab_fail(err, AB_USAGE, "%s: which allocation is to fail? fault+NAME:n=100",
+        return ab_fail(err, AB_USAGE, "%s: which allocation should fail? fault+NAME:n=100",
                        ab_text_printable(shown, sizeof shown, s->name));
     const char *bad = ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &number);
     if (bad == NULL && number.whole == 0)
-        bad = "calls are counted from 1";
+        bad = "calls count from 1";
     if (bad != NULL)
         return ab_fail(err, AB_USAGE, "%s: n=%s: %s", s->name,
                        ab_text_printable(shown, sizeof shown, value), bad);
@@ -269,9 +270,9 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
                      spelling->env[0] != 0 ? "}" : "");
     const char *settings = s->name + strcspn(s->name, ":{");
     if (strcmp(ab_text_printable(printable, sizeof printable, settings), settings) != 0)
-        return ab_fail(err, AB_USAGE, "settings are printable text, found \"%s\"", printable);
+        return ab_fail(err, AB_USAGE, "settings must be printable text, found \"%s\"", printable);
     if (n >= (int)sizeof s->name)
-        return ab_fail(err, AB_USAGE, "the name of a back end has more than %zu characters: %s…",
+        return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %s…",
                        sizeof s->name - 1, ab_text_printable(shown, sizeof shown, s->name));
     return AB_OK;
 }
@@ -282,7 +283,7 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
     struct ab_spelling spelling;
     char shown[256];
     if (*text == ':' || *text == '{')
-        return ab_fail(err, AB_USAGE, "no back end in front of \"%s\"",
+        return ab_fail(err, AB_USAGE, "no back end before \"%s\"",
                        ab_text_printable(shown, sizeof shown, text));
     enum ab_status status = ab_settings_split(text, &spelling, err);
     bool has_own = status == AB_OK && spelling.own[0] != 0;
@@ -333,8 +334,8 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
         if (has_same_name && (s->path[0] == 0 || strcmp(other->path, s->path) == 0))
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
         if (has_same_name)
-            return ab_fail(err, AB_USAGE, "two back ends would be called %s (%s and %s); give one a "
-                           "name of its own: NAME=PATH", s->name,
+            return ab_fail(err, AB_USAGE, "two back ends are named %s (%s and %s); rename one: "
+                                          "NAME=PATH", s->name,
                            other->path[0] != 0 ? other->path : "the built-in", s->path);
         if (is_twin(other, s))
             return ab_fail(err, AB_USAGE, "%s and %s are the same back end with the same settings; "

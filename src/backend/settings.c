@@ -89,7 +89,7 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
     }
     if ((colon = find_colon(text)) != NULL) {
         if (colon[1] == 0)
-            return ab_fail(err, AB_USAGE, "nothing behind the ':' of \"%s\"", shown(text));
+            return ab_fail(err, AB_USAGE, "nothing after ':' in \"%s\"", shown(text));
         *colon = 0;
         out->params = colon + 1;
     }
@@ -120,8 +120,8 @@ static enum ab_status add_variable(const char *text, size_t n, struct ab_selecti
     if (setting[name] != '=' || !is_variable(setting, name))
         return ab_fail(err, AB_USAGE, "\"%s\" in braces is not VARIABLE=VALUE", shown(setting));
     if (strncmp(setting, "LD_", 3) == 0 && name >= 3)
-        return ab_fail(err, AB_USAGE, "%.*s cannot be set for a back end: it would change what is "
-                       "loaded into the process, and so what is measured", (int)name, setting);
+        return ab_fail(err, AB_USAGE, "%.*s cannot be set for a back end: it would change which "
+                                      "libraries are loaded", (int)name, setting);
     if (s->n_env == AB_SELECTION_ENV_MAX)
         return ab_fail(err, AB_USAGE, "%s: more than %d variables", s->name, AB_SELECTION_ENV_MAX);
     for (uint32_t i = 0; i < s->n_env; i++)

@@ -32,15 +32,15 @@ static const struct kind {
     const char *bad_unit;
 } kinds[] = {
     [AB_UNIT_COUNT] = {count_units, AB_ARRAY_LEN(count_units), true,
-                       "unknown unit; a count is like 20000, 1e6, 1_000_000 or 20M"},
+                       "unknown unit; expected a count such as 20000, 1e6, 1_000_000 or 20M"},
     [AB_UNIT_BYTES] = {byte_units, AB_ARRAY_LEN(byte_units), true,
-                       "unknown unit; a size is like 64, 4KiB, 1MB or 2GiB"},
+                       "unknown unit; expected a size such as 64, 4KiB, 1MB or 2GiB"},
     [AB_UNIT_TIME] = {time_units, AB_ARRAY_LEN(time_units), true,
                       "a time needs a unit: ns, us, ms or s"},
     [AB_UNIT_FRACTION] = {fraction_units, AB_ARRAY_LEN(fraction_units), false,
-                          "a fraction is like 0.25 or 25%"},
+                          "expected a fraction such as 0.25 or 25%"},
     [AB_UNIT_BYTES_REAL] = {byte_units, AB_ARRAY_LEN(byte_units), false,
-                            "unknown unit; a size is like 64, 4KiB, 1MB or 2GiB"},
+                            "unknown unit; expected a size such as 64, 4KiB, 1MB or 2GiB"},
     [AB_UNIT_TIME_REAL] = {time_units, AB_ARRAY_LEN(time_units), false,
                            "a time needs a unit: ns, us, ms or s"},
 };
@@ -120,7 +120,7 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
     size_t i = 0, used = 0;
     int exponent = 0;
     if (n == 0)
-        return "empty; a number is needed";
+        return "empty; expected a number";
     if (s[0] == '-')
         return "must not be negative";
     const char *bad = read_digits(s, n, &i, digits, &used, sizeof digits);
@@ -129,12 +129,12 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
     if (used > 1 && digits[0] == '0')
         return "leading zero; numbers are decimal";
     if (used == 1 && digits[0] == '0' && i < n && (s[i] == 'x' || s[i] == 'X'))
-        return "hexadecimal is not read; numbers are decimal";
+        return "hexadecimal is not supported; numbers are decimal";
     if (i < n && s[i] == '.') {
         size_t before = used;
         i++;
         if ((bad = read_digits(s, n, &i, digits, &used, sizeof digits)) != NULL)
-            return "digits are missing behind the '.'";
+            return "digits are missing after '.'";
         exponent -= (int)(used - before);
     }
     if (i < n && (s[i] == 'e' || s[i] == 'E') &&
@@ -158,7 +158,7 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
         return "number out of range";
     if (k->whole && __builtin_fabs(value - rounded(value)) > 1e-9 * value)
         return kind == AB_UNIT_COUNT ? "must be a whole number"
-                                     : "must be whole in its smallest unit";
+                                     : "must be a whole number of its smallest unit";
     out->value = value;
     out->whole = is_exact ? whole : (uint64_t)rounded(value);
     return NULL;

@@ -15,12 +15,12 @@ static void print_cost(const struct ab_tape_map *tape)
 {
     char a[32], b[32], c[32], d[32];
     const struct ab_facts *facts = &tape->image->facts;
-    printf("\nestimated cost, a back end and pass\n");
+    printf("\nestimated cost per back end and pass\n");
     printf("  time       about %s\n", ab_units_time(a, sizeof a, ab_estimate_pass_ns(tape)));
-    printf("  heap       about %s; %s where nothing is given back (arena)\n",
+    printf("  heap       about %s; %s if nothing is freed (arena)\n",
            ab_units_bytes(b, sizeof b, (double)ab_estimate_heap_bytes(facts, false)),
            ab_units_bytes(c, sizeof c, (double)ab_estimate_heap_bytes(facts, true)));
-    printf("  allocbench %s of its own, outside the heap\n",
+    printf("  allocbench %s for itself, outside the heap\n",
            ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
 }
 
@@ -56,7 +56,7 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
     print_total(o, tape, &list);
     const struct ab_selection *foreign = ab_case_foreign(o, &list);
     if (foreign != NULL && !o->allows_plugins)
-        printf("\n%s is a library that the workload names: run needs --allow-plugins\n",
+        printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
                ab_text_printable(shown, sizeof shown, foreign->name));
     struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)

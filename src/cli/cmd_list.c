@@ -34,7 +34,7 @@ static void print_library(const struct ab_preset *p, const struct ab_selection *
         printf("%-19s %s %s\n", "wrong library", path, s->reason);
     else
         printf("%-19s %s\n", s->version[0] != 0 ? s->version : "version unknown",
-               path[0] != 0 ? path : "in every process");
+               path[0] != 0 ? path : "built into libc");
     if (!is_verbose)
         return;
     print_label("is");
@@ -55,19 +55,19 @@ static void print_traits(const struct ab_backend *b)
         uint64_t trait;
         const char *text;
     } traits[] = {
-        {AB_TRAIT_THREAD_SAFE, "several lanes"},
-        {AB_TRAIT_REMOTE_FREE, "frees by other lanes"},
-        {AB_TRAIT_FIXED_SIZE, "one block size"},
-        {AB_TRAIT_MOVES, "blocks may move"},
-        {AB_TRAIT_NO_FREE, "gives nothing back before a reset"},
-        {AB_TRAIT_DETECTS_MISUSE, "notices wrong frees"},
+        {AB_TRAIT_THREAD_SAFE, "multithreaded"},
+        {AB_TRAIT_REMOTE_FREE, "cross-thread frees"},
+        {AB_TRAIT_FIXED_SIZE, "one block size only"},
+        {AB_TRAIT_MOVES, "blocks may move (handles)"},
+        {AB_TRAIT_NO_FREE, "frees only on reset"},
+        {AB_TRAIT_DETECTS_MISUSE, "detects invalid frees"},
         {AB_TRAIT_REPEATABLE, "repeatable"},
-        {AB_TRAIT_WEARS, "places wear out"},
+        {AB_TRAIT_WEARS, "slots retire after N reuses"},
     };
     const char *between = "";
     print_label("traits");
     if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0) {
-        printf("%s", b->thread_enter != NULL ? "a heap for each lane" : "one lane");
+        printf("%s", b->thread_enter != NULL ? "one heap per thread" : "single-threaded");
         between = ", ";
     }
     for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
@@ -120,8 +120,8 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
             print_params(b);
         }
     }
-    puts("\nand any library by its path: one that defines malloc and its kin, or "
-         AB_BACKEND_SYMBOL ",\nor functions with a prefix: ./libmi.so:prefix=mi_");
+    puts("\nand any library by its path: one that defines the malloc family, or "
+         AB_BACKEND_SYMBOL ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }
 
 static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
@@ -144,9 +144,9 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     char shown[128];
     (void)exit_code;
     if (o->n_args != 1)
-        return ab_fail(err, AB_USAGE, "list what? allocbench list backends");
+        return ab_fail(err, AB_USAGE, "list needs a topic: allocbench list backends");
     if (strcmp(o->args[0], known[0]) != 0)
-        return ab_fail(err, AB_USAGE, "list: \"%s\" is nothing that can be listed; %s",
+        return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; %s",
                        ab_text_printable(shown, sizeof shown, o->args[0]),
                        ab_text_nearest(o->args[0], known, 1) != NULL
                            ? "did you mean \"backends\"?" : "allowed: backends");

@@ -86,7 +86,7 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
         else if (v->work == NULL)
             v->work = o->args[i];
         else
-            return ab_fail(err, AB_USAGE, "verify takes one workload or trace; what is '%s'?",
+            return ab_fail(err, AB_USAGE, "verify takes one workload or trace; unexpected '%s'",
                            ab_text_printable(shown, sizeof shown, o->args[i]));
     }
     if (v->n_names == 0)
@@ -105,11 +105,13 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
         const struct ab_selection *s = &list->items[i];
         const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
         if (s->is_inline)
-            return ab_fail(err, AB_USAGE, "%s: verify calls what it proves; give it %s", shown,
+            return ab_fail(err, AB_USAGE, "%s: an inlined back end cannot be verified; use "
+                                          "%s", shown,
                            plus + 1);
         if (s->is_checked || s->fault_n > 0)
-            return ab_fail(err, AB_USAGE, "%s: verify checks each call by itself; give it the back "
-                           "end alone (checked+ and fault+ are for run and replay)", shown);
+            return ab_fail(err, AB_USAGE, "%s: verify checks every call anyway; give the back end "
+                                          "alone (checked+ and fault+ are for run and "
+                                          "replay)", shown);
     }
     return AB_OK;
 }
@@ -117,7 +119,7 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
 static enum ab_status check_only(const char *only, bool has_work, struct ab_err *err)
 {
     enum { GROUPS = 3 };
-    const char *names[64] = {"gates", "matrix", "work"};
+    const char *names[64] = {"required", "info", "work"};
     char word[64], shown[160];
     size_t n_names = GROUPS, n = 0, n_words = 0;
     while (n_names < 64 &&
@@ -134,14 +136,15 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
         const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
         ab_text_printable(shown, sizeof shown, word);
         if (near != NULL)
-            return ab_fail(err, AB_USAGE, "--check: there is no check %s; did you mean %s?", shown,
+            return ab_fail(err, AB_USAGE, "--check: unknown check %s; did you mean %s?", shown,
                            near);
         if (!is_known)
-            return ab_fail(err, AB_USAGE, "--check: there is no check %s; allocbench verify glibc "
-                           "-v tells all", shown);
+            return ab_fail(err, AB_USAGE, "--check: unknown check %s; allocbench verify glibc -v "
+                                          "lists all", shown);
     }
     if (only != NULL && n_words == 0)
-        return ab_fail(err, AB_USAGE, "--check names no check; allocbench verify glibc -v tells all");
+        return ab_fail(err, AB_USAGE, "--check is empty; allocbench verify glibc -v lists all "
+                                      "checks");
     return AB_OK;
 }
 

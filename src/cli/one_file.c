@@ -13,7 +13,7 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
         return ab_fail(err, AB_USAGE, "%s needs %s; see allocbench %s --help", command, what,
                        command);
     if (o->n_args > 1)
-        return ab_fail(err, AB_USAGE, "%s takes one file; what is '%s'?", command,
+        return ab_fail(err, AB_USAGE, "%s takes one file; unexpected '%s'", command,
                        ab_text_printable(shown, sizeof shown, o->args[1]));
     *out = o->args[0];
     return AB_OK;

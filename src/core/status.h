@@ -15,7 +15,7 @@
     X(CONFIG, 2, "bad workload")                                                         \
     X(INPUT, 3, "unreadable or corrupt input")                                           \
     X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong")              \
-    X(SYSTEM, 4, "the system refused something that allocbench needs")                   \
+    X(SYSTEM, 4, "the system refused a resource that allocbench needs")                   \
     X(INTERRUPTED, 130, "interrupted")
 
 enum ab_status {

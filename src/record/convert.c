@@ -18,7 +18,7 @@ static void sum_up(struct ab_converter *c)
             r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
         r->turn_ticks += lane->stream.turn_ticks;
         if (lane->stream.is_cut && r->stop == AB_SPOOL_RUNNING && r->damage[0] == 0)
-            snprintf(r->damage, sizeof r->damage, "a part of the spool cannot be read");
+            snprintf(r->damage, sizeof r->damage, "part of the spool cannot be read");
     }
     r->is_short = r->stop != AB_SPOOL_RUNNING || r->damage[0] != 0;
     r->n_threads = c->n_threads;

@@ -162,7 +162,7 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
                                  const struct ab_spool_event *e, struct ab_err *err)
 {
     if (lane->n_resizing == 0)
-        return ab_fail(err, AB_INPUT, "the spool ends a resize that it never began");
+        return ab_fail(err, AB_INPUT, "the spool ends a resize that never began");
     struct ab_resizing r = lane->resizing[--lane->n_resizing];
     uint64_t moved = AB_SPOOL_ADDRESS(e);
     if (!r.is_known) {

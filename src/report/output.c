@@ -40,7 +40,7 @@ static enum ab_status open_directory(const char *path, int *out, struct ab_err *
 {
     const char *base = base_name(path);
     if (*base == 0)
-        return ab_fail(err, AB_USAGE, "cannot write '%s': not the name of a file", path);
+        return ab_fail(err, AB_USAGE, "cannot write '%s': not a file name", path);
     size_t n = (size_t)(base - path);
     char *directory = n == 0 ? strdup(".") : strndup(path, n);
     if (directory == NULL)

@@ -11,13 +11,13 @@
 static json_t *line(const struct ab_verify_line *l)
 {
     json_t *o = json_object();
-    json_t *work = l->is_matrix ? json_null() : json_integer((json_int_t)l->work);
+    json_t *work = l->is_info ? json_null() : json_integer((json_int_t)l->work);
     bool ok = ab_json_put_text(o, "check", l->check) && ab_json_put_text(o, "rule", l->rule) &&
-              ab_json_put_text(o, "kind", l->is_matrix ? "matrix" : "gate") &&
+              ab_json_put_text(o, "kind", l->is_info ? "info" : "required") &&
               ab_json_put_text(o, "verdict", ab_verify_verdict_name(l->verdict)) &&
               ab_json_put(o, "work", work) &&
               ab_json_put_text(o, "unit", l->unit) &&
-              ab_json_put_text(o, l->verdict == AB_VERIFY_TOLD ? "answer" : "reason", l->text);
+              ab_json_put_text(o, l->verdict == AB_VERIFY_INFO ? "answer" : "reason", l->text);
     if (ok)
         return o;
     json_decref(o);
@@ -38,7 +38,7 @@ static json_t *backend(const struct ab_verify_session *v, const struct ab_verify
          ab_json_put_text(o, "path", b->info->path) && ab_json_put_text(o, "status", status) &&
          ab_json_put_text(o, "reason", b->info->reason) &&
          ab_json_put(o, "failed", json_integer((json_int_t)b->n_failed)) &&
-         ab_json_put(o, "vacuous", json_integer((json_int_t)b->n_vacuous)) && ok;
+         ab_json_put(o, "not_proven", json_integer((json_int_t)b->n_not_proven)) && ok;
     ok = ab_json_put(o, "checks", lines) && ok;
     if (ok)
         return o;

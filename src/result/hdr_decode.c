@@ -74,8 +74,8 @@ static enum ab_status base64_decode(const char *text, size_t n, uint8_t *dst, si
                                     struct ab_err *err)
 {
     if (n == 0 || n % 4 != 0)
-        return ab_fail(err, AB_INPUT, "a histogram in base64 has %zu characters, which is %s", n,
-                       n == 0 ? "none" : "no multiple of 4");
+        return ab_fail(err, AB_INPUT, "a base64 histogram has %zu characters: %s", n,
+                       n == 0 ? "none" : "not a multiple of 4");
     size_t padding = text[n - 1] != '=' ? 0 : text[n - 2] != '=' ? 1 : 2;
     uint32_t v = 0;
     uint8_t *p = dst;
@@ -114,7 +114,7 @@ static enum ab_status fail_cookie(struct ab_err *err, uint32_t cookie)
         {0x0c72124e, "a DoubleHistogram"},
         {0x0c72124f, "a DoubleHistogram"},
     };
-    const char *what = "no HdrHistogram";
+    const char *what = "not an HdrHistogram";
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((cookie & AB_HDR_V2_COOKIE_MASK) == known[i].base || cookie == known[i].base)
             what = known[i].what;
@@ -186,7 +186,7 @@ static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct a
         return ab_fail(err, AB_INPUT, "the highest value of a histogram is %" PRIu64
                        ", allowed are 2 to 2^62", highest);
     if (payload != s->n)
-        return ab_fail(err, AB_INPUT, "a histogram promises %" PRIu32 " bytes of counters and has "
+        return ab_fail(err, AB_INPUT, "a histogram declares %" PRIu32 " bytes of counters and has "
                        "%zu", payload, s->n);
     *cap_counts = counts_up_to(highest);
     return AB_OK;
@@ -231,7 +231,7 @@ static enum ab_status take_histogram(struct span s, uint8_t *plain, struct ab_hd
     if (cookie_is(cookie, AB_HDR_V2_COOKIE_ZLIB)) {
         uint32_t promised = take_u32(&peek);
         if (promised != peek.n)
-            return ab_fail(err, AB_INPUT, "a histogram promises %" PRIu32 " compressed bytes and "
+            return ab_fail(err, AB_INPUT, "a histogram declares %" PRIu32 " compressed bytes and "
                            "has %zu", promised, peek.n);
         s.p = plain;
         enum ab_status status = inflate_all(peek, plain, &s.n, err);

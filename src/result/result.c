@@ -45,7 +45,7 @@ const char *ab_memory_at_name(enum ab_memory_at at)
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 {
-    static const char *const names[] = {"pass", "fail", "not_judged"};
+    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped"};
     return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
 }
 

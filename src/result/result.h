@@ -179,9 +179,10 @@ struct ab_timeline {
 enum ab_gate_verdict {
     AB_GATE_PASS,
     AB_GATE_FAIL,
-    AB_GATE_NOT_JUDGED, /* the back end is partial, failed or absent, or the value is n/a */
+    AB_GATE_NOT_EVALUATED, /* the back end is partial, failed or absent, or the value is n/a: fails */
+    AB_GATE_SKIPPED,       /* of a default list: the back end is partial or absent; fails nothing */
 };
-const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass" "fail" "not_judged" */
+const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_evaluated" … */
 
 /* One gate on one back end; a gate that names none has an entry for each back end. */
 struct ab_gate_result {
@@ -191,9 +192,9 @@ struct ab_gate_result {
     enum ab_gate_verdict verdict;
     double value, bound; /* in `unit`; NaN = not known */
     const char *unit;    /* "ns", "bytes" … or "x glibc", "x live" */
-    enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE, also
-                              where not being judged is no pass; AB_CONFIG: the clock cannot tell */
-    char reason[240];    /* of NOT_JUDGED, and of a PASS that the gate's floor made; else "" */
+    enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
+                              or not evaluated; AB_CONFIG: the bound is below the clock's floor */
+    char reason[240];    /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
 };
 
 /* A figure that somebody published, beside what was measured. Never a verdict. */

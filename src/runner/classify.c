@@ -31,11 +31,11 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     uint32_t state = r->state, op = r->op, index = r->burst;
     struct ab_tape_part part = ab_tape_part(image, index < image->n_bursts ? index : 0);
     if (state == AB_WORKER_NONE) {
-        snprintf(buf, cap, "before main, as the library was loaded");
+        snprintf(buf, cap, "before main, while the library was loaded");
         return buf;
     }
     if (state == AB_WORKER_RUNNING && e->is_check) {
-        snprintf(buf, cap, "within the check");
+        snprintf(buf, cap, "during the check");
         return buf;
     }
     if (state != AB_WORKER_RUNNING || op >= part.n_ops) {
@@ -44,7 +44,7 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     }
     if (image->n_lanes > 1 && r->op_granularity > 1) {
         uint32_t at = r->phase < image->n_phases ? r->phase : 0;
-        snprintf(buf, cap, "in phase %s, in some lane", e->tape->phases[at].name);
+        snprintf(buf, cap, "in phase %s, in one of the threads", e->tape->phases[at].name);
         return buf;
     }
     const char *phase = "?";
@@ -74,7 +74,7 @@ static void classify_death(const struct ab_evidence *e, struct ab_outcome *out)
     if (WIFSIGNALED(status)) {
         const char *name = sigabbrev_np(WTERMSIG(status));
         if (WTERMSIG(status) == SIGKILL && e->ending->oom_killed)
-            verdict(out, AB_BACKEND_OOM, "killed by the kernel for want of memory %s", where);
+            verdict(out, AB_BACKEND_OOM, "killed by the OOM killer %s", where);
         else
             verdict(out, AB_BACKEND_CRASHED, "SIG%s %s", name == NULL ? "?" : name, where);
     } else {
@@ -102,7 +102,7 @@ static enum ab_status classify_failure(const struct ab_evidence *e, struct ab_ou
         verdict(out, AB_BACKEND_FAILED_CHECK, "%.900s", reason);
         break;
     default:
-        return ab_fail(err, AB_SYSTEM, "the worker could not work: %s", reason);
+        return ab_fail(err, AB_SYSTEM, "internal worker error: %s", reason);
     }
     return AB_OK;
 }
@@ -113,11 +113,11 @@ static void classify_forced_end(const struct ab_evidence *e, struct ab_outcome *
     const struct ab_ending *ending = e->ending;
     place(e, where, sizeof where);
     if (ending->end == AB_END_MEMORY)
-        verdict(out, AB_BACKEND_OOM, "held %s, more than --mem-limit %s, %s",
+        verdict(out, AB_BACKEND_OOM, "used %s, more than --mem-limit %s, %s",
                 ab_units_bytes(a, sizeof a, (double)ending->rss_bytes),
                 ab_units_bytes(b, sizeof b, (double)e->memory_limit_bytes), where);
     else
-        verdict(out, AB_BACKEND_TIMEOUT, "no end within %s, last seen %s%s",
+        verdict(out, AB_BACKEND_TIMEOUT, "timed out after %s, last seen %s%s",
                 ab_units_time(a, sizeof a, (double)e->timeout_ns), where,
                 ending->ignored_term ? "; ignored SIGTERM, killed" : "");
 }
@@ -142,7 +142,7 @@ static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out
                 name == NULL ? "?" : name);
     } else if (e->ending->n_left > 0) {
         verdict(out, AB_BACKEND_FAILED_CHECK,
-                "left %u process%s of its own behind (killed)", e->ending->n_left,
+                "left %u child process%s running (killed)", e->ending->n_left,
                 e->ending->n_left == 1 ? "" : "es");
     } else if (e->stdout_text[0] != 0) {
         first_line(line, sizeof line, e->stdout_text);

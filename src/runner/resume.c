@@ -91,7 +91,8 @@ static enum ab_status judge(struct ab_text *list, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (list->n > 0)
-        status = ab_fail(err, AB_USAGE, "cannot be resumed, this is different work: %.900s", list->s);
+        status = ab_fail(err, AB_USAGE, "cannot be resumed, the conditions differ: "
+                                        "%.900s", list->s);
     ab_text_fini(list);
     return status;
 }
@@ -99,13 +100,13 @@ static enum ab_status judge(struct ab_text *list, struct ab_err *err)
 static enum ab_status check_blocks(const struct ab_session *old, struct ab_err *err)
 {
     if (old->tape_sha256 == NULL || old->tape_sha256[0] == 0)
-        return ab_fail(err, AB_INPUT, "cannot be resumed: it does not tell the digest of its tape");
+        return ab_fail(err, AB_INPUT, "cannot be resumed: it has no digest of its tape");
     if (old->n_rounds > old->n_rounds_planned)
         return ab_fail(err, AB_INPUT, "cannot be resumed: it has %u rounds of %u", old->n_rounds,
                        old->n_rounds_planned);
     for (uint32_t i = 0; i < old->n_rounds; i++)
         if (old->rounds[i].index != i)
-            return ab_fail(err, AB_INPUT, "cannot be resumed: round %u is not in it", i);
+            return ab_fail(err, AB_INPUT, "cannot be resumed: round %u is missing", i);
     return AB_OK;
 }
 

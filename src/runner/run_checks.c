@@ -26,7 +26,7 @@ static bool is_wanted(const struct ab_verify_plan *plan, uint32_t check)
     const struct ab_check *k = &ab_checks[check];
     size_t n = 0;
     for (const char *w = plan->only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
-        const char *group = k->is_matrix ? "matrix" : "gates";
+        const char *group = k->is_info ? "info" : "required";
         if ((strlen(k->name) == n && strncmp(w, k->name, n) == 0) ||
             (strlen(group) == n && strncmp(w, group, n) == 0))
             return true;
@@ -67,11 +67,11 @@ static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *
     enum ab_verify_verdict verdict = run->status == AB_BACKEND_CRASHED   ? AB_VERIFY_CRASHED
                                      : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
                                                                          : AB_VERIFY_FAILED;
-    if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_matrix || is_deliberate(run)))
-        say(line, AB_VERIFY_TOLD,
-            !is_deliberate(run) ? "crashes" : line->is_matrix ? "detected" : "aborts");
-    else if (line->is_matrix && verdict == AB_VERIFY_TIMEOUT)
-        say(line, AB_VERIFY_TOLD, "hangs");
+    if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_info || is_deliberate(run)))
+        say(line, AB_VERIFY_INFO,
+            !is_deliberate(run) ? "crashes" : line->is_info ? "detected" : "aborts");
+    else if (line->is_info && verdict == AB_VERIFY_TIMEOUT)
+        say(line, AB_VERIFY_INFO, "hangs");
     else
         say(line, verdict, run->reason);
 }
@@ -84,17 +84,18 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     case AB_ANSWER_SKIPPED:
         say(line, AB_VERIFY_SKIPPED, text);
         break;
-    case AB_ANSWER_TOLD:
-        say(line, AB_VERIFY_TOLD, text);
+    case AB_ANSWER_INFO:
+        say(line, AB_VERIFY_INFO, text);
         break;
     case AB_ANSWER_BROKEN:
-        snprintf(line->text, sizeof line->text, "claims otherwise: %s: %s", line->rule, text);
+        snprintf(line->text, sizeof line->text, "contradicts its own claim: %s: "
+                                                "%s", line->rule, text);
         line->verdict = AB_VERIFY_FAILED;
         break;
     default:
-        line->verdict = line->work < floor ? AB_VERIFY_VACUOUS : AB_VERIFY_OK;
-        if (line->verdict == AB_VERIFY_VACUOUS)
-            snprintf(line->text, sizeof line->text, "%s: %llu; a proof takes %llu",
+        line->verdict = line->work < floor ? AB_VERIFY_NOT_PROVEN : AB_VERIFY_OK;
+        if (line->verdict == AB_VERIFY_NOT_PROVEN)
+            snprintf(line->text, sizeof line->text, "%s: %llu; at least %llu are needed",
                      line->unit, (unsigned long long)line->work, (unsigned long long)floor);
     }
 }
@@ -138,7 +139,7 @@ static bool take_defaults(struct ab_case *c)
     return has_text || has_values;
 }
 
-/* Lines of the matrix are answers: what could not be asked fails nothing that is not claimed. */
+/* Informational checks are answers: what could not be asked fails nothing that is not claimed. */
 static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
 {
     uint32_t n = run->page->report.verify.n_live;
@@ -146,9 +147,9 @@ static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *r
     char blocks[32] = "";
     if (n > 0)
         snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
-    line->verdict = line->is_matrix && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_VACUOUS;
+    line->verdict = line->is_info && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_NOT_PROVEN;
     snprintf(line->text, sizeof line->text,
-             "capacity: %s%.900s; with the default settings it holds", blocks, run->reason);
+             "capacity: %s%.900s; with the default settings the check passes", blocks, run->reason);
 }
 
 /* A NULL, and nothing else was wrong: it is the settings' doing when the same holds without them.
@@ -181,7 +182,7 @@ static enum ab_status run_check(const struct ab_verify_plan *plan, const struct 
     struct ab_rng rng;
     const struct ab_check *k = &ab_checks[check];
     *line = (struct ab_verify_line){
-        .check = k->name, .rule = k->rule, .unit = k->unit, .is_matrix = k->is_matrix};
+        .check = k->name, .rule = k->rule, .unit = k->unit, .is_info = k->is_info};
     context.verify = (struct ab_verify_request){.check = check, .seed = plan->seed};
     if (context.timeout_ns == 0)
         context.timeout_ns = (uint64_t)k->deadline_ms * 1000000;
@@ -215,15 +216,15 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
 {
     static const char *const names[WORK_COUNT] = {"work", "work-lanes"};
     static const char *const rules[WORK_COUNT] = {
-        "every op of the work through the checker, in one lane",
-        "every op of the work through the checker, all lanes at once"};
+        "every op of the workload, checked, in one thread",
+        "every op of the workload, checked, all threads in parallel"};
     struct ab_outcome run;
     struct ab_run_context context = plan->context;
     struct ab_case checked = *c;
     struct ab_rng rng;
     *line = (struct ab_verify_line){.check = names[which], .rule = rules[which], .unit = "ops"};
     if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
-        say(line, AB_VERIFY_SKIPPED, "the work has one lane");
+        say(line, AB_VERIFY_SKIPPED, "the workload has one thread");
         return AB_OK;
     }
     context.verify_ops = UINT32_MAX;
@@ -238,7 +239,7 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
         judge_failure(line, &run, false);
     else if (ab_run_missing(context.tape->image->facts.kinds, run.page->report.hooks, line->text,
                             sizeof line->text))
-        add_text(line, ": those ops were left out");
+        add_text(line, ": these ops were omitted");
     status = judge_null(&(struct attempt){&context, &checked, pass, &run}, line, err);
     ab_outcome_fini(&run);
     return status;
@@ -258,7 +259,7 @@ enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const st
             status = run_work(plan, c, i, &out->lines[n++], err);
     for (uint32_t i = 0; i < n; i++) {
         out->n_failed += ab_verify_verdict_fails(out->lines[i].verdict);
-        out->n_vacuous += out->lines[i].verdict == AB_VERIFY_VACUOUS;
+        out->n_not_proven += out->lines[i].verdict == AB_VERIFY_NOT_PROVEN;
     }
     return status;
 }

@@ -12,7 +12,7 @@
 struct ab_verify_plan {
     struct ab_run_context context; /* tape: of the work, or one that is never run */
     bool has_work;                 /* the tape is run through the checker too */
-    const char *only;              /* "NAME,NAME" of checks, gates or matrix; NULL = all */
+    const char *only;              /* "NAME,NAME" of checks, `required` or `info`; NULL = all */
     uint64_t seed;
 };
 

@@ -85,7 +85,7 @@ static void note_conduct(struct conductor *c, uint32_t backend, const struct ab_
         memcpy(b->reason, run->reason, sizeof b->reason);
     } else if (is_decorated(c, backend)) {
         b->status = AB_BACKEND_DECORATED;
-        snprintf(b->reason, sizeof b->reason, "its time is no measurement");
+        snprintf(b->reason, sizeof b->reason, "not timed: decorated");
     }
 }
 
@@ -97,7 +97,8 @@ static bool fits_memory(struct conductor *c, uint32_t backend)
     if (bytes <= c->plan->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;
-    snprintf(b->reason, sizeof b->reason, "would need about %s%s, --mem-limit is %s; not run",
+    snprintf(b->reason, sizeof b->reason, "would need about %s%s, more than --mem-limit %s; not "
+                                          "run",
              ab_units_bytes(need, sizeof need, (double)bytes),
              b->never_frees ? " (it never frees)" : "",
              ab_units_bytes(limit, sizeof limit, (double)c->plan->context.memory_limit_bytes));

@@ -246,5 +246,5 @@ enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct
         if (used > 0 && (size_t)used < cap && access(out, R_OK) == 0)
             return AB_OK;
     }
-    return ab_fail(err, AB_SYSTEM, "%s is not beside %s/allocbench", name, self);
+    return ab_fail(err, AB_SYSTEM, "%s is missing in the folder of %s/allocbench", name, self);
 }

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ab_spread no_spread = {0, NAN, NAN, NAN};
+static const struct ab_round_range no_range = {0, NAN, NAN, NAN};
 
-double ab_spread_half(const struct ab_spread *s)
+double ab_round_range_half(const struct ab_round_range *s)
 {
     return s->n < 2 ? NAN : (s->high - s->low) / 2 / s->median;
 }
 
-bool ab_spread_is_clear(const struct ab_spread *ratio)
+bool ab_round_range_is_clear(const struct ab_round_range *ratio)
 {
     return ratio->n >= AB_CLEAR_ROUNDS && fabs(ratio->median - 1) >= 0.01 &&
            (ratio->low > 1 || ratio->high < 1);
@@ -92,13 +92,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct ab_spread ab_spread_of(double *x, uint32_t n)
+struct ab_round_range ab_round_range_of(double *x, uint32_t n)
 {
     if (n == 0)
-        return no_spread;
+        return no_range;
     qsort(x, n, sizeof x[0], by_value);
     double median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-    return (struct ab_spread){n, median, x[0], x[n - 1]};
+    return (struct ab_round_range){n, median, x[0], x[n - 1]};
 }
 
 bool ab_pairs_init(struct ab_pairs *p, uint32_t most)
@@ -122,12 +122,12 @@ void ab_pairs_add(struct ab_pairs *p, double of, double by)
     p->x[2 * (size_t)p->cap + p->n++] = ratio;
 }
 
-struct ab_spread ab_pairs_ratio(const struct ab_pairs *p)
+struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p)
 {
     if (p->n == 0)
-        return no_spread;
-    struct ab_spread ratio = ab_spread_of(p->x + 2 * (size_t)p->cap, p->n);
-    double of = ab_spread_of(p->x, p->n).median, by = ab_spread_of(p->x + p->cap, p->n).median;
+        return no_range;
+    struct ab_round_range ratio = ab_round_range_of(p->x + 2 * (size_t)p->cap, p->n);
+    double of = ab_round_range_of(p->x, p->n).median, by = ab_round_range_of(p->x + p->cap, p->n).median;
     ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
     return ratio;
 }
@@ -140,8 +140,8 @@ struct aspect {
 };
 typedef double round_number(const struct ab_session *s, const struct aspect *of, uint32_t round);
 
-static struct ab_spread over_rounds(const struct ab_session *s, const struct aspect *of,
-                                    round_number *number)
+static struct ab_round_range over_rounds(const struct ab_session *s, const struct aspect *of,
+                                         round_number *number)
 {
     double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
     uint32_t n = 0;
@@ -150,9 +150,9 @@ static struct ab_spread over_rounds(const struct ab_session *s, const struct asp
         if (isfinite(value))
             x[n++] = value;
     }
-    struct ab_spread spread = ab_spread_of(x, n);
+    struct ab_round_range range = ab_round_range_of(x, n);
     free(x);
-    return spread;
+    return range;
 }
 
 static double ns_per_op(const struct ab_session *s, uint32_t backend, const char *phase,
@@ -199,14 +199,14 @@ static double round_p999_ratio(const struct ab_session *s, const struct aspect *
     return value[1] > 0 ? value[0] / value[1] : NAN;
 }
 
-struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
-                                      const char *phase)
+struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
+                                           const char *phase)
 {
     struct aspect of = {.a = backend, .phase = phase};
     return over_rounds(s, &of, round_ns_per_op);
 }
 
-struct ab_spread ab_session_run_time(const struct ab_session *s, uint32_t backend)
+struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend)
 {
     struct aspect of = {.a = backend};
     return over_rounds(s, &of, round_run_time);
@@ -221,7 +221,7 @@ static double round_rss_peak(const struct ab_session *s, const struct aspect *of
     return peak;
 }
 
-struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
+struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
 {
     struct aspect of = {.a = backend};
     return over_rounds(s, &of, round_rss_peak);
@@ -235,23 +235,23 @@ bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
     return false;
 }
 
-struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                  const char *phase)
+struct ab_round_range ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase)
 {
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
-        return no_spread;
+        return no_range;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
         ab_pairs_add(&pairs, round_time(s, b, phase, round), round_time(s, a, phase, round));
     }
-    struct ab_spread speed = ab_pairs_ratio(&pairs);
+    struct ab_round_range speed = ab_pairs_ratio(&pairs);
     ab_pairs_fini(&pairs);
     return speed;
 }
 
-struct ab_spread ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase, unsigned op)
+struct ab_round_range ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                            const char *phase, unsigned op)
 {
     struct aspect of = {.a = a, .b = b, .phase = phase, .op = op};
     return over_rounds(s, &of, round_p999_ratio);

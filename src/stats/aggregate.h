@@ -9,19 +9,19 @@
 #include "result/result.h"
 
 /* One number a round. */
-struct ab_spread {
+struct ab_round_range {
     uint32_t n;               /* rounds that have it; 0 = the rest is NaN */
     double median, low, high; /* low and high: extremes of the rounds */
 };
 
 /* Of x[0..n), which it sorts. */
-struct ab_spread ab_spread_of(double *x, uint32_t n);
+struct ab_round_range ab_round_range_of(double *x, uint32_t n);
 /* Half the range of the rounds in parts of the median; NaN below two rounds. */
-double ab_spread_half(const struct ab_spread *s);
+double ab_round_range_half(const struct ab_round_range *s);
 /* Are there enough rounds, all of them on the same side of 1, and is the median at least 1 % away
  * from it? n rounds of two equal programs agree by chance with probability 2 / 2^n: 6 % of 5,
  * 0.8 % of 8. */
-bool ab_spread_is_clear(const struct ab_spread *ratio);
+bool ab_round_range_is_clear(const struct ab_round_range *ratio);
 enum { AB_CLEAR_ROUNDS = 8 };
 
 /* Two numbers a round, of what is set against each other; for ratios that can be recomputed from
@@ -36,7 +36,7 @@ void ab_pairs_fini(struct ab_pairs *p);
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
 /* median: the ratio of the two medians; low, high: extremes of the ratios of single rounds, between
  * which it always lies. */
-struct ab_spread ab_pairs_ratio(const struct ab_pairs *p);
+struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p);
 
 /* The null back end runs for the price of the harness; it is no allocator and wins nothing. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
@@ -61,21 +61,21 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
                                   const char *phase, unsigned op, struct ab_hdr *hdr);
 
 /* ns_per_op of a phase. */
-struct ab_spread ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
-                                      const char *phase);
+struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
+                                           const char *phase);
 /* Time of a whole run: all measured phases together, in ns. */
-struct ab_spread ab_session_run_time(const struct ab_session *s, uint32_t backend);
+struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
 /* The most resident bytes that the heap added in any measured phase. */
-struct ab_spread ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
+struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
 /* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
  * whole run. The median is the ratio of the two medians, as they are shown; low and high are of
  * single rounds, so that drift of the machine cancels. Rounds that miss one number do not count. */
-struct ab_spread ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                  const char *phase);
+struct ab_round_range ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase);
 /* p99.9 of one op by that of b, values under the floor taken as the floor. */
-struct ab_spread ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase, unsigned op);
+struct ab_round_range ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                            const char *phase, unsigned op);
 
 #endif

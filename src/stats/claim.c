@@ -28,17 +28,17 @@ static void measure(const struct ab_session *s, const struct ab_gate *g,
     if (!has_numbers(s, g->backend, g->name, r) || !has_numbers(s, g->other, g->other_name, r))
         return;
     struct ab_ratio ratio = ab_metric_ratio(s, g->backend, g->other, &g->metric);
-    if (ratio.spread.n > 0 && ratio.median.low < ratio.median.high) {
-        snprintf(r->reason, sizeof r->reason, "below the clock's floor");
-    } else if (ratio.spread.n > 0) {
-        r->measured = ratio.spread.median;
-        r->low = ratio.spread.low;
-        r->high = ratio.spread.high;
-        r->n_rounds = ratio.spread.n;
+    if (ratio.range.n > 0 && ratio.median.low < ratio.median.high) {
+        snprintf(r->reason, sizeof r->reason, "below the timer floor");
+    } else if (ratio.range.n > 0) {
+        r->measured = ratio.range.median;
+        r->low = ratio.range.low;
+        r->high = ratio.range.high;
+        r->n_rounds = ratio.range.n;
     } else {
         ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
         if (r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "no such number");
+            snprintf(r->reason, sizeof r->reason, "no such value");
     }
 }
 

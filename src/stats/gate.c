@@ -18,8 +18,8 @@ bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns)
 
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "the bound is below the clock's floor: timing nothing reads %.0f ns here; "
-             "gate %s/all/ns_per_op instead", floor_ns, gate->metric.phase);
+    snprintf(buf, cap, "the bound is below the timer floor of %.0f ns; gate %s/all/ns_per_op "
+                       "instead", floor_ns, gate->metric.phase);
 }
 
 static bool passes(const struct ab_gate *g, double value)
@@ -44,10 +44,10 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
     bool low = passes(g, value.low), high = passes(g, value.high);
     if (isnan(value.low) || isnan(value.high))
         return;
-    r->verdict = low != high ? AB_GATE_NOT_JUDGED : low ? AB_GATE_PASS : AB_GATE_FAIL;
+    r->verdict = low != high ? AB_GATE_NOT_EVALUATED : low ? AB_GATE_PASS : AB_GATE_FAIL;
     if (low != high)
-        snprintf(r->reason, sizeof r->reason, "below the clock's floor, which cannot tell; gate "
-                 "%s/all/ns_per_op instead", g->metric.phase);
+        snprintf(r->reason, sizeof r->reason, "inconclusive: below the timer floor; gate "
+                                              "%s/all/ns_per_op instead", g->metric.phase);
 }
 
 /* "jemalloc is absent: not installed"; true when it can be judged. */
@@ -91,13 +91,13 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     if (!is_judgeable(s, g->other, g->other_name, r))
         return;
     struct ab_ratio ratio = ab_metric_ratio(s, backend, g->other, m);
-    r->value = ratio.spread.median;
+    r->value = ratio.range.median;
     decide(g, ratio.median, r);
     double a = ab_metric_value(s, backend, m), b = ab_metric_value(s, g->other, m);
-    if (ratio.spread.n > 0)
+    if (ratio.range.n > 0)
         forgive(g, ab_metric_interval(s, m, a), ab_metric_interval(s, m, b), r);
     else if (a < 0 || b < 0)
-        snprintf(r->reason, sizeof r->reason, "numbers below 0 have no ratio");
+        snprintf(r->reason, sizeof r->reason, "no ratio of negative values");
     else
         ab_metric_why_missing(s, isnan(a) ? backend : g->other, m, true, r->reason,
                               sizeof r->reason);
@@ -121,7 +121,7 @@ static void judge(const struct ab_session *s, const struct ab_gate *g, uint32_t 
         .text = g->text,
         .place = g->place,
         .backend = backend < s->n_backends ? backend : UINT32_MAX,
-        .verdict = AB_GATE_NOT_JUDGED,
+        .verdict = AB_GATE_NOT_EVALUATED,
         .value = NAN,
         .bound = g->bound,
         .unit = g->unit,
@@ -138,15 +138,21 @@ static void judge(const struct ab_session *s, const struct ab_gate *g, uint32_t 
             judge_beside(s, g, backend, r);
         else
             judge_by_live(s, g, backend, r);
-        if (r->verdict == AB_GATE_NOT_JUDGED && r->reason[0] == 0)
+        if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
             ab_metric_why_missing(s, backend, &g->metric, false, r->reason, sizeof r->reason);
-        if (r->verdict == AB_GATE_NOT_JUDGED && r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "there is no such number");
+        if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
+            snprintf(r->reason, sizeof r->reason, "no such value");
     }
     r->status = r->verdict == AB_GATE_PASS ? AB_OK : AB_GATE;
 }
 
-/* May a gate that speaks of nobody pass over this one? Of a default list, and either not there or
+static void set(struct ab_gate_result *r, enum ab_gate_verdict verdict, enum ab_status status)
+{
+    r->verdict = verdict;
+    r->status = status;
+}
+
+/* May a gate that names no back end skip this one? It is of a default list, and either absent or
  * not able to do this work. */
 static bool is_skippable(const struct ab_backend_info *b)
 {
@@ -163,18 +169,17 @@ static size_t judge_each(const struct ab_session *s, const struct ab_gate *g,
             (g->against == AB_GATE_BACKEND && i == g->other))
             continue;
         judge(s, g, i, &r[n]);
-        n_judged += r[n].verdict != AB_GATE_NOT_JUDGED;
+        n_judged += r[n].verdict != AB_GATE_NOT_EVALUATED;
         if (r[n].status == AB_GATE && is_skippable(&s->backends[i]))
-            r[n].status = AB_OK;
+            set(&r[n], AB_GATE_SKIPPED, AB_OK);
         n++;
     }
     if (n == 0) {
         judge(s, g, UINT32_MAX, &r[n]);
-        snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to judge");
+        snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to evaluate");
     }
     for (size_t i = 0; i < n && n_judged == 0; i++)
-        if (r[i].status == AB_OK)
-            r[i].status = AB_GATE;
+        set(&r[i], AB_GATE_NOT_EVALUATED, r[i].status == AB_OK ? AB_GATE : r[i].status);
     return n;
 }
 

@@ -6,7 +6,7 @@
  *     BOUND := 2us | 64MiB | 5% | 1000 | 0.5x BACKEND [floor SIZE] | 1.5x live [floor SIZE]
  *
  * read against what the run will have before anything is measured, and judged afterwards. A gate
- * that could not be judged is no pass: that is what keeps CI from going green by accident.
+ * that could not be evaluated fails: that is what keeps CI from going green by accident.
  * A claim is the same line with `=` and a ratio to a back end; it is shown, never judged.
  */
 #ifndef AB_STATS_GATE_H

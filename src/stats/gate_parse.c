@@ -50,7 +50,7 @@ static bool read_backend(struct ab_gate_parser *p, struct ab_gate_span name, uin
     if (name.n == 0)
         return ab_gate_fail(p, (struct ab_gate_span){name.s, 1}, "the name of a back end is missing");
     if (ab_gate_is_word(base, "null"))
-        return ab_gate_fail(p, name, "the null back end prices the harness; it has no gates");
+        return ab_gate_fail(p, name, "the null back end measures the harness; it has no gates");
     snprintf(copy, 128, "%.*s", (int)(name.n < 128 ? name.n : 127), name.s);
     for (size_t i = 0; i < scope->n_backends; i++)
         if (ab_gate_is_word(name, scope->backends[i])) {
@@ -158,13 +158,15 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op, s
     char phase[160], word[AB_GATE_WORD_BYTES];
     m->memory = find_memory_field(stat);
     if (m->memory == NULL && find_field(stat) != NULL)
-        return ab_gate_fail(p, stat, "'%s' is no number of memory: write %s/all/%s", ab_gate_shown(word, stat),
+        return ab_gate_fail(p, stat, "'%s' is not a memory statistic: write "
+                                     "%s/all/%s", ab_gate_shown(word, stat),
                     ab_text_printable(phase, sizeof phase, m->phase), ab_gate_shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !ab_gate_is_word(op, "memory") && !ab_gate_is_word(op, "end"))
-        return ab_gate_fail(p, op, "'%s' is known at the end: write %s/end/%s", ab_gate_shown(word, stat),
+        return ab_gate_fail(p, op, "'%s' is measured at the end: write "
+                                   "%s/end/%s", ab_gate_shown(word, stat),
                     ab_text_printable(phase, sizeof phase, m->phase), ab_gate_shown(word, stat));
     if (is_drain)
         m->at = AB_AT_END;
@@ -178,7 +180,8 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     ab_text_printable(phase, sizeof phase, m->phase);
     m->field = find_field(stat);
     if (m->field == NULL && find_memory_field(stat) != NULL)
-        return ab_gate_fail(p, op, "'%s' is a number of memory: write %s/memory/%s", ab_gate_shown(word, stat),
+        return ab_gate_fail(p, op, "'%s' is a memory statistic: write "
+                                   "%s/memory/%s", ab_gate_shown(word, stat),
                     phase, ab_gate_shown(word, stat));
     if (m->field == NULL)
         return fail_stat(p, stat, false, m->op == AB_OP_ALL);
@@ -210,7 +213,7 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
         ab_gate_add_name(&names, places[i].name);
     char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
     if (is_op_name(op))
-        return ab_gate_fail(p, op, "phase '%s' has no %s; here are: %s",
+        return ab_gate_fail(p, op, "phase '%s' has no %s; it has: %s",
                     ab_text_printable(phase, sizeof phase, p->gate.metric.phase), ab_gate_shown(word, op),
                     ab_gate_list_names(list, &names));
     return ab_gate_fail_unknown(p, op, "op", &names);
@@ -290,7 +293,7 @@ static bool read_size(struct ab_gate_parser *p, struct ab_gate_span x, double *o
     char word[AB_GATE_WORD_BYTES];
     const char *bad = ab_units_parse(x.s, x.n, unit_kind(unit), &number);
     if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
-        bad = "a percentage is like 5%";
+        bad = "expected a percentage such as 5%";
     if (bad != NULL)
         return ab_gate_fail(p, x, "'%s' cannot bound %s: %s", ab_gate_shown(word, x), name, bad);
     *out = is_percent ? number.value * 100 : number.value;
@@ -305,7 +308,7 @@ static bool read_factor(struct ab_gate_parser *p, struct ab_gate_span x)
     if (bad == NULL && number.value <= 0)
         bad = "must be above 0";
     if (bad != NULL)
-        return ab_gate_fail(p, x, "'%s' is no factor: %s", ab_gate_shown(word, x), bad);
+        return ab_gate_fail(p, x, "'%s' is not a factor: %s", ab_gate_shown(word, x), bad);
     p->gate.bound = number.value;
     return true;
 }
@@ -329,8 +332,8 @@ static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size
     if (!read_factor(p, factor))
         return false;
     if (name.n == 0)
-        return ab_gate_fail(p, bound, "%.*sx of what? Write a back end behind it, or 'live' for the peak "
-                    "of live bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
+        return ab_gate_fail(p, bound, "%.*sx of what? add a back end, or 'live' for the peak of "
+                                      "live bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
     snprintf(g->unit, sizeof g->unit, "x %.*s", (int)(name.n < 120 ? name.n : 120), name.s);
     if (ab_gate_is_word(name, "live") && !p->is_claim) {
         bool is_by_live = strcmp(unit, "x live") == 0; /* the number is one already */
@@ -346,7 +349,7 @@ static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size
     if (!read_backend(p, name, &g->other, g->other_name))
         return false;
     if (g->backend != AB_GATE_EACH && strcmp(g->name, g->other_name) == 0)
-        return ab_gate_fail(p, name, "'%s' beside itself", ab_gate_shown(word, name));
+        return ab_gate_fail(p, name, "'%s' compared with itself", ab_gate_shown(word, name));
     return true;
 }
 
@@ -433,7 +436,8 @@ static bool read_compare(struct ab_gate_parser *p, struct ab_gate_span at)
                     at.n > 0 ? ab_gate_shown(word, at) : "");
     if (at.n == 0)
         return ab_gate_fail(p, at, "a gate is " FORM " < BOUND: one of <, <=, >, >= is missing");
-    return ab_gate_fail(p, at, "'%s' does not compare; one of <, <=, >, >=", ab_gate_shown(word, at));
+    return ab_gate_fail(p, at, "'%s' is not a comparison; use one of <, <=, >, "
+                               ">=", ab_gate_shown(word, at));
 }
 
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,

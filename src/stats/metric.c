@@ -9,7 +9,7 @@
 static const double no_number = NAN;
 
 #define DRAIN(i, what)                                                                   \
-    {.name = "drained_" what, .unit = "bytes", .doc = "footprint once all blocks are freed", \
+    {.name = "drained_" what, .unit = "bytes", .doc = "footprint after all blocks are freed", \
      .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i])}
 const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
@@ -83,7 +83,7 @@ static double median_of_rounds(const struct ab_session *s, uint32_t backend,
 {
     uint32_t n;
     double *x = collect(s, backend, m, number, &n);
-    double median = x != NULL ? ab_spread_of(x, n).median : no_number;
+    double median = x != NULL ? ab_round_range_of(x, n).median : no_number;
     free(x);
     return median;
 }
@@ -165,7 +165,7 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
         ab_pairs_add(&most, of_a.high, of_b.low);
     }
     if (ok) {
-        ratio.spread = ab_pairs_ratio(&shown);
+        ratio.range = ab_pairs_ratio(&shown);
         ratio.median.low = ab_pairs_ratio(&least).median;
         ratio.median.high = ab_pairs_ratio(&most).median;
     }
@@ -182,14 +182,14 @@ static double by_live_of_round(const struct ab_session *s, uint32_t backend,
     return live > 0 ? of_round(s, backend, m, round) / live : no_number;
 }
 
-struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
-                                   const struct ab_metric *m)
+struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
+                                        const struct ab_metric *m)
 {
     uint32_t n;
     double *x = collect(s, backend, m, by_live_of_round, &n);
-    struct ab_spread spread = ab_spread_of(x, n);
+    struct ab_round_range range = ab_round_range_of(x, n);
     free(x);
-    return spread;
+    return range;
 }
 
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,

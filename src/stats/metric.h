@@ -37,7 +37,7 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
                                       double value);
 
 struct ab_ratio {
-    struct ab_spread spread; /* values under the floor taken as the floor */
+    struct ab_round_range range; /* values under the floor taken as the floor */
     struct ab_interval median; /* what the median can be, given what the clock cannot tell */
 };
 /* The number of `a` by that of `b`, as ab_pairs_ratio: its median is the reciprocal of what tables
@@ -45,8 +45,8 @@ struct ab_ratio {
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m);
 /* The same by the phase's peak of live bytes; for sizes of memory records. */
-struct ab_spread ab_metric_by_live(const struct ab_session *s, uint32_t backend,
-                                   const struct ab_metric *m);
+struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
+                                        const struct ab_metric *m);
 /* That peak, median over the rounds. */
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
                            const struct ab_metric *m);

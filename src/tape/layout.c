@@ -361,7 +361,7 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     if (!ok)
         return tape->n_ops >= AB_TAPE_MAX_OPS
                    ? ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS)
-                   : ab_fail(err, AB_SYSTEM, "out of memory while laying down the tape");
+                   : ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)
         tape->ops[tape->n_ops + i] = 0; /* there is room: pushing and putting kept it */

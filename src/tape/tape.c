@@ -240,7 +240,7 @@ EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool
     if (status != AB_OK)
         return status;
     if (slot >= AB_SLOT_MAX)
-        return ab_fail(err, AB_INPUT, "more than %u blocks live at once", AB_SLOT_MAX);
+        return ab_fail(err, AB_INPUT, "more than %u live blocks", AB_SLOT_MAX);
     struct ab_block_state *found = slot_entry(b, slot);
     if (found == NULL)
         return no_memory(err);
@@ -563,7 +563,7 @@ void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
 static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
 {
     if (b->n_pushed == 0)
-        return ab_fail(err, AB_INPUT, "there is not a single op in it");
+        return ab_fail(err, AB_INPUT, "it contains no ops");
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;

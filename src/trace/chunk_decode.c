@@ -130,7 +130,7 @@ static const char *find_columns(const struct ab_block_codec *c, const uint8_t *p
     const uint8_t *last = c->has_time ? skip_varints(out->times, end, n) : out->times;
     if (last == NULL)
         return "a column of times that does not match its events";
-    return last == end ? NULL : "a block longer than its columns";
+    return last == end ? NULL : "a chunk longer than its columns";
 }
 
 static inline unsigned code_at(const uint8_t *kinds, size_t place)
@@ -223,7 +223,7 @@ static const char *decode_times(struct ab_block_codec *c, struct ab_trace_record
         if (!c->has_begun && i == 0 && ticks != 0)
             return "a first event that is not at time 0";
         if (has_failed || ticks > INT64_MAX - c->time_us)
-            return "a time that is no number of ticks";
+            return "a time that is not a number of ticks";
         r[i].time_us = c->time_us += ticks;
     }
     return NULL;
@@ -257,7 +257,7 @@ const char *ab_block_take(struct ab_block_codec *codec, struct ab_trace_record *
         decode_threads_apart(codec, records, n);
     codec->n_left -= n;
     if (codec->columns.has_failed)
-        return "a number that is none";
+        return "a malformed number";
     const char *wrong = codec->has_time ? decode_times(codec, records, n) : NULL;
     codec->has_begun = true;
     return wrong;

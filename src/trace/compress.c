@@ -71,7 +71,7 @@ enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const siz
         if (ZSTD_isError(left))
             return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(left));
         if (left != 0)
-            return ab_fail(err, AB_SYSTEM, "cannot compress: a block too large");
+            return ab_fail(err, AB_SYSTEM, "cannot compress: the chunk is too large");
         begin = ends[i];
     }
     *n_stored = out.pos;
@@ -118,6 +118,6 @@ const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_
             return "the stream ends within the file";
     } while (out.pos <= n_raw && (in.pos > in_before || out.pos > out_before));
     if (out.pos > n_raw || in.pos < in.size)
-        return "longer than it says";
-    return out.pos < n_raw ? "shorter than it says" : NULL;
+        return "longer than declared";
+    return out.pos < n_raw ? "shorter than declared" : NULL;
 }

@@ -48,9 +48,9 @@ EACH_CALL const char *check_sum(const struct ab_account *a, uint64_t old_size, u
 {
     if (new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
         a->info.total_bytes > INT64_MAX - new_size)
-        return "sizes that sum up to more than 2^63 - 1";
+        return "sizes whose sum is over 2^63 - 1";
     if (a->live_bytes - old_size + new_size > a->live_bytes_max)
-        return "more bytes live at once than allowed";
+        return "more live bytes than allowed";
     return NULL;
 }
 
@@ -72,8 +72,8 @@ EACH_CALL const char *check_block(const struct ab_account *a, uint64_t size)
     if (wrong != NULL || a->n_live < a->live_blocks_max)
         return wrong;
     return a->live_blocks_max == AB_SLOT_MAX
-               ? "more blocks live at once than a tape can hold (2^28)"
-               : "more blocks live at once than allowed";
+               ? "more live blocks than a tape can hold (2^28)"
+               : "more live blocks than allowed";
 }
 
 EACH_CALL uint64_t begin_block(struct ab_account *a, uint64_t size)
@@ -158,7 +158,7 @@ EACH_CALL const char *take_known(struct ab_account *a, const struct ab_trace_rec
 static const char *take_thread_end(struct ab_account *a, const struct ab_trace_record *r)
 {
     if (r->thread == a->info.threads)
-        return "the end of a thread that never called";
+        return "the end of a thread without calls";
     if (r->failed || r->released)
         return "the end of a thread with flags";
     if (a->ended == NULL && (a->ended = calloc(AB_TRACE_THREADS_MAX / 8, 1)) == NULL)
@@ -171,7 +171,7 @@ static const char *take_thread_end(struct ab_account *a, const struct ab_trace_r
 EACH_CALL const char *check_thread(const struct ab_account *a, uint32_t thread)
 {
     if (thread > a->info.threads || thread >= AB_TRACE_THREADS_MAX)
-        return "a thread number beyond the next new one";
+        return "a thread number past the next new one";
     if (a->ended != NULL && (a->ended[thread / 8] >> thread % 8 & 1) != 0)
         return "an event of a thread that has ended";
     return NULL;
@@ -196,7 +196,7 @@ EACH_CALL const char *take_call(struct ab_account *a, const struct ab_trace_reco
                              struct ab_event *out, uint64_t *number)
 {
     if (r->kind == AB_EVENT_ALLOC_ALIGNED && (r->align == 0 || (r->align & (r->align - 1)) != 0))
-        return "an alignment that is no power of two";
+        return "an alignment that is not a power of two";
     const char *wrong = r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE
                             ? take_known(a, r, out)
                             : take_alloc(a, r, out, number);

@@ -95,7 +95,7 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
     struct ab_trace_info *info = &r->account.info;
     if (!r->options.is_partial)
         return bad(r, r->offset, err,
-                   "the file ends here without its end mark; %llu events before it are whole",
+                   "the file ends here without its end mark; %llu events before it are complete",
                    (unsigned long long)info->events);
     info->is_partial = true;
     info->file_bytes = r->block_offset;
@@ -106,8 +106,8 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
 static enum ab_status cut_header(const struct ab_trace_reader *r, struct ab_err *err)
 {
     return bad(r, r->offset, err,
-               "the file ends here without its end mark; 0 events before it are whole: the "
-               "header is cut");
+               "the file ends here without its end mark; 0 events before it are complete: the header "
+               "is truncated");
 }
 
 static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
@@ -120,8 +120,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     if (got == 0)
         return bad(r, 0, err, "the file is empty");
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
-        return bad(r, 0, err, "no trace of allocbench (it would begin with 89 41 42 54); "
-                   "a workload is measured by allocbench run");
+        return bad(r, 0, err, "not an allocbench trace (wrong magic number); use allocbench run "
+                              "for a workload");
     if (got < AB_TRACE_HEADER_FIXED)
         return cut_header(r, err);
     uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
@@ -254,10 +254,11 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct blo
                                      struct ab_err *err)
 {
     if (h->stored_bytes != AB_TRACE_INHERITED_BYTES || h->raw_bytes != h->stored_bytes)
-        return bad(r, r->block_offset, err, "a block of inherited blocks of %u bytes",
+        return bad(r, r->block_offset, err, "a chunk of inherited blocks of %u bytes",
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
-        return bad(r, r->block_offset, err, "a block of inherited blocks behind events or twice");
+        return bad(r, r->block_offset, err, "a chunk of inherited blocks after events, or a second "
+                                            "one");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }
@@ -288,15 +289,15 @@ static enum ab_status check_lengths(const struct ab_trace_reader *r, const struc
                                          : h->n_events == 0 ||
                                                h->n_events > AB_TRACE_BLOCK_EVENTS_MAX)
         return bad(r, at + 12, err, h->kind != AB_TRACE_BLOCK_EVENTS
-                                        ? "%u events in a block of another kind"
-                                        : "%u events in a block; 1 to %d are allowed",
+                                        ? "%u events in a chunk of another kind"
+                                        : "%u events in a chunk; 1 to %d are allowed",
                    h->n_events, AB_TRACE_BLOCK_EVENTS_MAX);
     if (h->raw_bytes > AB_TRACE_RAW_MAX ||
         (is_end && (h->raw_bytes != AB_TRACE_SUMMARY_BYTES || h->stored_bytes != h->raw_bytes)))
-        return bad(r, at + 16, err, "a block of %u bytes; at most %d are allowed", h->raw_bytes,
+        return bad(r, at + 16, err, "a chunk of %u bytes; at most %d are allowed", h->raw_bytes,
                    is_end ? AB_TRACE_SUMMARY_BYTES : AB_TRACE_RAW_MAX);
     if (h->stored_bytes > AB_TRACE_STORED_MAX)
-        return bad(r, at + 20, err, "a block stored in %u bytes; at most %d are allowed",
+        return bad(r, at + 20, err, "a chunk stored in %u bytes; at most %d are allowed",
                    h->stored_bytes, AB_TRACE_STORED_MAX);
     return AB_OK;
 }
@@ -309,13 +310,13 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
     uint32_t sequence = ab_get_u32(head + 8);
     uint64_t first = ab_get_u64(head + 24), at = r->block_offset;
     if (ab_get_u32(head) != AB_TRACE_BLOCK_MAGIC)
-        return bad(r, at, err, "no block begins here");
+        return bad(r, at, err, "no chunk begins here");
     if (h.kind != AB_TRACE_BLOCK_EVENTS && h.kind != AB_TRACE_BLOCK_END && !is_optional(h.kind))
-        return bad(r, at + 4, err, "a block of unknown kind %u", h.kind);
+        return bad(r, at + 4, err, "a chunk of unknown kind %u", h.kind);
     if (sequence != r->sequence)
-        return bad(r, at + 8, err, "block %u where block %u belongs", sequence, r->sequence);
+        return bad(r, at + 8, err, "chunk %u where chunk %u is expected", sequence, r->sequence);
     if (first != r->n_events)
-        return bad(r, at + 24, err, "a block that begins with event %llu after %llu events",
+        return bad(r, at + 24, err, "a chunk that begins with event %llu after %llu events",
                    (unsigned long long)first, (unsigned long long)r->n_events);
     enum ab_status status = check_lengths(r, &h, err);
     if (status == AB_OK)
@@ -341,13 +342,13 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     size_t got;
     ab_trace_summary_encode(&r->account.info, expected);
     if (memcmp(expected, r->stored, sizeof expected) != 0)
-        return bad(r, r->block_offset, err, "the totals of the end mark are not those of the events");
+        return bad(r, r->block_offset, err, "the totals in the end mark do not match the events");
     uint64_t end = r->offset;
     enum ab_status status = take(r, &more, 1, &got, err);
     if (status != AB_OK)
         return status;
     if (got != 0)
-        return bad(r, end, err, "something follows the end mark");
+        return bad(r, end, err, "data after the end mark");
     r->account.info.file_bytes = end;
     r->is_over = true;
     return AB_OK;
@@ -370,7 +371,7 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct block_
     const char *wrong = ab_unpacker_take(r->unpacker, r->stored, h->stored_bytes, r->raw,
                                          h->raw_bytes);
     if (wrong != NULL)
-        return blame(r, "a block that cannot be decompressed: ", wrong, err);
+        return blame(r, "a chunk that cannot be decompressed: ", wrong, err);
     r->raw[h->raw_bytes] = 0;
     wrong = ab_block_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
     return wrong == NULL ? AB_OK : bad(r, r->block_offset, err, "%s", wrong);
@@ -394,7 +395,7 @@ static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
     if (got < h.stored_bytes)
         return truncated(r, err);
     if (!is_checksum_right(r, head, &h))
-        return bad(r, r->block_offset, err, "block %u does not match its checksum", r->sequence);
+        return bad(r, r->block_offset, err, "chunk %u does not match its checksum", r->sequence);
     r->sequence++;
     if (h.kind == AB_TRACE_BLOCK_INHERITED)
         return take_inherited(r, &h, err);

@@ -193,13 +193,13 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
     else if (!f->is_planned && (status = plan(f, err)) != AB_OK)
         return status;
     if (f->pusher.n_events == begin) /* but for ends of threads */
-        return f->n_bursts > 0 ? AB_OK : wrong(f, "a trace without a single event", err);
+        return f->n_bursts > 0 ? AB_OK : wrong(f, "a trace without events", err);
     if ((status = ab_tape_cut(f->pusher.b, &made, err)) != AB_OK)
         return status;
     if ((uint64_t)f->total.n_ops + made->n_ops > AB_TAPE_MAX_OPS)
         return wrong(f, "more than 4 billion ops; `trace cut` makes shorter ones", err);
     if (f->n_bursts > 0 && made->facts.lanes != f->total.facts.lanes)
-        return wrong(f, "its end mark states fewer threads than its events have", err);
+        return wrong(f, "its end mark declares fewer threads than its events have", err);
     add_digest(f, made);
     add_burst(f, made);
     *burst = made;

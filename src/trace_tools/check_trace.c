@@ -21,7 +21,7 @@ static const struct {
     {"failed calls", offsetof(struct ab_trace_info, failed)},
     {"blocks live at the end", offsetof(struct ab_trace_info, live_end_blocks)},
     {"bytes live at the end", offsetof(struct ab_trace_info, live_end_bytes)},
-    {"bytes asked for", offsetof(struct ab_trace_info, total_bytes)},
+    {"requested bytes", offsetof(struct ab_trace_info, total_bytes)},
     {"slots", offsetof(struct ab_trace_info, slots)},
     {"ends of threads", offsetof(struct ab_trace_info, thread_ends)},
 };
@@ -52,7 +52,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     const char *differs = ab_trace_totals_differ(&batch->book->totals, batch->info, values);
     if (differs == NULL)
         return AB_OK;
-    return ab_fail(err, AB_INPUT, "the end mark states %llu %s; the events make %llu",
+    return ab_fail(err, AB_INPUT, "the end mark declares %llu %s; the events have %llu",
                    (unsigned long long)values[1], differs, (unsigned long long)values[0]);
 }
 

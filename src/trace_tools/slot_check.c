@@ -15,7 +15,7 @@ void ab_trace_book_fini(struct ab_trace_book *b)
 static const char *grow(struct ab_trace_book *b, uint32_t slot)
 {
     if (slot > b->n_slots)
-        return "an allocation in a slot beyond the next new one";
+        return "an allocation in a slot past the next new one";
     if (slot == b->cap_slots) {
         size_t cap = b->cap_slots == 0 ? 1024 : b->cap_slots * 2;
         struct ab_trace_block *grown = realloc(b->slots, cap * sizeof grown[0]);
@@ -101,7 +101,7 @@ static bool has_ended(const struct ab_trace_book *b, uint32_t thread)
 static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
 {
     if (thread >= b->totals.threads)
-        return "the end of a thread that never called";
+        return "the end of a thread without calls";
     if (thread / 8 >= b->cap_ended) {
         size_t cap = thread / 8 + 64;
         uint8_t *grown = realloc(b->ended, cap);

@@ -115,8 +115,8 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
     if (e->failed || (e->size <= ADDRESS_SPACE && e->align <= ADDRESS_SPACE))
         return AB_OK;
     return ab_fail(err, AB_INPUT,
-                   "event %llu: a block of %llu bytes aligned to %llu that the program was given: "
-                   "no process can hold it",
+                   "event %llu: a block of %llu bytes aligned to %llu that the program received: "
+                   "impossible in a process",
                    (unsigned long long)p->n_events, (unsigned long long)e->size,
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
@@ -218,7 +218,7 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
         goto out;
     struct ab_trace_info totals = *ab_trace_reader_info(r);
     if (totals.events == 0)
-        status = ab_fail(err, AB_INPUT, "%s: a trace without a single event",
+        status = ab_fail(err, AB_INPUT, "%s: a trace without events",
                          ab_trace_reader_name(r));
     if (status != AB_OK)
         goto out;

@@ -55,7 +55,7 @@ static void map_tape(void)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
     worker.image = p;
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
-        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape is of another build", NULL);
+        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
     for (uint64_t at = p->phases_offset; at < p->total_bytes; at += 4096) /* what bursts begin with */
         (void)((const volatile char *)p)[at];
     if (!ab_worker_enter_burst(&worker, 0))
@@ -92,8 +92,7 @@ static void refuse_fault(const struct ab_lane *lane)
     ab_worker_fail(&worker, AB_FAILURE_NULL, ab_worker_fault(), " returned NULL (op ",
                    ab_worker_number(op, lane->first_null_op), has_lanes ? ", lane " : "",
                    has_lanes ? ab_worker_number(index, lane->index) : "",
-                   "): call ", ab_worker_number(n, fault_n),
-                   " of this run that asks for memory, as fault+ was told", NULL);
+                   "): allocation #", ab_worker_number(n, fault_n), ", injected by fault+", NULL);
 }
 
 static void refuse_null(const struct ab_lane *lane)
@@ -185,10 +184,10 @@ static void choose_inlined(const struct ab_run_request *request)
         return;
     worker.inlined = ab_inline_find(request->builtin);
     if (worker.inlined == NULL)
-        ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "no loop has it compiled in", NULL);
+        ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "not compiled into the worker", NULL);
     if (worker.image->n_lanes > 1)
-        ab_worker_fail(&worker, AB_FAILURE_OPEN, "a compiled-in back end runs in one lane, the "
-                                                 "work has several", NULL);
+        ab_worker_fail(&worker, AB_FAILURE_OPEN, "an inlined back end is single-threaded, the "
+                                                 "workload has several threads", NULL);
 }
 
 static void run_heap(struct ab_run_request *request)

@@ -250,8 +250,8 @@ static void note_caveat(struct verify *v, const struct ab_ask *ask)
     struct ab_words w = {.n = 0};
     char *caveat = v->w->page->report.caveat;
     ab_words_ask(&w, v->t, ask);
-    ab_words_pair(&w, " gives blocks that are not aligned to ", ask->align);
-    ab_words_add(&w, "; nothing here asks for such");
+    ab_words_pair(&w, " returns blocks that are not aligned to ", ask->align);
+    ab_words_add(&w, "; this workload requests none of these");
     w.text[sizeof v->w->page->report.caveat - 1] = 0;
     memcpy(caveat, w.text, sizeof v->w->page->report.caveat);
 }
@@ -281,7 +281,7 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
 {
     preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target};
     if (!ab_checker_open(&preflight.checker, target))
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     preflight.checker.fail = fail;
     preflight.checker.user = &preflight;
     preflight.checker.edge_bytes = EDGE_BYTES;

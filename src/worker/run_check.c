@@ -49,7 +49,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
     trial = (struct ab_trial){
         .target = target, .report = &w->page->report.verify, .reopen = reopen};
     if (!ab_checker_open(c, target))
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     c->fail = fail;
     c->fail_null = fail_null;
     c->user = w;

@@ -115,8 +115,8 @@ static void print_lanes(FILE *f, const struct ab_tape *tape)
 {
     if (tape->facts.lanes < 2)
         return;
-    fprintf(f, "lanes    %" PRIu32 "; %" PRIu64 " times one waits for another, %" PRIu64
-               " frees and resizes by another than allocated",
+    fprintf(f, "lanes    %" PRIu32 "; %" PRIu64 " waits for another lane, %" PRIu64
+               " frees and resizes of blocks of another lane",
             tape->facts.lanes, tape->n_edges, tape->n_remote);
     if (tape->window > 0)
         fprintf(f, ", window %" PRIu32 " ops", tape->window);
@@ -144,7 +144,7 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
 {
     const struct ab_facts *facts = &tape->facts;
     char a[32], b[32];
-    fprintf(f, "\nops      %" PRIu64 ", requesting %s in all, the largest %s\n", count_ops(tape),
+    fprintf(f, "\nops      %" PRIu64 ", requesting %s in total, the largest %s\n", count_ops(tape),
             ab_units_bytes(a, sizeof a, (double)facts->total_bytes),
             ab_units_bytes(b, sizeof b, (double)facts->largest_bytes));
     fprintf(f, "live     at most %" PRIu64 " blocks, %s; %" PRIu64 " blocks, %s at the end\n",
@@ -170,8 +170,8 @@ static void print_align_notes(FILE *f, const struct ab_workload *w, const struct
         print_align_notes(f, w, v->body, v->n_body);
         if (v->align == 0 || v->align > _Alignof(max_align_t))
             continue;
-        fprintf(f, "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc gives; drop it to"
-                   " measure malloc, not memalign\n",
+        fprintf(f, "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc guarantees; "
+                   "drop it to measure malloc instead of memalign\n",
                 ab_text_printable(file, sizeof file, w->file), v->place.line, v->place.col,
                 v->align);
     }

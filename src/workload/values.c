@@ -155,7 +155,7 @@ static bool parse_param(struct parser *p, struct ab_value *v)
     p->error->is_unknown_param = true;
     return fail(p, start, n + 1, "unknown param '%s'%s%s%s",
                 quote(p, start, n + 1, shown, sizeof shown),
-                near != NULL ? "; did you mean '$" : "; it must stand in 'params' above",
+                near != NULL ? "; did you mean '$" : "; it must be defined in 'params' above",
                 near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
@@ -308,11 +308,11 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     if (is_letter(c))
         return parse_word(p, v);
     if (p->i >= p->n)
-        return fail(p, p->i > 0 ? p->i - 1 : 0, 1, p->i == 0 ? "nothing here; a value is needed"
+        return fail(p, p->i > 0 ? p->i - 1 : 0, 1, p->i == 0 ? "empty; a value is needed"
                                                           : "a value is missing at the end");
     if (c == '-' || c == '+')
         return fail(p, p->i, signed_length(p),
-                    c == '-' ? "must not be negative" : "a number has no '+' in front");
+                    c == '-' ? "must not be negative" : "a number cannot begin with '+'");
     if (c == '.')
         return fail(p, p->i, 1, "digits are missing before the '.'");
     size_t n = 1;
@@ -404,8 +404,8 @@ static bool parse_end(struct parser *p)
     if (p->i >= p->n)
         return true;
     if (peek(p) == ',' && p->i > 0 && is_digit(p->s[p->i - 1]))
-        return fail(p, p->i, 1, "',' inside a number; decimals have a '.', as in 0.5");
-    return fail(p, p->i, p->n - p->i, "'%s' behind the value is not understood",
+        return fail(p, p->i, 1, "',' in a number; decimals use '.', as in 0.5");
+    return fail(p, p->i, p->n - p->i, "unexpected '%s' after value",
                 quote(p, p->i, p->n - p->i, shown, sizeof shown));
 }
 

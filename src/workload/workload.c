@@ -70,8 +70,7 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
     }
     if (w->n_text >= 8 && memcmp(s, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) == 0) {
         diag->source = (struct ab_source_text){w->file, "", 0};
-        ab_diag_add(diag, (struct ab_place){0}, "a trace, not a workload: allocbench replay "
-                    "measures it");
+        ab_diag_add(diag, (struct ab_place){0}, "a trace, not a workload: use allocbench replay");
         return false;
     }
     if (w->n_text >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) {

@@ -124,7 +124,7 @@ expect_valgrind() { # PROGRAM MISTAKE…
     expect_json '[.backends[].never_frees] == [true, true, true, false]'
     bench run "$WORKLOADS/pipeline.yaml" --rounds 1 -b arena:threads=none,arena
     expect_code 4
-    expect_error 'arena:threads=none.*serves one lane, the work has'
+    expect_error 'arena:threads=none.*is single-threaded, the workload has'
     bench run "$WORKLOADS/small.yaml" --rounds 1 -b arena:threads=none,glibc
     expect_code 0
 }

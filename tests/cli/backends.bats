@@ -133,7 +133,7 @@ expect_refused() { # LIST REGEX
         "$OUT/result.json"
     expect_json '[.results[] | select(.backend == "plug_noresize" and .op == "all")] | length > 0' \
         "$OUT/result.json"
-    expect_json '.gates[0].verdict == "not_judged"' "$OUT/result.json"
+    expect_json '.gates[0].verdict == "not_evaluated"' "$OUT/result.json"
     grep -q 'plug_noresize (partial)' "$OUT/stdout" || fail "not shown"
     awk '/^all ops|^whole run/ {on = 1} /^$/ {on = 0} on && /plug_noresize/ {n++; if ($NF != "-") bad = 1}
          END {exit bad || n == 0}' "$OUT/stdout" || fail "it has a ratio"
@@ -147,16 +147,16 @@ expect_refused() { # LIST REGEX
     expect_refused 'glibc{A=1;A=2}' 'set twice'
     expect_refused 'glibc{1A=2}' 'not VARIABLE=VALUE'
     expect_refused 'glibc{A=1},glibc{A=1}' 'given twice'
-    expect_refused 'glibc:x=1' 'stand in braces'
+    expect_refused 'glibc:x=1' 'environment variables in braces'
     expect_refused 'slab:kep=1' 'did you mean "keep"'
     expect_refused 'jemaloc' 'did you mean "jemalloc"'
     expect_refused "$GUESTS/libtoy.so:prefix=9" 'beginning of a C name'
-    expect_refused "$GUESTS/libtoy.so:prefx=a_" 'takes no parameters but prefix='
-    expect_refused 'glibc{LD_LIBRARY_PATH=/x}' 'what is loaded'
+    expect_refused "$GUESTS/libtoy.so:prefx=a_" 'takes no parameters except prefix='
+    expect_refused 'glibc{LD_LIBRARY_PATH=/x}' 'which libraries are loaded'
     expect_refused 'glibc{LD_AUDIT=/x}' 'LD_AUDIT cannot be set'
     expect_refused 'glibc{A=1;B=2},glibc{B=2;A=1}' 'the same back end with the same settings'
     expect_refused 'arena,arena:commit=0' 'leave one out'
-    expect_refused '{A=1}' 'no back end in front'
+    expect_refused '{A=1}' 'no back end before'
     bench run "$WORKLOADS/settings.yaml" -b mime --backend-path /nowhere
     expect_code 2
     expect_error 'neither libmime.so nor mime.so is in /nowhere'
@@ -177,7 +177,7 @@ expect_refused() { # LIST REGEX
     bench list backends -v
     expect_code 0
     grep -Eq 'package +libjemalloc2' "$OUT/stdout"
-    grep -q 'gives nothing back before a reset' "$OUT/stdout"
+    grep -q 'frees only on reset' "$OUT/stdout"
     grep -q ':keep=' "$OUT/stdout"
     grep -q 'several lanes, frees by other lanes' "$OUT/stdout"
     grep -Eq ':keep=1024 \(0 to [0-9]+\) empty slabs' "$OUT/stdout"

@@ -133,7 +133,7 @@ work_of() { # FILE
 @test "a tape too long for memory and disk is refused, with what can be done" {
     (ulimit -f 512 && trap '' XFSZ && allocbench replay "$trace" -b arena --rounds 1 --no-store -q \
         --burst 10000 2>"$OUT/stderr" 3>&-) && fail "it ran"
-    grep -q 'no room in .* for a tape too long for memory.*TMPDIR=FOLDER' "$OUT/stderr" ||
+    grep -q 'no space in .* for the tape after .*set TMPDIR' "$OUT/stderr" ||
         fail "$(cat "$OUT/stderr")"
 }
 
@@ -143,7 +143,7 @@ work_of() { # FILE
     for file in long threads; do
         bench replay "$OUT/$file.abt" -b arena --rounds 1 --timeout 10ms
         expect_code 4
-        expect_error "^allocbench: .*$file.abt: reading it and making a tape of it takes longer than --timeout 10.0 ms"
+        expect_error "^allocbench: .*$file.abt: reading it and preparing the run takes longer than --timeout 10.0 ms"
     done
     expect_nothing_left
 }

@@ -49,7 +49,7 @@ trace cut $TRACE --events 0..2000 -o -
 trace export $TRACE --csv -
 report $ROOT/tests/golden/results/good/run.json
 report $ROOT/tests/golden/results/good/run.json --json -
-verify glibc --check gates
+verify glibc --check required
 run $WORKLOADS/small.yaml --rounds 1 -b arena
 run $WORKLOADS/small.yaml --rounds 1 -b arena --json -
 replay $TRACE --rounds 1 -b arena --csv -

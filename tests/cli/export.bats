@@ -170,7 +170,7 @@ EOF
 @test "two outputs on standard output are refused, one is all that is there" {
     bench run "$WORKLOADS/small.yaml" -b glibc --no-store --csv-hist - --hlog -
     expect_code 2
-    expect_error '--csv-hist - and --hlog - would mix on standard output'
+    expect_error '--csv-hist - and --hlog - cannot both write to standard output'
     bench run "$WORKLOADS/small.yaml" -b glibc --no-store --rounds 1 --csv-timeline -
     expect_code 0
     [ "$(head -c 4 "$OUT/stdout")" = "run," ]

@@ -107,32 +107,32 @@ fill/alloc/p999 < 2us|did you mean 'p99'
 fill/p99 < 2us|write fill/all/p99
 glbc:fill/alloc/p99 < 2us|did you mean 'glibc'
 fill/alloc/p99 < 2|a time needs a unit
-fill/memory/rss_peak < 2us|a size is like
+fill/memory/rss_peak < 2us|expected a size
 fill/alloc/p99 < +10%|baseline
 null:fill/alloc/p99 < 2us|no gates
 EOF
     expect_nothing_left
 }
 
-@test "a latency below the clock's floor is refused before the run, ns_per_op is not" {
+@test "a latency below the timer floor is refused before the run, ns_per_op is not" {
     bench run "$WORKLOADS/truth.yaml" -b glibc --gate "fill/alloc/p50 < 1ns"
     expect_code 2
-    expect_error "below the clock's floor.*gate fill/all/ns_per_op"
+    expect_error "below the timer floor.*gate fill/all/ns_per_op"
     [ ! -s "$OUT/stdout" ] || fail "something on standard output"
     gated 1 glibc "fill/all/ns_per_op < 0.1ns"
 }
 
-@test "a percentile without enough samples is not judged, which is no pass" {
+@test "a percentile without enough samples is not evaluated, which fails" {
     gated 1 glibc "fill/alloc/p99.99 < 1s"
-    expect_gate '.verdict == "not_judged" and .value == null and (.reason | test("timed ops"))'
-    expect_line 'NOT JUDGED, which is no pass'
+    expect_gate '.verdict == "not_evaluated" and .value == null and (.reason | test("timed ops"))'
+    expect_line 'NOT EVALUATED \(fails\)'
 }
 
-@test "a back end that lacks an op is not judged: exit 1 where it was asked for" {
+@test "a back end that lacks an op is not evaluated: exit 1 where it was asked for" {
     bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "fill/all/ns_per_op < 1s" --json "$OUT/result.json"
     expect_code 1
-    expect_json '.gates | map(.verdict) == ["pass", "not_judged"]' "$OUT/result.json"
+    expect_json '.gates | map(.verdict) == ["pass", "not_evaluated"]' "$OUT/result.json"
     expect_json '.gates[1].reason | test("partial")' "$OUT/result.json"
     bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b "glibc,$GUESTS/libplug_noresize.so" \
         --gate "glibc:fill/all/ns_per_op < 1s"
@@ -144,10 +144,10 @@ EOF
         --gate "glibc:fill/all/ns_per_op < 0.1ns" --gate "latecrash:fill/all/ns_per_op < 1s" \
         --json "$OUT/result.json"
     expect_code 4
-    expect_json '.gates | map(.verdict) == ["fail", "not_judged"]' "$OUT/result.json"
+    expect_json '.gates | map(.verdict) == ["fail", "not_evaluated"]' "$OUT/result.json"
 }
 
-@test "a back end that is not there: 4 where it was asked for, passed over in the default list" {
+@test "a back end that is not there: 4 where it was asked for, skipped in the default list" {
     mkdir "$OUT/lib"
     gated 4 "glibc,$OUT/lib/libnone.so" "glibc:fill/all/ns_per_op < 1s"
     bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store --gate "fill/all/ns_per_op < 1s" \
@@ -156,19 +156,19 @@ EOF
     expect_json '.gates | length == 4' "$OUT/result.json"
 }
 
-@test "a known back end that this run does not have is not judged: exit 1" {
+@test "a known back end that this run does not have is not evaluated: exit 1" {
     gated 1 glibc "arena:fill/all/ns_per_op < 1s"
-    expect_gate '.verdict == "not_judged" and .backend == null and (.reason | test("no arena"))'
+    expect_gate '.verdict == "not_evaluated" and .backend == null and (.reason | test("no arena"))'
     gated 1 glibc "glibc:fill/all/ns_per_op < 2x arena"
     gated 1 glibc "fill/all/ns_per_op < 2x glibc"
-    expect_gate '.reason | test("no back end to judge")'
+    expect_gate '.reason | test("no back end to evaluate")'
 }
 
-@test "a ratio to a back end that could not be measured is not judged" {
+@test "a ratio to a back end that could not be measured is not evaluated" {
     bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store -b "glibc,$OUT/libnone.so" \
         --gate "glibc:fill/all/ns_per_op < 2x none" --json "$OUT/result.json"
     expect_code 4
-    expect_gate '.verdict == "not_judged" and (.reason | test("none is absent"))'
+    expect_gate '.verdict == "not_evaluated" and (.reason | test("none is absent"))'
 }
 
 @test "the list goes to standard error where standard output is a document" {
@@ -200,7 +200,7 @@ EOF
     bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=2000 --rounds 2 --no-store \
         -b glibc,arena --json "$OUT/result.json"
     expect_code 0
-    expect_line '^claimed elsewhere, measured here'
+    expect_line '^published vs. measured'
     expect_json '.claims | length == 20' "$OUT/result.json"
     expect_json '[.claims[] | select(.backend == "arena")] | length == 3 and all(.measured > 0
         and .low <= .measured and .measured <= .high and .n_rounds == 2)' "$OUT/result.json"

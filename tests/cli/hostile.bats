@@ -73,7 +73,7 @@ guest_works() { # NAME
 }
 
 @test "an endless loop ends at the deadline" {
-    guest_fails hang timeout 'no end within 5.00 s, last seen in op [0-9]+' --timeout 5s
+    guest_fails hang timeout 'timed out after 5.00 s, last seen in op [0-9]+' --timeout 5s
 }
 
 @test "what ignores SIGTERM is killed" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# inline+NAME: a built-in compiled into the loop, as a row of its own with a null of its own, that
+# inline+NAME: a built-in compiled into the measuring loop, as a row of its own with a null of its own, that
 # does the same work as the called one.
 
 load helpers
@@ -21,7 +21,7 @@ config=$ROOT/configs/churn.yaml
         expect_json "def peak(\$b): [.memory[] | select(.backend == \$b) | .live_peak_bytes];
             peak(\"$name\") == peak(\"inline+$name\") and (peak(\"$name\") | length) > 0" "$OUT/result.json"
     done
-    grep -q 'compiled into the loop' "$OUT/stdout" || fail "the table does not say so"
+    grep -q 'compiled into the measuring loop' "$OUT/stdout" || fail "the table does not say so"
     ! tail -4 "$OUT/stdout" | grep -q 'inline+.*fast' || fail "ranked"
 }
 
@@ -58,14 +58,14 @@ Y
     expect_error 'give it slab'
     bench verify slab --check ,
     expect_code 2
-    expect_error 'names no check'
+    expect_error '--check is empty'
 }
 
 @test "what is not compiled in is refused, and says what is" {
     for name in glibc paged jemalloc system; do
         bench run "$config" -b inline+$name
         expect_code 2
-        expect_error "inline\\+$name: only arena, pool, slab and null are compiled into a loop"
+        expect_error "inline\\+$name: only arena, pool, slab and null can be inlined"
     done
     bench run "$config" --set ops=1000 --rounds 1 -b inline+slab:threads=mutex --json -
     expect_code 4

@@ -58,7 +58,7 @@ interrupt() { # SEED COUNT ARGUMENT…
     kill -TERM "$pid"
     await_bench
     expect_code 143
-    expect_error '^allocbench: interrupted before a round was complete: nothing new is kept$'
+    expect_error '^allocbench: interrupted before a round was complete; nothing new was stored$'
 }
 
 @test "an interrupted result says so in its table and can be reported" {

@@ -126,7 +126,7 @@ load helpers
     [ ! -s "$OUT/stdout" ] || fail "a table"
     expect_error '^allocbench: error: nthcrash: crashed'
     expect_error 'arena:fill/all/ns_per_op < 0.001'
-    bench verify -q glibc --check gates
+    bench verify -q glibc --check required
     expect_code 0
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something was printed"
     bench verify -q "$GUESTS/libdirtycalloc.so" --check zeroed

@@ -56,8 +56,8 @@ load helpers
         expect_error "$1"
     }
     refused 'only a path can be given a name' fast=jemalloc
-    refused 'the name of a back end already' "jemalloc=$GUESTS/libtoy.so"
-    refused 'the name of a back end already' "null=$GUESTS/libtoy.so"
+    refused 'this name belongs to a known back end' "jemalloc=$GUESTS/libtoy.so"
+    refused 'this name belongs to a known back end' "null=$GUESTS/libtoy.so"
     refused 'a name has 1 to 64 letters' "a+b=$GUESTS/libtoy.so"
     refused 'are the same back end' "a=$GUESTS/libtoy.so,b=$GUESTS/libtoy.so"
 }
@@ -73,7 +73,7 @@ foreign() { # a workload that names a library
         foreign "$name"
         bench run foreign.yaml --rounds 1 --json -
         expect_code 2
-        expect_error "the workload's back end [a-z+]+ is a library.*--allow-plugins"
+        expect_error "the workload names the library [a-z+]+ as a back end.*--allow-plugins"
         [ ! -s "$OUT/stdout" ]
     done
     foreign "$GUESTS/libtoy.so"

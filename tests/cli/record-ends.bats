@@ -19,9 +19,9 @@ ends() { # HOW CODE
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -ge $THREADS ]
     expect_error "($THREADS|$((THREADS + 1))) threads"
     local cut
-    cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were cut off.*/\1/p' "$OUT/stderr")
+    cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were interrupted.*/\1/p' "$OUT/stderr")
     [ "${cut:-0}" -le $THREADS ] || fail "$cut calls cut off"
-    ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
+    ! grep -q 'omitted\|unrecorded path' "$OUT/stderr" || fail "conflicts"
     expect_nothing_left
 }
 
@@ -37,15 +37,15 @@ ends() { # HOW CODE
     ends _exit 3
 }
 
-# A thread spends a good part of its time on full buffers: it has to be killed there, too.
+# A thread spends a good part of its time on full buffers: it must be killed there, too.
 @test "threads at work: dozens of deaths at any point cost at most a call of each" {
     local i cut
     for i in $(seq 24); do
         record -- "$ENDS" kill $((1000 + i * 37)) $THREADS
         expect_code 137
-        cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were cut off.*/\1/p' "$OUT/stderr")
+        cut=$(sed -n 's/^allocbench: \([0-9]*\) calls were interrupted.*/\1/p' "$OUT/stderr")
         [ "${cut:-0}" -le $THREADS ] || fail "$cut calls cut off"
-        ! grep -q 'left out\|cannot be seen' "$OUT/stderr" || fail "conflicts"
+        ! grep -q 'omitted\|unrecorded path' "$OUT/stderr" || fail "conflicts"
     done
 }
 
@@ -76,7 +76,7 @@ ends() { # HOW CODE
     expect_code 0
     [ "$(ls "$OUT"/t*.abt | wc -l)" -eq 7 ] || fail "$(ls "$OUT")"
     expect_clean "$OUT"/t*.abt
-    ! grep -q 'left out' "$OUT/stderr" || fail "frees left out"
+    ! grep -q 'omitted' "$OUT/stderr" || fail "frees left out"
     for trace in "$OUT"/t.*.abt; do
         bench trace info --json - "$trace"
         # every second one was freed, by the child itself or before its own child began
@@ -101,7 +101,7 @@ ends() { # HOW CODE
 @test "a spool that is kept becomes the same trace later" {
     bench record --no-convert -o "$OUT/s" -- "$GUESTS/prog_threads" 30000 1 3
     expect_code 0
-    expect_error 'not converted; allocbench trace recover'
+    expect_error 'not converted; use allocbench trace recover'
     record -- "$GUESTS/prog_threads" 30000 1 3
     for time in first second; do # it is read only
         bench trace recover "$OUT/s" -o "$OUT/r.abt"
@@ -196,7 +196,7 @@ has_rounds() {
     rm "$OUT/t.abt"
     bench trace recover --partial "$OUT/s" -o "$OUT/t.abt"
     expect_code 0
-    expect_error 'stopped before the program did'
+    expect_error 'stopped before the end of the program'
     expect_clean "$OUT/t.abt"
     [ "$(events "$OUT/t.abt")" -gt 50000 ]
 }
@@ -336,5 +336,5 @@ C
         echo $!; while [ ! -e "$0" ]; do sleep 0.05; done; exit 0' "$OUT/ready"
     kill "$(cat "$OUT/stdout")" || fail "the child is gone"
     expect_code 0
-    expect_error 'processes that it started run on: what they ask for from here on is lost'
+    expect_error 'processes that it started are still running; their further calls are not recorded'
 }

@@ -23,7 +23,7 @@ expect_events() { # NUMBERS
     record --follow -- "$CONFINED" early idle 1000
     expect_code 5
     expect_events "2 2000 2000 2000"
-    expect_error '^allocbench: 4 traces, 6002 events together:'
+    expect_error '^allocbench: 4 traces, 6002 events in total:'
     rm "$OUT"/t*.abt
     record --follow -- "$CONFINED" early free 1000 # the block is its parent's
     expect_code 5
@@ -60,7 +60,7 @@ expect_events() { # NUMBERS
         exit 3' "$CONFINED"
     expect_code 3
     [ "$(ls "$OUT"/t*.abt | wc -l)" -eq 16 ]
-    expect_error '^allocbench: 16 traces, [0-9]+ events together:'
+    expect_error '^allocbench: 16 traces, [0-9]+ events in total:'
     expect_error '^ +[0-9]+ in 6 smaller traces$'
     [ "$(wc -l <"$OUT/stderr")" -lt 20 ] || fail "$(wc -l <"$OUT/stderr") lines"
     expect_clean "$OUT"/t*.abt
@@ -80,7 +80,7 @@ expect_events() { # NUMBERS
     [ -f "$OUT/all/prog_confined.abt" ]
     bench record -o "$OUT/none/none/" -- "$CONFINED" self none 100
     expect_code 125
-    expect_error 'cannot make the folder'
+    expect_error 'cannot create the folder'
     bench record --no-convert --follow -o "$OUT/s" -- sh -c '"$0" self none 100; exit 0' "$CONFINED"
     bench trace recover "$OUT/s" -o "$OUT/recovered/"
     expect_code 0
@@ -90,7 +90,7 @@ expect_events() { # NUMBERS
 
 # ---- programs that give up rights ----
 
-# N is more than is kept in memory: the spool has to be reached after that.
+# N is more than is kept in memory: the spool must be reached after that.
 @test "a program that changes root, user, limits or descriptors is recorded to its end" {
     local how
     [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -293,7 +293,7 @@ C
     record --follow -- sh -c '"$0/static"; "$0/static"; "$0/own"; env -i "$1" self none 10; exit 6' \
         "$OUT" "$CONFINED"
     expect_code 6
-    expect_error '^allocbench: 2 processes of static were not recorded: .* is linked statically'
+    expect_error '^allocbench: 2 processes of static were not recorded: .* is statically linked'
     expect_error '^allocbench: 1 process of prog_confined was not recorded: LD_PRELOAD was taken'
     expect_error '^allocbench: no call of malloc was seen, by process: own;'
     record --follow -- perl -e 'exec $ARGV[0]' "$OUT/static"

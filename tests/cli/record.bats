@@ -131,7 +131,7 @@ expect_refused() { # CODE REGEX
     expect_witnessed prog_threads
     expect_clean "$OUT/t.abt"
     expect_error 'no call was lost'
-    farthest=$(sed -n 's/.*the farthest \([0-9]*\) ticks .*/\1/p' "$OUT/stderr")
+    farthest=$(sed -n 's/.*by at most \([0-9]*\) ticks .*/\1/p' "$OUT/stderr")
     [ "${farthest:-0}" -lt 10000 ] || fail "a repair over $farthest ticks"
     # the first thread, four at once, three hundred one after the other
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -eq 305 ]
@@ -227,7 +227,7 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     record -- "$OUT"
     expect_refused 126 ''
     bench record
-    expect_refused 125 'record what'
+    expect_refused 125 'record needs a command'
     bench record -o - -- true
     expect_refused 125 'standard output'
 }
@@ -260,7 +260,7 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     printf 'int main(void) { return 0; }' >"$OUT/s.c"
     gcc -o "$OUT/none" "$OUT/s.c"
     record -- "$OUT/none"
-    expect_refused 125 'not one call'
+    expect_refused 125 'no call of malloc'
 }
 
 # ---- launchers ----
@@ -294,13 +294,13 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
 @test "a launcher that takes the recorder with it is no reason for a hint" {
     record -- env A=1 "$LIFE" status 1000
     expect_code 42
-    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+    ! grep -q 'which was not recorded\|child processes of' "$OUT/stderr" || fail "a wrong hint"
     [ "$(events "$OUT/t.abt")" -eq 2436 ]
     record -- "$LIFE" _exit 100
-    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+    ! grep -q 'which was not recorded\|child processes of' "$OUT/stderr" || fail "a wrong hint"
     record -- perl -e '$0 = "another name"; print 1'
     expect_code 0
-    ! grep -q 'in its place\|processes that' "$OUT/stderr" || fail "a wrong hint"
+    ! grep -q 'which was not recorded\|child processes of' "$OUT/stderr" || fail "a wrong hint"
 }
 
 # ---- what is told at the end ----
@@ -313,11 +313,11 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     bytes=$(stat -c %s "$OUT/t.abt")
     n=$(jq .events <<<"$info")
     expect_error "t.abt: $n events of $(jq .threads <<<"$info") threads"
-    expect_error "\($(awk "BEGIN { printf \"%.3f\", $bytes / $n }") bytes an event\)"
-    expect_error '^allocbench: no call was lost; [0-9]+ repairs? of the order of threads'
+    expect_error "\($(awk "BEGIN { printf \"%.3f\", $bytes / $n }") bytes per event\)"
+    expect_error '^allocbench: no call was lost; [0-9]+ cross-thread reorderings?'
     expect_error '; 0 calls of malloc_usable_size, not in the trace$'
-    expect_error 'recording took about .* of .* \([0-9.]+ %, all threads together\): an estimate'
-    expect_error ': an estimate of [0-9.]+ ns an event, and .* for writing$'
+    expect_error 'recording overhead: about .* of .* \([0-9.]+ %, sum of all threads\), estimated'
+    expect_error 'estimated as [0-9.]+ ns per event and .* for writing$'
     [ "$(wc -l <"$OUT/stderr")" -eq 3 ] || fail "more than three lines"
 }
 
@@ -351,7 +351,7 @@ C
 
 cost_of() { # ROUNDS; in microseconds
     record -- "$LIFE" exit "$1"
-    sed -n 's/.*recording took about \([0-9.]*\) \([mun]*s\) of .*/\1 \2/p' "$OUT/stderr" |
+    sed -n 's/.*recording overhead: about \([0-9.]*\) \([mun]*s\) of .*/\1 \2/p' "$OUT/stderr" |
         awk '$1 > 0 { print $1 * ($2 == "s" ? 1e6 : $2 == "ms" ? 1e3 : 1); ok = 1 }
             END { exit !ok }'
 }

@@ -99,7 +99,7 @@ work_of() { # FILE
     make_partial
     bench run --resume "$OUT/whole.json" --results "$OUT/r"
     expect_code 0
-    expect_error 'is complete: nothing is left to run'
+    expect_error 'is complete; nothing to run'
     [ ! -s "$OUT/stdout" ] && [ ! -e "$OUT/r" ]
 }
 
@@ -108,7 +108,7 @@ work_of() { # FILE
     expect_refused() { # MESSAGE OPTION…
         bench run --resume "$OUT/partial.json" "${@:2}" --results "$OUT/r"
         expect_code 2
-        expect_error "partial.json: cannot be resumed, this is different work: .*$1"
+        expect_error "partial.json: cannot be resumed, the conditions differ: .*$1"
         [ ! -e "$OUT/r" ] && [ ! -s "$OUT/stdout" ]
     }
     expect_refused 'the seed is 8, was 7; tape_sha256 is ' --seed 8
@@ -129,7 +129,7 @@ work_of() { # FILE
         edit "$1"
         bench run --resume "$OUT/partial.json" --results "$OUT/r"
         expect_code 2
-        expect_error "partial.json: cannot be resumed, this is different work: $2"
+        expect_error "partial.json: cannot be resumed, the conditions differ: $2"
         [ ! -e "$OUT/r" ] && [ ! -s "$OUT/stdout" ]
     }
     expect_refused '.tool.version = "0.0.9"' 'allocbench is .*, was 0.0.9'
@@ -165,7 +165,7 @@ work_of() { # FILE
     lanes --cpus 0 --order strict --window 300
     bench run --resume "$OUT/partial.json" --window 400
     expect_code 2
-    expect_error 'this is different work: .*-window is 400, was 300'
+    expect_error 'the conditions differ: .*-window is 400, was 300'
 }
 
 @test "a back end that had failed stays failed and is not run again" {
@@ -217,10 +217,10 @@ work_of() { # FILE
         [ ! -e "$OUT/r" ]
     }
     expect_refused "$keep .rounds[1] as \$last | keep(1) | .rounds += [\$last | .index = 3]" \
-        'block 1 is not in it'
-    expect_refused '.config.rounds_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
-    expect_refused '.config.rounds_planned = 1' 'it has 2 blocks of 1'
-    expect_refused '.schema = "allocbench/1"' 'counted memory otherwise; .* reads allocbench/2'
+        'round 1 is missing'
+    expect_refused '.config.rounds_planned = 0' 'has 0 rounds planned; 1 to 1000 are allowed'
+    expect_refused '.config.rounds_planned = 1' 'it has 2 rounds of 1'
+    expect_refused '.schema = "allocbench/1"' 'of an older allocbench .* reads allocbench/2'
     expect_refused '.schema = "allocbench/3"' 'reads allocbench/2'
     bench run --resume "$OUT/nowhere.json"
     expect_code 3

@@ -188,7 +188,7 @@ YAML
     bench check "$OUT/align.yaml"
     expect_code 0
     [ "$(grep -c '^note ' "$OUT/stdout")" -eq 2 ]
-    grep -Eq '^note .*/align.yaml:8:27: align: 16 is no more than malloc gives; drop it to' \
+    grep -Eq '^note .*/align.yaml:8:27: align: 16 is no more than malloc guarantees; drop it to' \
         "$OUT/stdout"
     grep -Eq '^note .*/align.yaml:11:29: align: 8 is no more' "$OUT/stdout"
 }

@@ -50,7 +50,7 @@ only_file() { # FOLDER
     expect_nothing_left
     small --results "$OUT/option" --no-store
     expect_code 2
-    expect_error 'exclude each other'
+    expect_error 'are mutually exclusive'
 }
 
 @test "results of the same second do not replace each other" {

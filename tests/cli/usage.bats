@@ -78,7 +78,7 @@ YAML
 }
 
 @test "what is no trace is refused with the place" {
-    refused 3 'no trace' replay "$WORKLOADS/small.yaml"
+    refused 3 'not an allocbench trace' replay "$WORKLOADS/small.yaml"
     : >"$OUT/empty.abt"
     refused 3 'empty\.abt' replay "$OUT/empty.abt"
 }
@@ -103,12 +103,12 @@ YAML
     refused 2 '--timeout 5: a time needs a unit' run "$WORKLOADS/small.yaml" --timeout 5
     refused 2 '--mem-limit 0' run "$WORKLOADS/small.yaml" --mem-limit 0
     refused 2 '--cpus 1-0' run "$WORKLOADS/small.yaml" --cpus 1-0
-    refused 2 'CPU 60000 is not among' run "$WORKLOADS/small.yaml" --cpus 60000
+    refused 2 'CPU 60000 is not available' run "$WORKLOADS/small.yaml" --cpus 60000
     refused 2 '--touch .*did you mean page' replay x.abt --touch pge
 }
 
 @test "two documents do not share standard output" {
-    refused 2 'would mix' run "$WORKLOADS/small.yaml" --json - --csv -
+    refused 2 'cannot both write' run "$WORKLOADS/small.yaml" --json - --csv -
 }
 
 @test "an output that cannot be written is found out before anything is measured" {
@@ -119,7 +119,7 @@ YAML
 @test "more memory than --mem-limit is refused before it is taken" {
     bench run "$WORKLOADS/small.yaml" --rounds 1 -b glibc --mem-limit 64KiB --json -
     expect_code 4
-    expect_json '.backends[0] | .status == "oom" and (.reason | test("--mem-limit is 64"))'
+    expect_json '.backends[0] | .status == "oom" and (.reason | test("more than --mem-limit 64"))'
     expect_json '.results == []'
 }
 
@@ -155,9 +155,9 @@ YAML
 }
 
 @test "a file of the other kind is told its command" {
-    refused 2 'a trace, not a workload: allocbench replay measures it' \
+    refused 2 'a trace, not a workload: use allocbench replay' \
         run "$ROOT/traces/perl-words.abt"
-    refused 3 'no trace of allocbench .*; a workload is measured by allocbench run' \
+    refused 3 'not an allocbench trace .*; use allocbench run for a workload' \
         replay "$WORKLOADS/small.yaml"
 }
 

@@ -147,21 +147,21 @@ static const struct {
     bool reads_freed; /* which AddressSanitizer reports before we do */
 } mistakes[] = {
     {"none", none, NULL, false},
-    {"one_byte_behind", one_byte_behind, "written behind its end", false},
-    {"one_byte_before", one_byte_before, "damaged before its begin", false},
-    {"zeroes_before", zeroes_before, "never handed out", false},
+    {"one_byte_behind", one_byte_behind, "overflow past its end", false},
+    {"one_byte_before", one_byte_before, "corrupted before its start", false},
+    {"zeroes_before", zeroes_before, "never allocated", false},
     {"twice", twice, "freed already", true},
     {"twice_with_others_between", twice_with_others_between, "freed already", true},
-    {"of_the_stack", of_the_stack, "no block of this heap", false},
-    {"from_within", from_within, "no block of this heap", false},
-    {"of_nowhere", of_nowhere, "no block of this heap", false},
-    {"of_another_heap", of_another_heap, "no block of this heap", false},
-    {"behind_when_resized", behind_when_resized, "written behind its end", false},
+    {"of_the_stack", of_the_stack, "not from this heap", false},
+    {"from_within", from_within, "not from this heap", false},
+    {"of_nowhere", of_nowhere, "not from this heap", false},
+    {"of_another_heap", of_another_heap, "not from this heap", false},
+    {"behind_when_resized", behind_when_resized, "overflow past its end", false},
     {"freed_when_resized", freed_when_resized, "freed already", true},
-    {"foreign_when_resized", foreign_when_resized, "no block of this heap", false},
-    {"nowhere_when_resized", nowhere_when_resized, "no block of this heap", false},
-    {"damaged_when_resized_too_far", damaged_when_resized_too_far, "written behind its end", false},
-    {"behind_an_aligned_one", behind_an_aligned_one, "written behind its end", false},
+    {"foreign_when_resized", foreign_when_resized, "not from this heap", false},
+    {"nowhere_when_resized", nowhere_when_resized, "not from this heap", false},
+    {"damaged_when_resized_too_far", damaged_when_resized_too_far, "overflow past its end", false},
+    {"behind_an_aligned_one", behind_an_aligned_one, "overflow past its end", false},
 };
 
 static void run_child(const char *backend, const char *params, size_t mistake, int fd)

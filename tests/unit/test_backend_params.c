@@ -52,7 +52,7 @@ static void what_is_wrong_is_said_with_what_is_allowed(void **state)
         const char *text, *part, *also;
     } table[] = {
         {"reserv=1", "has no parameter \"reserv\"; did you mean \"reserve\"?", "slots, poison"},
-        {"zzz=1", "has no parameter \"zzz\"; it has: reserve", "threads"},
+        {"zzz=1", "has no parameter \"zzz\"; parameters: reserve", "threads"},
         {"reserve", "\"reserve\" is not of the form NAME=VALUE", ""},
         {"=3", "\"=3\" is not of the form", ""},
         {"reserve=64:", "\"\" is not of the form", ""},
@@ -61,7 +61,7 @@ static void what_is_wrong_is_said_with_what_is_allowed(void **state)
         {"reserve=2GiB", "must be from", "1.00 GiB"},
         {"reserve=-1", "slab:reserve: \"-1\"", ""},
         {"reserve=", "slab:reserve: \"\"", ""},
-        {"reserve=5 parsecs", "a size is like", ""},
+        {"reserve=5 parsecs", "expected a size", ""},
         {"slots=0", "must be from 1 to 1025", ""},
         {"slots=99999999999999999999999999", "slots", ""},
         {"poison=maybe", "must be on or off", ""},

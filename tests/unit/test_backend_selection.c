@@ -201,7 +201,7 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
     expect_usage("arena,", NULL, "an empty name");
     expect_usage("glibc:x=1", NULL, "glibc takes no parameters");
     expect_usage("arena:reserv=1", NULL, "did you mean \"reserve\"");
-    expect_usage("arena:", NULL, "nothing behind the ':' of \"arena:\"");
+    expect_usage("arena:", NULL, "nothing after ':' in \"arena:\"");
 }
 
 static void two_of_one_name_are_refused(void **state)
@@ -247,10 +247,10 @@ static void settings_are_checked_as_far_as_no_library_is_needed(void **state)
     expect_usage("./x.so:a", NULL, "\"a\" is not of the form PARAM=VALUE");
     expect_usage("./x.so:a=1:=2", NULL, "\"=2\" is not of the form PARAM=VALUE");
     expect_usage("./x.so:a=1:b=2:a=3", NULL, "a is given twice");
-    expect_usage("{A=1}", NULL, "no back end in front of \"{A=1}\"");
-    expect_usage(":a=1", NULL, "no back end in front of \":a=1\"");
+    expect_usage("{A=1}", NULL, "no back end before \"{A=1}\"");
+    expect_usage(":a=1", NULL, "no back end before \":a=1\"");
     snprintf(text, sizeof text, "%s:prefx=mi_", guest_path(guest, "libplug_malloc.so"));
-    expect_usage(text, NULL, "takes no parameters but prefix=");
+    expect_usage(text, NULL, "takes no parameters except prefix=");
 }
 
 static void folders_are_searched_behind_all_known_names(void **state)
@@ -287,7 +287,7 @@ static void long_lists_and_names_are_refused(void **state)
     expect_usage(text, NULL, "more than 64 back ends");
     memset(name, 'a', sizeof name);
     name[sizeof name - 1] = 0;
-    expect_usage(name, NULL, "more than 127 characters");
+    expect_usage(name, NULL, "at most 127 characters");
 }
 
 int main(void)

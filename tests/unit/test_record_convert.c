@@ -300,9 +300,9 @@ static void damage_ends_the_trace_with_what_came_before(void **state)
          {AB_SPOOL_ALLOC, 3, 0x3000, 1});
     expect_short(1, "unknown kind 15");
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {AB_SPOOL_RESIZE_END, 2, 0x1000, 1});
-    expect_short(1, "a resize that it never began");
+    expect_short(1, "a resize that never began");
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1}, {AB_SPOOL_ALLOC, 2, 0x2000, UINT64_MAX});
-    expect_short(1, "more than 2^63");
+    expect_short(1, "over 2^63");
     SLOT(0, {(enum ab_spool_kind)15, 1, 0x1000});
     expect_short(0, "unknown kind 15");
     SLOT(0, {AB_SPOOL_ALLOC, 1, 0x1000, 1});

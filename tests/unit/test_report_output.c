@@ -147,9 +147,9 @@ static void an_unwritable_place_fails_at_open(void **state)
     put(target, "");
     snprintf(path, sizeof path, "%s/out.json", target);
     assert_refused(path, "Not a directory");
-    assert_refused("", "not the name of a file");
+    assert_refused("", "not a file name");
     snprintf(path, sizeof path, "%s/", root);
-    assert_refused(path, "not the name of a file");
+    assert_refused(path, "not a file name");
     assert_refused("/proc/allocbench.json", "cannot write '/proc/allocbench.json'");
     snprintf(path, sizeof path, "%s/%0300d", root, 0);
     assert_refused(path, "File name too long");

@@ -231,47 +231,47 @@ struct damage {
 };
 
 static const struct damage damages[] = {
-    {"schema", "\"allocbench/1\"", "schema: is \"allocbench/1\", of an allocbench that counted"},
+    {"schema", "\"allocbench/1\"", "schema: is \"allocbench/1\", of an older allocbench"},
     {"schema", "\"allocbench/3\"", "schema: is \"allocbench/3\", this build"},
-    {"schema", "\"other/1\"", "schema: is \"other/1\", has to be allocbench/2"},
-    {"schema", "1", "is no result of allocbench"},
-    {"schema", NULL, "is no result of allocbench"},
+    {"schema", "\"other/1\"", "schema: is \"other/1\", must be allocbench/2"},
+    {"schema", "1", "is not an allocbench result"},
+    {"schema", NULL, "is not an allocbench result"},
     {"complete", NULL, "complete: is missing"},
-    {"complete", "1", "complete: is a whole number, has to be true or false"},
-    {"seed", "-1", "seed: is -1, has to be between 0 and 9223372036854775807"},
-    {"seed", "1.5", "seed: is a number, has to be a whole number or null"},
-    {"tool", "[]", "tool: is an array, has to be an object"},
-    {"tool.version", "5", "tool.version: is a whole number, has to be a string or null"},
+    {"complete", "1", "complete: is a whole number, must be true or false"},
+    {"seed", "-1", "seed: is -1, must be between 0 and 9223372036854775807"},
+    {"seed", "1.5", "seed: is a number, must be a whole number or null"},
+    {"tool", "[]", "tool: is an array, must be an object"},
+    {"tool.version", "5", "tool.version: is a whole number, must be a string or null"},
     {"config", NULL, "config: is missing"},
     {"config.tape_sha256", NULL, "config.tape_sha256: is missing"},
-    {"config.phases", "{}", "config.phases: is an object, has to be an array"},
-    {"config.phases.1", "7", "config.phases[1]: has to be a string"},
+    {"config.phases", "{}", "config.phases: is an object, must be an array"},
+    {"config.phases.1", "7", "config.phases[1]: must be a string"},
     {"config.phases.1", "\"else\"", "\"drain\" is not among config.phases"},
-    {"config.tape.kinds.0", "\"mallok\"", "config.tape.kinds[0]: has to be the name of an op"},
-    {"config.cpu", "4294967296", "config.cpu: is 4294967296, has to be between 0 and 2147483647"},
-    {"config.cpus", "[0, -1]", "config.cpus[1]: has to be the number of a CPU"},
+    {"config.tape.kinds.0", "\"mallok\"", "config.tape.kinds[0]: must be the name of an op"},
+    {"config.cpu", "4294967296", "config.cpu: is 4294967296, must be between 0 and 2147483647"},
+    {"config.cpus", "[0, -1]", "config.cpus[1]: must be the number of a CPU"},
     {"config.order", "\"loose\"", "config.order: is unknown: \"loose\"; one of free, strict"},
     {"host.fingerprint", NULL, "host.fingerprint: is missing"},
-    {"host.load_1min", "\"nan\"", "host.load_1min: is a string, has to be a number or null"},
+    {"host.load_1min", "\"nan\"", "host.load_1min: is a string, must be a number or null"},
     {"host.aslr", "\"0123456789012345\"", "host.aslr: has 16 bytes, at most 15 are allowed"},
     {"timer.null.0.boundary", "\"heep\"",
      "timer.null[0].boundary: is unknown: \"heep\"; one of malloc, heap, inline; did you mean heap?"},
-    {"timer.null.3.round", "3", "timer.null[3].round: there is no round with this index"},
+    {"timer.null.3.round", "3", "timer.null[3].round: no round has this index"},
     {"backends.1.name", "\"glibc\"", "backends[1]: has the name of backends[0]"},
     {"backends.1.name", "null", "backends[1]: has no name"},
     {"backends.2.status", "\"fine\"", "backends[2].status: is unknown: \"fine\""},
-    {"backends.2.never_frees", "null", "backends[2].never_frees: is null, has to be true or false"},
-    {"backends.3", "null", "backends[3]: is null, has to be an object"},
-    {"rounds.1.index", "0", "rounds[1]: index 0 does not ascend"},
+    {"backends.2.never_frees", "null", "backends[2].never_frees: is null, must be true or false"},
+    {"backends.3", "null", "backends[3]: is null, must be an object"},
+    {"rounds.1.index", "0", "rounds[1]: index 0 is not ascending"},
     {"rounds.0.order.1", "\"glibc\"", "rounds[0].order[1]: ran twice in its round"},
     {"rounds.0.order.1", "\"gl\\u001bibc\"",
      "rounds[0].order[1]: \"gl\\x1bibc\" is not among the back ends"},
     {"results", NULL, "results: is missing"},
-    {"results.4", "[]", "results[4]: is an array, has to be an object"},
+    {"results.4", "[]", "results[4]: is an array, must be an object"},
     {"results.0.backend", "\"jemallok\"", "results[0].backend: \"jemallok\" is not among the back"},
-    {"results.0.backend", "0", "results[0].backend: is a whole number, has to be a string or null"},
+    {"results.0.backend", "0", "results[0].backend: is a whole number, must be a string or null"},
     {"results.0.op", "\"malloc\"", "results[0].op: is unknown: \"malloc\"; one of alloc, "},
-    {"results.0.round", "99", "results[0].round: there is no round with this index"},
+    {"results.0.round", "99", "results[0].round: no round has this index"},
     {"results.0.round", "1", "is a second result for glibc, phase steady, op alloc, round 1"},
     {"results.0.n", "19999", "results[0].n: is 19999, but hdr_v2 holds 20000 values"},
     {"results.0.hdr_v2", "\"HISTFAAA\"", "results[0].hdr_v2: "},
@@ -282,15 +282,15 @@ static const struct damage damages[] = {
     {"memory", NULL, "memory: is missing"},
     {"memory", "[{}]", "memory[0].backend: is missing"},
     {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[0, 1, 2]]}]",
-     "timelines[0].points[0]: has to be a position and three numbers"},
+     "timelines[0].points[0]: must be a position and three numbers"},
     {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[-1, 1, 2, 3]]}]",
-     "timelines[0].points[0]: has to be a position and three numbers"},
+     "timelines[0].points[0]: must be a position and three numbers"},
     {"timelines", "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[0, 1, 2, \"3\"]]}]",
-     "timelines[0].points[0]: has to be a position and three numbers"},
+     "timelines[0].points[0]: must be a position and three numbers"},
     {"timelines",
      "[{\"backend\": \"glibc\", \"round\": 0, \"points\": [[5, 1, 2, 3], [4, 1, 2, 3]]}]",
-     "timelines[0].points[1]: position 4 does not ascend"},
-    {"results.3.tail.n", "0", "results[3].tail: has seen no ops"},
+     "timelines[0].points[1]: position 4 is not ascending"},
+    {"results.3.tail.n", "0", "results[3].tail: has no ops"},
     {"results.3.tail.worst", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]",
      "results[3].tail.worst: has 17 entries, at most 16 are allowed"},
 };
@@ -444,9 +444,9 @@ static void damaged_size_classes_and_windows_are_named_with_their_place(void **s
     static const struct {
         const char *from, *to, *message;
     } wrong[] = {
-        {"\"le_bytes\": 16,", "\"le_bytes\": 17,", "size_classes[0].le_bytes: has to be a power of"},
+        {"\"le_bytes\": 16,", "\"le_bytes\": 17,", "size_classes[0].le_bytes: must be a power of"},
         {"\"n\": 1500,", "\"n\": 1501,", "size_classes[0].n: is 1501, but hdr_v2 holds 1500"},
-        {"\"begin\": 1000,", "\"begin\": 9000,", "windows[1].end: comes before its begin"},
+        {"\"begin\": 1000,", "\"begin\": 9000,", "windows[1].end: is before its begin"},
         {"\"begin\": 0,", "\"begin\": -1,", "windows[0].begin: "},
     };
     struct fake_depth *d = fake_depth_new();
@@ -515,8 +515,8 @@ static void what_is_not_json_is_refused_with_line_and_column(void **state)
         {"{\"a\": \"\xff\"}", "not valid JSON: unable to decode byte 0xff"},
         {"{} {}", "not valid JSON: end of file expected"},
         {"run,round,order,backend", "not valid JSON"},
-        {"[]", "is no result of allocbench: not an object"},
-        {"{}", "is no result of allocbench: it has no \"schema\": \"allocbench/2\""},
+        {"[]", "is not an allocbench result: not an object"},
+        {"{}", "is not an allocbench result: it has no \"schema\": \"allocbench/2\""},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++)
         assert_refused(texts[i].text, strlen(texts[i].text), texts[i].message);
@@ -551,14 +551,14 @@ static void what_is_no_regular_file_or_too_long_is_refused_at_once(void **state)
     assert_int_equal(ab_stored_read("/nowhere/at all", &stored, &err), AB_INPUT);
     assert_non_null(strstr(err.text, "cannot read '/nowhere/at all': No such file"));
     assert_int_equal(ab_stored_read("/", &stored, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "no regular file"));
+    assert_non_null(strstr(err.text, "not a regular file"));
     assert_int_equal(ab_stored_read("/dev/zero", &stored, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "no regular file"));
+    assert_non_null(strstr(err.text, "not a regular file"));
     int fd = memfd_create("huge", MFD_CLOEXEC);
     assert_int_equal(ftruncate(fd, 1 << 30), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     assert_int_equal(ab_stored_read(path, &stored, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "has more than 256 MiB, the most that is read"));
+    assert_non_null(strstr(err.text, "is larger than 256 MiB, the most that can be read"));
     close(fd);
 }
 

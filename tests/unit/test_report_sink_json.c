@@ -161,7 +161,7 @@ static void gates_and_claims_have_an_entry_each(void **state)
     static struct ab_gate_result gates[] = {
         {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
          AB_GATE, ""},
-        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_JUDGED, NAN, 2000, "ns",
+        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000, "ns",
          AB_CONFIG, "this run has no mimalloc"},
     };
     static struct ab_claim_result claims[] = {

@@ -35,10 +35,10 @@ static void the_winner_and_its_price_are_named(void **state)
     fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
     fake_session_set_peak(f, FAKE_ARENA, 57 << 20);
     fake_session_set_peak(f, FAKE_JEMALLOC, 6.6 * (1 << 20));
-    assert_says(f, "arena is 6.15x as fast as glibc (whole run: 7.58 ms against 46.6 ms), but takes "
-                   "9.5x the peak memory (57.0 MiB against 6.00 MiB) and never frees; jemalloc is "
-                   "the fastest that frees, 1.41x as fast as glibc (whole run: 33.2 ms against "
-                   "46.6 ms), but takes 10 % more peak memory (6.60 MiB against 6.00 MiB); its "
+    assert_says(f, "arena is 6.15x as fast as glibc (whole run: 7.58 ms vs. 46.6 ms), but takes "
+                   "9.5x the peak memory (57.0 MiB vs. 6.00 MiB) and never frees; jemalloc is "
+                   "the fastest that frees, 1.41x as fast as glibc (whole run: 33.2 ms vs. "
+                   "46.6 ms), but takes 10 % more peak memory (6.60 MiB vs. 6.00 MiB); its "
                    "p99.9 of free in steady is 2.28x higher than that of glibc.");
     fake_session_free(f);
 }
@@ -50,7 +50,7 @@ static void failed_and_partial_ones_take_no_part(void **state)
     assert_mentions(f, "pool", false); /* 2.25 ns/op: fastest of all, but it left work out */
     assert_mentions(f, "broken", false);
     f->backends[FAKE_ARENA].status = AB_BACKEND_TIMEOUT;
-    assert_says(f, "jemalloc is 1.41x as fast as glibc (whole run: 33.2 ms against 46.6 ms); its "
+    assert_says(f, "jemalloc is 1.41x as fast as glibc (whole run: 33.2 ms vs. 46.6 ms); its "
                    "p99.9 of free in steady is 2.28x higher than that of glibc.");
     fake_session_free(f);
 }
@@ -77,12 +77,12 @@ static void an_arena_that_was_reset_frees(void **state)
     struct fake_session *f = fake_session_of(8);
     fake_session_set_peak(f, FAKE_GLIBC, 2.5 * (1 << 20));
     fake_session_set_peak(f, FAKE_ARENA, 2.6 * (1 << 20));
-    assert_mentions(f, "at about the same peak memory (2.60 MiB against 2.50 MiB), but never frees", true);
+    assert_mentions(f, "at about the same peak memory (2.60 MiB vs. 2.50 MiB), but never frees", true);
     for (uint32_t i = 0; i < f->s.n_results; i++)
         if (f->results[i].backend == FAKE_ARENA && f->results[i].op == AB_OP_RESIZE)
             f->results[i].op = AB_OP_RESET;
-    assert_says(f, "arena is 6.15x as fast as glibc (whole run: 7.58 ms against 46.6 ms), at about "
-                   "the same peak memory (2.60 MiB against 2.50 MiB).");
+    assert_says(f, "arena is 6.15x as fast as glibc (whole run: 7.58 ms vs. 46.6 ms), at about "
+                   "the same peak memory (2.60 MiB vs. 2.50 MiB).");
     fake_session_free(f);
 }
 
@@ -93,7 +93,7 @@ static void less_memory_is_said(void **state)
     fake_session_keep(f, FAKE_ARENA);
     fake_session_set_peak(f, FAKE_GLIBC, 8 << 20);
     fake_session_set_peak(f, FAKE_JEMALLOC, 6 << 20);
-    assert_mentions(f, ", with 25 % less peak memory (6.00 MiB against 8.00 MiB)", true);
+    assert_mentions(f, ", with 25 % less peak memory (6.00 MiB vs. 8.00 MiB)", true);
     fake_session_free(f);
 }
 
@@ -184,8 +184,8 @@ static void below_eight_rounds_nothing_is_clear(void **state)
     fake_session_keep(f, FAKE_ARENA);
     f->s.n_rounds = 7;
     f->s.is_complete = false;
-    assert_says(f, "no clear difference between jemalloc and glibc (whole run: 33.2 ms against "
-                   "46.6 ms); 7 rounds cannot tell a difference from noise, at least 8 are needed; "
+    assert_says(f, "no clear difference between jemalloc and glibc (whole run: 33.2 ms vs. "
+                   "46.6 ms); 7 rounds cannot distinguish a difference from noise, at least 8 are needed; "
                    "the run was not completed.");
     fake_session_free(f);
 }
@@ -195,7 +195,7 @@ static void nothing_to_compare_is_said(void **state)
     (void)state;
     struct fake_session *f = fake_session_of(8);
     fake_session_keep(f, FAKE_GLIBC);
-    assert_says(f, "No back end has numbers that can be compared.");
+    assert_says(f, "No back end has comparable results.");
     fake_session_free(f);
 }
 

@@ -36,7 +36,7 @@ static struct ab_memory record(uint32_t backend, uint32_t round, enum ab_memory_
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         m.drained_bytes[i] = at == AB_AT_END && i < 2 ? 4096.0 * (i + 1) : none;
     snprintf(m.reason, sizeof m.reason, "%sdrained: not waited for: --drain=10s; purged: no purge",
-             backend == 1 ? "internal: no usable_size: in external; " : "");
+             backend == 1 ? "internal: no usable_size: counted as external; " : "");
     return m;
 }
 
@@ -133,12 +133,12 @@ static void a_dash_has_the_number_of_its_reason(void **state)
 {
     (void)state;
     char *text = draw(NULL, (struct ab_table_style){.width = 120});
-    expect(text, "\n(1) no usable_size: in external\n");
+    expect(text, "\n(1) no usable_size: counted as external\n");
     assert_null(strstr(text, "(2)")); /* what has no dash needs no note */
     free(text);
     text = draw(NULL, (struct ab_table_style){.width = 120, .utf8 = true});
     expect(text, "1.07        -\xc2\xb9      1.08");
-    expect(text, "\n\xc2\xb9 no usable_size: in external\n");
+    expect(text, "\n\xc2\xb9 no usable_size: counted as external\n");
     free(text);
 }
 
@@ -159,8 +159,8 @@ static void break_footprint(struct ab_memory *m)
     m->footprint_bytes = m->overhead_mean = NAN;
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         m->drained_bytes[i] = NAN;
-    strcpy(m->reason, "footprint: the allocator uses shared mappings, which are in no footprint; "
-                      "internal: no usable_size: in external");
+    strcpy(m->reason, "footprint: the allocator uses shared mappings, which the footprint excludes; "
+                      "internal: no usable_size: counted as external");
 }
 
 static void what_is_not_known_of_pages_is_no_zero(void **state)
@@ -173,7 +173,7 @@ static void what_is_not_known_of_pages_is_no_zero(void **state)
     text = draw(break_footprint, (struct ab_table_style){.width = 120});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    -(1)    -(1)       -(1)   -(1)"
                  "    -(1)     500\n");
-    expect(text, "jemalloc                  -(1)         -(1)");
+    expect(text, "jemalloc                      -(1)         -(1)");
     expect(text, "(1) the allocator uses shared mappings");
     free(text);
 }
@@ -182,8 +182,8 @@ static void only_what_was_waited_for_has_a_column(void **state)
 {
     (void)state;
     char *text = draw(NULL, (struct ab_table_style){.width = 120});
-    expect(text, "left when all is freed   at once  0.1 s later");
-    expect(text, "glibc                 4.00 KiB     8.00 KiB");
+    expect(text, "resident after free-all  immediately  0.1 s later");
+    expect(text, "glibc                     4.00 KiB     8.00 KiB");
     assert_null(strstr(text, "10 s later"));
     assert_null(strstr(text, "after purge"));
     free(text);
@@ -223,7 +223,7 @@ static void no_column_goes_where_the_width_is_short(void **state)
 {
     (void)state;
     static const char *const titles[] = {"live", "internal", "external", "retained", "= peak",
-                                         "x live", "mean", "at end", "faults", "at once",
+                                         "x live", "mean", "at end", "faults", "immediately",
                                          "over time"};
     for (unsigned width = 34; width <= 110; width += 4) {
         char *text = draw(NULL, (struct ab_table_style){.width = width});
@@ -260,7 +260,7 @@ static void sizes_times_and_the_worst_are_told(void **state)
     expect(text, "alloc up to 64 B");
     expect(text, "over the ops of the phase");
     expect(text, "400"); /* the largest of the stretches */
-    expect(text, "the worst ops of all rounds");
+    expect(text, "slowest ops of all rounds");
     free(text);
     detach(&f->s, n);
     fake_session_free(f);

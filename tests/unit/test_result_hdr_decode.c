@@ -67,7 +67,7 @@ static char *base64_of(const uint8_t *p, size_t n)
     return text;
 }
 
-/* Wrapper and zlib around n bytes; `extra` is added to the length that the wrapper promises. */
+/* Wrapper and zlib around n bytes; `extra` is added to the length that the wrapper declares. */
 static char *wrapped(const uint8_t *p, size_t n, uint32_t extra)
 {
     uLongf packed_bytes = compressBound(n);
@@ -212,7 +212,7 @@ static void text_that_is_not_base64_is_refused(void **state)
 {
     (void)state;
     check_refused("", "none");
-    check_refused("HIS", "no multiple of 4");
+    check_refused("HIS", "not a multiple of 4");
     check_refused("HIST\nFAA", "character 5 of a histogram is 0x0a");
     check_refused("HI=T", "character 3");
     check_refused("====", "character 1");
@@ -243,8 +243,8 @@ static void other_formats_are_named(void **state)
         {0x1c849308, "format V0"},       {0x1c849309, "format V0"},
         {0x1c849301, "format V1"},       {0x1c849342, "format V1"},
         {0x0c72124e, "DoubleHistogram"}, {0x0c72124f, "DoubleHistogram"},
-        {0x1c849393, "zlib"},            {0, "no HdrHistogram"},
-        {0x1d849313, "no HdrHistogram"},
+        {0x1c849393, "zlib"},            {0, "not an HdrHistogram"},
+        {0x1d849313, "not an HdrHistogram"},
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct made m = MADE(0x02);
@@ -284,7 +284,7 @@ static void a_header_that_lies_is_refused(void **state)
             check_made_refused(m, "bytes of counters");
     }
     m.payload_bytes = UINT32_MAX - 1;
-    check_made_refused(m, "promises 4294967294 bytes");
+    check_made_refused(m, "declares 4294967294 bytes");
 }
 
 static void a_payload_that_lies_is_refused(void **state)

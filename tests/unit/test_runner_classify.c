@@ -127,7 +127,7 @@ static void bad_conduct_costs_the_numbers(void **state)
     ending.n_left = 2;
     classify("", "");
     assert_int_equal(out.status, AB_BACKEND_FAILED_CHECK);
-    assert_non_null(strstr(out.reason, "2 processes"));
+    assert_non_null(strstr(out.reason, "2 child processes"));
     ending.n_left = 0;
     classify("hello\n", "");
     assert_int_equal(out.status, AB_BACKEND_FAILED_CHECK);

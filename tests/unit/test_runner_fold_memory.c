@@ -110,11 +110,11 @@ static void drains_stand_at_the_end_of_the_last_phase(void **state)
     assert_string_equal(last->phase, "drain");
     assert_true(last->drained_bytes[0] == 6 * MIB && last->drained_bytes[4] == 2 * MIB);
     assert_true(isnan(last->drained_bytes[3]));
-    assert_string_equal(last->reason, "drained: not waited for: --drain=10s");
+    assert_string_equal(last->reason, "drained: not measured (use --drain=10s)");
     report.drained_bytes[3] = 0;
     report.drained_bytes[4] = AB_MEMORY_UNKNOWN;
     fold_end();
-    assert_string_equal(s.memory[2 * AB_AT_COUNT - 1].reason, "purged: no purge");
+    assert_string_equal(s.memory[2 * AB_AT_COUNT - 1].reason, "purged: the back end has no purge");
     assert_true(s.memory[2 * AB_AT_COUNT - 1].drained_bytes[3] == 0);
 }
 
@@ -131,7 +131,7 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     const struct ab_memory *m;
     end_state()->exact_bytes = 5 * MIB;
     m = fold_end();
-    expect_na(m, m->retained_bytes, "footprint: statm says");
+    expect_na(m, m->retained_bytes, "footprint: statm reports");
     assert_true(isnan(m->discrepancy_bytes) && isnan(m->overhead));
     reset(NULL);
     end_state()->exact_bytes = 6 * MIB + 60000; /* within 64 KiB */
@@ -139,14 +139,14 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     reset(NULL);
     end_state()->untouched_bytes++; /* that is more than was asked for */
     m = fold_end();
-    expect_na(m, m->live_bytes, "pages: the worker's report makes no sense");
+    expect_na(m, m->live_bytes, "pages: the worker's report is inconsistent");
     assert_true(isnan(m->retained_bytes) && isnan(m->external_bytes));
     assert_true(m->overhead_peak == 2 && m->usable_bytes == 5 * MIB); /* these need no pages */
     reset(NULL);
     end_state()->is_checked = 0;
     m = fold_end();
-    expect_na(m, m->live_bytes, "pages: the run before had its peak elsewhere");
-    expect_na(m, m->overhead, "allocated: not asked");
+    expect_na(m, m->live_bytes, "pages: the peak moved between two runs");
+    expect_na(m, m->overhead, "allocated: not measured");
     assert_true(m->footprint_bytes == 6 * MIB);
     reset(NULL);
     end_state()->footprint_bytes = end_state()->exact_bytes = 15 * 4096;
@@ -171,7 +171,7 @@ static void pages_are_not_known_where_the_worker_says_so(void **state)
         uint32_t flag;
         const char *reason;
     } cases[] = {
-        {AB_MEMORY_MOVES, "pages: its blocks move"},
+        {AB_MEMORY_MOVES, "pages: blocks may move"},
         {AB_MEMORY_NO_PAGES, "pages: /proc/self/pagemap"},
         {AB_MEMORY_OVERLAP, "pages: live blocks overlap"},
     };
@@ -192,13 +192,13 @@ static void what_usable_size_does_not_say_is_external(void **state)
     end_state()->internal_bytes = 0; /* the worker took what was asked for */
     end_state()->external_bytes = 2 * MIB;
     const struct ab_memory *m = fold_end();
-    expect_na(m, m->internal_bytes, "internal: no usable_size: in external");
+    expect_na(m, m->internal_bytes, "internal: no usable_size: counted as external");
     assert_true(m->external_bytes == 2 * MIB && m->retained_bytes == 2 * MIB);
     assert_true(isnan(m->internal_ratio) && m->external_ratio == 1 && m->overhead == 3);
     reset(NULL);
     report.flags = AB_MEMORY_USABLE_LESS;
     m = fold_end();
-    expect_na(m, m->internal_bytes, "internal: usable_size says less than was asked for");
+    expect_na(m, m->internal_bytes, "internal: usable_size is less than requested");
     assert_true(isnan(m->usable_bytes) && m->external_bytes == 2 * MIB);
     assert_true(m->live_bytes + m->external_bytes + m->retained_bytes == m->footprint_bytes);
 }
@@ -209,7 +209,7 @@ static void more_pages_than_the_footprint_has_are_told_and_not_cut_off(void **st
     end_state()->external_bytes = 3 * MIB + 4096;
     end_state()->n_stretches = 4;
     const struct ab_memory *m = fold_end();
-    expect_na(m, m->retained_bytes, "retained: live blocks lie on more pages");
+    expect_na(m, m->retained_bytes, "retained: live blocks occupy more pages");
     assert_true(m->discrepancy_bytes == 4096 && m->external_bytes == 3 * MIB + 4096);
     assert_true(m->live_bytes + m->internal_bytes + m->external_bytes ==
                 m->footprint_bytes + m->discrepancy_bytes);

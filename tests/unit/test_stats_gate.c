@@ -97,7 +97,7 @@ static void expect(struct fixture *x, const char *text, enum ab_gate_verdict ver
     if (r->verdict != verdict || r->status != status)
         fail_msg("%s: %s, status %d, value %g: %s", text, ab_gate_verdict_name(r->verdict),
                  (int)r->status, r->value, r->reason);
-    assert_true((r->verdict == AB_GATE_NOT_JUDGED) <= (r->reason[0] != 0));
+    assert_true((r->verdict == AB_GATE_NOT_EVALUATED) <= (r->reason[0] != 0));
     assert_int_equal(ab_gates_status(x->s), status);
 }
 
@@ -113,10 +113,10 @@ static void expect_fail(struct fixture *x, const char *text)
 
 static void expect_open(struct fixture *x, const char *text, const char *why)
 {
-    expect(x, text, AB_GATE_NOT_JUDGED, AB_GATE);
+    expect(x, text, AB_GATE_NOT_EVALUATED, AB_GATE);
     if (strstr(x->s->gates[0].reason, why) == NULL)
         fail_msg("%s: no '%s' in: %s", text, why, x->s->gates[0].reason);
-    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "cannot tell") == 0);
+    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "inconclusive") == 0);
 }
 
 static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
@@ -128,7 +128,7 @@ static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
     free(hdr);
     assert_true(judge(x, "glibc:steady/all/ns_per_op < 2us")->value ==
                 ab_session_ns_per_op(x->s, FAKE_GLIBC, "steady").median);
-    struct ab_spread speed = ab_session_speed(x->s, FAKE_JEMALLOC, FAKE_GLIBC, "steady");
+    struct ab_round_range speed = ab_session_speed(x->s, FAKE_JEMALLOC, FAKE_GLIBC, "steady");
     double ratio = judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->value;
     assert_true(fabs(ratio * speed.median - 1) < 1e-12);
 }
@@ -192,7 +192,7 @@ static void memory_is_bounded_by_sizes_ratios_and_live_bytes(void **state)
     expect_open(x, "glibc:steady/memory/drained_10s < 6MiB", "");
 }
 
-static void what_has_too_few_samples_is_not_judged(void **state)
+static void what_has_too_few_samples_is_not_evaluated(void **state)
 {
     struct fixture *x = *state;
     expect_open(x, "glibc:steady/alloc/p99.99 < 1s", "needs 100000 timed ops, there are 60000");
@@ -203,10 +203,10 @@ static void what_has_too_few_samples_is_not_judged(void **state)
 static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **state)
 {
     struct fixture *x = *state; /* the floor is 20 ns */
-    expect(x, "glibc:steady/alloc/p50 < 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
+    expect(x, "glibc:steady/alloc/p50 < 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
     assert_non_null(strstr(x->s->gates[0].reason, "steady/all/ns_per_op"));
-    expect(x, "glibc:steady/alloc/p50 > 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
-    expect(x, "broken:steady/alloc/min < 19ns", AB_GATE_NOT_JUDGED, AB_CONFIG);
+    expect(x, "glibc:steady/alloc/p50 > 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
+    expect(x, "broken:steady/alloc/min < 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
     expect_fail(x, "glibc:steady/alloc/p50 < 20ns"); /* 42 */
     expect_fail(x, "glibc:steady/all/ns_per_op < 19ns"); /* has no floor */
     expect_pass(x, "arena:steady/alloc/p50 < 21ns"); /* 12 */
@@ -214,19 +214,19 @@ static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **sta
     expect_fail(x, "glibc:steady/alloc/p50 < 19ns");
 }
 
-static void a_ratio_that_the_clock_cannot_tell_is_not_judged(void **state)
+static void a_ratio_that_the_clock_cannot_tell_is_not_evaluated(void **state)
 {
     struct fixture *x = *state; /* p50: arena 12, glibc 42, jemalloc 32; floor 20 */
     expect_pass(x, "arena:steady/alloc/p50 < 0.5x glibc"); /* at most 20/42 */
-    expect_open(x, "arena:steady/alloc/p50 < 0.4x glibc", "cannot tell");
+    expect_open(x, "arena:steady/alloc/p50 < 0.4x glibc", "inconclusive");
     expect_fail(x, "glibc:steady/alloc/p50 < 2x arena"); /* at least 42/20 */
-    expect_open(x, "glibc:steady/alloc/p50 < 3x arena", "cannot tell");
+    expect_open(x, "glibc:steady/alloc/p50 < 3x arena", "inconclusive");
     x->s->timer.floor_ns = 50;
-    expect_open(x, "jemalloc:steady/alloc/p50 < 1x glibc", "cannot tell");
+    expect_open(x, "jemalloc:steady/alloc/p50 < 1x glibc", "inconclusive");
     expect_pass(x, "jemalloc:steady/alloc/p50 < 1x glibc floor 51ns");
 }
 
-static void who_did_other_work_or_none_is_not_judged_and_that_is_no_pass(void **state)
+static void who_did_other_work_or_none_is_not_evaluated_and_that_fails(void **state)
 {
     struct fixture *x = *state;
     expect_open(x, "pool:steady/all/ns_per_op < 1s", "pool is partial: cannot resize");
@@ -248,7 +248,7 @@ static const struct ab_gate_result *entry(const struct fixture *x, unsigned back
     return NULL;
 }
 
-static void a_gate_that_names_nobody_judges_each_back_end(void **state)
+static void a_gate_that_names_no_back_end_judges_each(void **state)
 {
     struct fixture *x = *state;
     judge(x, "steady/all/ns_per_op < 20ns");
@@ -259,11 +259,11 @@ static void a_gate_that_names_nobody_judges_each_back_end(void **state)
     assert_int_equal(ab_gates_status(x->s), AB_GATE);
 }
 
-static void it_passes_over_what_a_default_list_lacks_but_not_what_was_asked_for(void **state)
+static void what_a_default_list_lacks_is_skipped_but_not_what_was_asked_for(void **state)
 {
     struct fixture *x = *state;
     judge(x, "steady/all/ns_per_op < 1s");
-    assert_int_equal(entry(x, FAKE_SCUDO)->verdict, AB_GATE_NOT_JUDGED);
+    assert_int_equal(entry(x, FAKE_SCUDO)->verdict, AB_GATE_SKIPPED);
     assert_int_equal(entry(x, FAKE_SCUDO)->status, AB_OK);
     assert_int_equal(entry(x, FAKE_POOL)->status, AB_GATE); /* -b pool, partial */
     assert_int_equal(entry(x, FAKE_BROKEN)->status, AB_GATE);
@@ -271,11 +271,12 @@ static void it_passes_over_what_a_default_list_lacks_but_not_what_was_asked_for(
     x->f->backends[FAKE_POOL].was_named = false;
     x->f->backends[FAKE_BROKEN].status = AB_BACKEND_OK;
     judge(x, "steady/all/ns_per_op < 1s");
+    assert_int_equal(entry(x, FAKE_POOL)->verdict, AB_GATE_SKIPPED);
     assert_int_equal(entry(x, FAKE_POOL)->status, AB_OK);
     assert_int_equal(ab_gates_status(x->s), AB_OK);
 }
 
-static void judged_on_nobody_is_no_pass(void **state)
+static void evaluated_on_no_back_end_fails(void **state)
 {
     struct fixture *x = *state;
     for (unsigned i = 0; i < FAKE_COUNT; i++) {
@@ -284,11 +285,13 @@ static void judged_on_nobody_is_no_pass(void **state)
     }
     judge(x, "steady/all/ns_per_op < 1s");
     assert_int_equal(ab_gates_status(x->s), AB_GATE);
-    for (uint32_t i = 0; i < x->s->n_gates; i++)
+    for (uint32_t i = 0; i < x->s->n_gates; i++) {
         assert_int_equal(x->s->gates[i].status, AB_GATE);
+        assert_int_equal(x->s->gates[i].verdict, AB_GATE_NOT_EVALUATED);
+    }
 }
 
-static void null_and_the_one_compared_with_are_not_judged(void **state)
+static void null_and_the_one_compared_with_are_not_evaluated(void **state)
 {
     struct fixture *x = *state;
     strcpy(x->f->backends[FAKE_BROKEN].name, "null");
@@ -298,7 +301,7 @@ static void null_and_the_one_compared_with_are_not_judged(void **state)
     assert_null(entry(x, FAKE_BROKEN));
     assert_int_equal(x->s->n_gates, FAKE_COUNT - 2);
     x->s->n_backends = 1;
-    expect_open(x, "steady/all/ns_per_op < 2x glibc", "no back end to judge");
+    expect_open(x, "steady/all/ns_per_op < 2x glibc", "no back end to evaluate");
 }
 
 static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state)
@@ -339,14 +342,14 @@ int main(void)
         TEST(ratios_are_those_of_the_medians),
         TEST(differences_below_the_floor_of_a_ratio_pass),
         TEST(memory_is_bounded_by_sizes_ratios_and_live_bytes),
-        TEST(what_has_too_few_samples_is_not_judged),
+        TEST(what_has_too_few_samples_is_not_evaluated),
         TEST(a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate),
-        TEST(a_ratio_that_the_clock_cannot_tell_is_not_judged),
-        TEST(who_did_other_work_or_none_is_not_judged_and_that_is_no_pass),
-        TEST(a_gate_that_names_nobody_judges_each_back_end),
-        TEST(it_passes_over_what_a_default_list_lacks_but_not_what_was_asked_for),
-        TEST(judged_on_nobody_is_no_pass),
-        TEST(null_and_the_one_compared_with_are_not_judged),
+        TEST(a_ratio_that_the_clock_cannot_tell_is_not_evaluated),
+        TEST(who_did_other_work_or_none_is_not_evaluated_and_that_fails),
+        TEST(a_gate_that_names_no_back_end_judges_each),
+        TEST(what_a_default_list_lacks_is_skipped_but_not_what_was_asked_for),
+        TEST(evaluated_on_no_back_end_fails),
+        TEST(null_and_the_one_compared_with_are_not_evaluated),
         TEST(claims_stand_beside_what_was_measured_and_judge_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

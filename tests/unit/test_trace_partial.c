@@ -111,7 +111,7 @@ static void every_cut_file_is_refused_when_not_asked(void **state)
             fail_msg("%zu of %zu bytes were accepted", n, n_bytes);
         if (n < AB_TRACE_MAGIC_BYTES)
             continue;
-        snprintf(said, sizeof said, "; %llu events before it are whole",
+        snprintf(said, sizeof said, "; %llu events before it are complete",
                  (unsigned long long)info.events);
         if (strstr(err.text, said) == NULL)
             fail_msg("%zu of %zu bytes: %s", n, n_bytes, err.text);

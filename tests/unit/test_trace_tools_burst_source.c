@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bursts laid end to end are the tape that one gets as a whole, in the order of each lane; what is
- * told of them all is what the whole tape tells; and a trace is in bursts only where it has to be.
+ * told of them all is what the whole tape tells; and a trace is in bursts only where it must be.
  */
 #include "support/cmocka.h"
 #include "support/trace.h"

@@ -60,7 +60,7 @@ static void a_cut_file_is_refused(void **state)
     uint8_t *bytes = test_trace_mixed(1000, &n, NULL);
     char *path = test_trace_file(bytes, n - 1);
     assert_int_equal(ab_trace_check(&(struct ab_walk){.path = path}, &info, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "1000 events before it are whole"));
+    assert_non_null(strstr(err.text, "1000 events before it are complete"));
     unlink(path);
     free(path);
     free(bytes);

@@ -45,7 +45,7 @@ static void impossible_calls_are_found(void **state)
     refuse((struct ab_event){.kind = AB_EVENT_FREE, .slot = 0}, "free of a block");
     refuse((struct ab_event){.kind = AB_EVENT_RESIZE, .slot = 7}, "resize of a block");
     refuse((struct ab_event){.kind = AB_EVENT_THREAD_END + 1}, "unknown kind");
-    refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .slot = 1}, "beyond the next new");
+    refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .slot = 1}, "past the next new");
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .thread = 1}, "thread");
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 8});
     refuse((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 8}, "block that is live");
@@ -61,7 +61,7 @@ static void threads_end_once_and_time_goes_on(void **state)
 {
     (void)state;
     struct ab_event call = {.kind = AB_EVENT_ALLOC, .failed = true, .time_us = 5};
-    refuse((struct ab_event){.kind = AB_EVENT_THREAD_END}, "never called");
+    refuse((struct ab_event){.kind = AB_EVENT_THREAD_END}, "without calls");
     accept_event(call);
     call.thread = 1;
     accept_event(call);

@@ -96,9 +96,9 @@ static void a_full_heap_is_full_and_nothing_worse(void **state)
 static void one_that_loses_what_is_freed_is_found(void **state)
 {
     (void)state;
-    assert_string_equal(run_full(LOSES_ALL), "of 20 blocks that were freed after a NULL only 0 "
-                                             "could be had again");
-    assert_non_null(strstr(run_full(LOSES_HALF), "could be had again"));
+    assert_string_equal(run_full(LOSES_ALL), "of 20 blocks freed after a NULL only 0 "
+                                             "could be allocated again");
+    assert_non_null(strstr(run_full(LOSES_HALF), "could be allocated again"));
 }
 
 static void one_that_spoils_a_block_as_it_runs_full_is_found(void **state)

@@ -144,11 +144,11 @@ static void what_is_right_is_not_told(void **state)
 static void alignment_is_told_with_the_call(void **state)
 {
     (void)state;
-    expect(ask(AB_CALL_ALLOC, 0, 16, 8), "alloc(16) gave 0x");
+    expect(ask(AB_CALL_ALLOC, 0, 16, 8), "alloc(16) returned 0x");
     expect(told, ", not aligned to 16");
     expect(ask(AB_CALL_ALLOC, 0, 8, 4), "not aligned to 8");
     expect(ask(AB_CALL_ALLOC, 0, 2, 1), "not aligned to 2");
-    expect(ask(AB_CALL_ALIGNED, 256, 10, 128), "alloc_aligned(256, 10) gave 0x");
+    expect(ask(AB_CALL_ALIGNED, 256, 10, 128), "alloc_aligned(256, 10) returned 0x");
     expect(told, "not aligned to 256");
 }
 
@@ -157,15 +157,15 @@ static void an_overlap_names_both_blocks(void **state)
     (void)state;
     ask(AB_CALL_ALLOC, 0, 64, 0);
     answer.usable = 100;
-    expect(ask(AB_CALL_ALLOC, 0, 100, 48), "alloc(100) gave 0x");
-    expect(told, ", within a live block: alloc(64) at 0x");
+    expect(ask(AB_CALL_ALLOC, 0, 100, 48), "alloc(100) returned 0x");
+    expect(told, ", inside a live block: alloc(64) at 0x");
 }
 
 static void memory_of_others_and_no_memory_are_told(void **state)
 {
     (void)state;
     ab_checker_forbid(&checker, memory + 512, 512);
-    expect(ask(AB_CALL_ALLOC, 0, 32, 496), "belongs to somebody else");
+    expect(ask(AB_CALL_ALLOC, 0, 32, 496), "not owned by the allocator");
     expect(ask(AB_CALL_ALLOC, 0, 16, 496), "");
     checker.proves = AB_PROVE_PLACE;
     expect(ask(AB_CALL_ALLOC, 0, 16, (uintptr_t)MAP_FAILED - (uintptr_t)memory), "MAP_FAILED");
@@ -227,7 +227,7 @@ static void a_resize_must_keep_the_prefix(void **state)
     memcpy(memory + 1024, memory + 256, 50); /* what lies behind the new end is free to change */
     expect(change(256, 128, 50, 1024), "");
     memcpy(memory + 2048, memory + 1024, 30);
-    expect(change(1024, 50, 60, 2048), "resize(50 -> 60) did not keep byte 30");
+    expect(change(1024, 50, 60, 2048), "resize(50 -> 60) did not preserve byte 30");
 }
 
 static void a_resize_that_fails_must_leave_the_block(void **state)
@@ -239,14 +239,14 @@ static void a_resize_that_fails_must_leave_the_block(void **state)
     expect(drop(0, 64), "");
     checker.is_null_told = true;
     ask(AB_CALL_ALLOC, 0, 64, 0);
-    expect(change(0, 64, 128, SIZE_MAX), "resize(64 -> 128) gave NULL");
+    expect(change(0, 64, 128, SIZE_MAX), "resize(64 -> 128) returned NULL");
 }
 
 static void usable_size_is_at_least_the_request(void **state)
 {
     (void)state;
     answer.usable = 63;
-    expect(ask(AB_CALL_ALLOC, 0, 64, 0), "usable_size is less than what was asked for: 63 of "
+    expect(ask(AB_CALL_ALLOC, 0, 64, 0), "usable_size is less than the requested size: 63 of "
                                          "alloc(64)");
 }
 
@@ -256,7 +256,7 @@ static void slack_is_filled_where_that_is_asked_for(void **state)
     answer.usable = 80;
     checker.fills_usable = true;
     ask(AB_CALL_ALLOC, 0, 64, 0);
-    expect(ask(AB_CALL_ALLOC, 0, 64, 64), "within a live block");
+    expect(ask(AB_CALL_ALLOC, 0, 64, 64), "inside a live block");
     memory[79] ^= 1;
     expect(drop(0, 64), "byte 79");
 }
@@ -264,7 +264,7 @@ static void slack_is_filled_where_that_is_asked_for(void **state)
 static void null_is_told_only_where_there_must_be_a_block(void **state)
 {
     (void)state;
-    expect(ask(AB_CALL_ALLOC, 0, 64, SIZE_MAX), "alloc(64) gave NULL");
+    expect(ask(AB_CALL_ALLOC, 0, 64, SIZE_MAX), "alloc(64) returned NULL");
     expect(ask(AB_CALL_ALLOC, 0, 0, SIZE_MAX), "");
     checker.is_null_told = false;
     expect(ask(AB_CALL_ALLOC, 0, 64, SIZE_MAX), "");
@@ -285,7 +285,7 @@ static void what_is_not_to_be_proven_is_not_told(void **state)
 static void a_free_of_what_is_no_block_is_the_callers_error_and_told(void **state)
 {
     (void)state;
-    expect(drop(512, 64), "lies elsewhere");
+    expect(drop(512, 64), "has moved");
 }
 
 int main(void)

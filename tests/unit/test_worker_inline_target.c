@@ -177,7 +177,7 @@ static void what_is_wrong_in_the_loop_alone_is_found(void **state)
         const char *says;
     } table[] = {
         {MISALIGNED, AB_FAILURE_CHECK, "not aligned to 16 (op "},
-        {OVERLAP, AB_FAILURE_CHECK, "within a live block: alloc("},
+        {OVERLAP, AB_FAILURE_CHECK, "inside a live block: alloc("},
         {NO_BLOCK, AB_FAILURE_NULL, "returned NULL (op "},
         {SCRIBBLE, AB_FAILURE_CHECK, "the contents of a live block changed"},
     };

@@ -203,8 +203,8 @@ static void each_fault_is_found_and_named(void **state)
     (void)state;
     static const struct fault faults[] = {
         {MISALIGNED, AB_FAILURE_CHECK, "not aligned to 16 (op "},
-        {OVERLAP, AB_FAILURE_CHECK, "within a live block: alloc("},
-        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not keep byte"},
+        {OVERLAP, AB_FAILURE_CHECK, "inside a live block: alloc("},
+        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not preserve byte"},
         {DIRTY, AB_FAILURE_CHECK, "zeroed block is not zero"},
         {NO_BLOCK, AB_FAILURE_NULL, "returned NULL"},
         {BAD_ALIGN, AB_FAILURE_CHECK, "not aligned to 64 (op "},
@@ -220,7 +220,7 @@ static void stale_handles_that_resolve_and_live_ones_that_do_not_are_found(void 
         {STALE_FREE, AB_FAILURE_CHECK, "the handle of a freed block still resolves"},
         {STALE_RESIZE, AB_FAILURE_CHECK, "the handle of a freed block still resolves"},
         {LOST, AB_FAILURE_CHECK, "a live block resolves to NULL"},
-        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not keep byte"},
+        {SHORT_PREFIX, AB_FAILURE_CHECK, "did not preserve byte"},
     };
     expect_faults(&handles, faults, sizeof faults / sizeof faults[0]);
 }

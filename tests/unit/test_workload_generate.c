@@ -169,7 +169,7 @@ static void what_cannot_be_done_ends_in_an_error_with_its_place(void **state)
     (void)state;
     expect_error("    do: [{alloc: s, at: next, size: 8, count: 11}]\n",
                  ":6:11: alloc at position 0 of 's', which is occupied");
-    expect_error("    do: [{alloc: s, size: 8, count: 11}]\n", ":6:11: no room: all 10 positions");
+    expect_error("    do: [{alloc: s, size: 8, count: 11}]\n", ":6:11: full: all 10 positions");
     expect_error("    until: ops(5)\n    do: [{free: s, count: all}]\n", "never ends");
     expect_error("    until: live(1MiB)\n    do: [{replace: s, size: 8}]\n", "never ends");
     expect_error("    until: allocated(1MiB)\n    do: [{alloc: s, size: 0}, {free: s}]\n",

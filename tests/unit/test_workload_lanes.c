@@ -369,11 +369,11 @@ static void what_stands_still_or_never_ends_is_told(void **state)
     (void)state;
     expect_error("{name: q, kind: queue, count: 2}",
                  "{name: p, do: [{send: q, size: 8, count: 3}]}",
-                 "stands still: lane 0 waits for room in 'q'");
+                 "deadlock: lane 0 waits for room in 'q'");
     expect_error("{name: q, kind: queue, per: all}",
                  "{name: p, lanes: 2, do: [{send: q, size: 8}, {recv: q, count: 2}]}, "
                  "{name: e, until: ops(9), do: [{recv: q}]}",
-                 "stands still: lane 0 waits for a message in 'q'");
+                 "deadlock: lane 0 waits for a message in 'q'");
     expect_error("{name: q, kind: queue, per: all}, {name: s, count: 4}",
                  "{name: p, until: ops(100), lanes: 3, do: [{recv: q, count: all}]}", "never ends");
     expect_error("{name: q, kind: queue, per: all}, {name: s, count: 4}",

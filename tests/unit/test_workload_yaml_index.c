@@ -97,7 +97,7 @@ static void a_key_that_is_there_twice_is_an_error_at_the_second(void **state)
     struct ab_diag diag;
     assert_true(scan("a: 1\nb: 2\na: 3\n", &tree, &diag)); /* there is a tree to go on with */
     char *text = ab_diag_render(&diag);
-    assert_non_null(strstr(text, "f:3:1: error: key 'a' is there twice; first in line 1"));
+    assert_non_null(strstr(text, "f:3:1: error: duplicate key 'a'; first in line 1"));
     free(text);
     ab_tree_fini(&tree);
     ab_diag_fini(&diag);

@@ -60,8 +60,8 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
     char shown[300];
     if (foreign != NULL && !o->allows_plugins)
-        return ab_fail(err, AB_USAGE, "the workload's back end %s is a library, whose code would be "
-                       "run: --allow-plugins allows it, or name it with -b",
+        return ab_fail(err, AB_USAGE, "the workload names the library %s as a back end; to run its "
+                                      "code use --allow-plugins, or name it with -b",
                        ab_text_printable(shown, sizeof shown, foreign->name));
     /* A workload's list is a default, made where other libraries were installed. */
     for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
@@ -164,7 +164,7 @@ static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
     for (size_t i = 0; i < o->n_cpus; i++)
         if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
             return ab_fail(err, AB_USAGE,
-                           "--cpus: CPU %d is not among those this process may use", o->cpus[i]);
+                           "--cpus: CPU %d is not available to this process", o->cpus[i]);
     return AB_OK;
 }
 
@@ -300,7 +300,7 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     struct ab_text t = {0};
     const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
     if (s->n_rounds == s->n_rounds_resumed)
-        ab_text_add(&t, "interrupted before a round was complete: nothing new is kept");
+        ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
     else if (m->store.name[0] == 0)
         ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
                      s->n_rounds_planned);

@@ -35,7 +35,7 @@ void ab_build_limit_begin(const struct ab_options *o, const char *what)
     if (o->timeout_ns == 0)
         return;
     int n = snprintf(message, sizeof message,
-                     "%sallocbench: %s: reading it and making a tape of it takes longer than "
+                     "%sallocbench: %s: reading it and preparing the run takes longer than "
                      "--timeout %s\n",
                      isatty(STDERR_FILENO) ? "\r\033[K" : "",
                      ab_text_printable(shown, sizeof shown, what),

@@ -46,7 +46,7 @@ static enum ab_status copy_input(int to, struct ab_err *err)
             return ab_fail_errno(err, AB_INPUT, "cannot read standard input");
         for (ssize_t done = 0, w; done < n; done += w)
             if ((w = write(to, buf + done, (size_t)(n - done))) < 0)
-                return ab_fail_errno(err, AB_SYSTEM, "cannot keep what standard input gives");
+                return ab_fail_errno(err, AB_SYSTEM, "cannot buffer standard input");
     }
     return AB_OK;
 }
@@ -58,8 +58,8 @@ static enum ab_status spool_input(struct replay *r, struct ab_err *err)
     if (strcmp(r->path, "-") != 0)
         return AB_OK;
     if ((r->spool = ab_unnamed_file(&folder)) < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "no room in $TMPDIR, /var/tmp or /tmp for what "
-                                             "standard input gives");
+        return ab_fail_errno(err, AB_SYSTEM, "no space in $TMPDIR, /var/tmp or /tmp to buffer "
+                                             "standard input");
     snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
     return copy_input(r->spool, err);
 }

@@ -36,7 +36,7 @@ static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_er
     struct ab_output probe;
     *is_made = mkdir(folder, 0777) == 0;
     if (!*is_made && errno != EEXIST)
-        return ab_fail_errno(err, AB_USAGE, "cannot make the folder '%s' for results", folder);
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder '%s' for results", folder);
     enum ab_status status = ab_output_open_new(folder, &probe, err);
     if (status == AB_OK)
         ab_output_abandon(&probe);
@@ -51,7 +51,7 @@ enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, s
     char shown[sizeof why.text];
     struct ab_store store = {.folder = choose_folder(o)};
     if (o->is_store_off && o->results != NULL)
-        return ab_fail(err, AB_USAGE, "--results and --no-store exclude each other");
+        return ab_fail(err, AB_USAGE, "--results and --no-store are mutually exclusive");
     if (store.folder != NULL && try_folder(store.folder, &store.is_made, &why) != AB_OK) {
         if (o->results != NULL)
             return ab_fail(err, AB_USAGE, "--results: %s",

@@ -41,8 +41,8 @@ static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err
     const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
     if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
         return AB_OK;
-    return ab_fail(err, AB_USAGE, "its back end %s is a library of your own: give all its back ends "
-                   "again, with -b and the path",
+    return ab_fail(err, AB_USAGE, "its back end %s is a library given by path: give all back ends "
+                                  "again with -b, with their paths",
                    ab_text_printable(shown, sizeof shown, b->name));
 }
 
@@ -130,10 +130,10 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     const struct ab_session *s = &r->stored.session;
     bool is_trace = strcmp(s->kind, "trace") == 0;
     if (strcmp(s->kind, kind) != 0)
-        return ab_fail(err, AB_USAGE, "is of a %s: allocbench %s --resume goes on with it",
+        return ab_fail(err, AB_USAGE, "is a %s result; resume it with allocbench %s --resume",
                        is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
     if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_ROUNDS_MAX)
-        return ab_fail(err, AB_INPUT, "has %u rounds planned, allowed are 1 to %d",
+        return ab_fail(err, AB_INPUT, "has %u rounds planned; 1 to %d are allowed",
                        s->n_rounds_planned, AB_ROUNDS_MAX);
     take_conditions(r);
     enum ab_status status = take_path(r, err);
@@ -159,7 +159,7 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
             return status;
         r.is_done = r.stored.session.is_complete;
         if (r.is_done && !o->is_quiet)
-            fprintf(stderr, "%s is complete: nothing is left to run\n", shown);
+            fprintf(stderr, "%s is complete; nothing to run\n", shown);
         if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)
             ab_err_context(err, "%s: ", shown);
     }

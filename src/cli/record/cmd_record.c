@@ -29,19 +29,20 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
 {
     char launcher[600], other[64];
     if (l->end.has_left)
-        fprintf(stderr, "allocbench: the command has ended, processes that it started run on: what "
-                        "they ask for from here on is lost (--wait waits for them)\n");
+        fprintf(stderr, "allocbench: the command has ended, but processes that it started are "
+                        "still running; their further calls are not recorded (--wait waits for "
+                        "them)\n");
     if (t->main == NULL)
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     if (!l->takes_children && has_become_another(l, t->main))
-        fprintf(stderr, "allocbench: %s started %s in its place, and that was not recorded: "
-                        "LD_PRELOAD was taken from it, or it is static, setuid, of another C "
-                        "library or in another root. The trace holds %s alone; record %s itself\n",
+        fprintf(stderr, "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
+                        "removed, or the program is static, setuid, uses another C library or "
+                        "another root. The trace contains %s only; record %s itself\n",
                 launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
     else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
-        fprintf(stderr, "allocbench: the processes that %s started did more than itself, and were "
-                        "not recorded: --follow records them too\n", launcher);
+        fprintf(stderr, "allocbench: child processes of %s allocated more than it did and were not "
+                        "recorded: --follow records them too\n", launcher);
 }
 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
@@ -56,8 +57,8 @@ static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spoo
                            ab_text_printable(shown, sizeof shown, basename(l->program)),
                            ab_spool_stop_text(t->images[i].image.stop));
     return ab_fail(err, AB_INPUT,
-                   "%s: not one call of malloc was seen. It may bring its own malloc, or "
-                   "start its real work in another process: --follow records that too",
+                   "%s: no call of malloc was recorded. It may include its own malloc, or do its "
+                   "work in another process: --follow records that too",
                    ab_text_printable(shown, sizeof shown, basename(l->program)));
 }
 
@@ -75,10 +76,10 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     ab_text_printable(shown, sizeof shown, t->path);
     l->is_kept = true;
     if (stop != NULL)
-        return ab_fail(err, AB_SYSTEM, "recording stopped: %s; what came before is in %s, for "
+        return ab_fail(err, AB_SYSTEM, "recording stopped: %s; the part before is in %s; use "
                                        "allocbench trace recover --partial", stop, shown);
     if (!t->is_quiet)
-        fprintf(stderr, "allocbench: %s: about %llu events, not converted; allocbench trace "
+        fprintf(stderr, "allocbench: %s: about %llu events, not converted; use allocbench trace "
                         "recover %s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
     return AB_OK;
 }
@@ -93,11 +94,11 @@ static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *
         return status;
     l->is_kept = true;
     if (status == AB_OK) {
-        fprintf(stderr, "allocbench: the recording is kept in %s, for allocbench trace recover\n",
+        fprintf(stderr, "allocbench: the recording is kept in %s; use allocbench trace recover\n",
                 l->folder);
         return AB_OK;
     }
-    ab_err_context(err, "the recording is kept in %s, for allocbench trace recover: ", l->folder);
+    ab_err_context(err, "the recording is kept in %s; use allocbench trace recover: ", l->folder);
     return AB_SYSTEM;
 }
 
@@ -159,9 +160,10 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     struct ab_trace_place place;
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
-        return ab_fail(err, AB_USAGE, "record what? allocbench record -o app.abt -- ./app …");
+        return ab_fail(err, AB_USAGE, "record needs a command: allocbench record -o app.abt -- "
+                                      "./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
-        return ab_fail(err, AB_USAGE, "standard output belongs to the command; name a file");
+        return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
     enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),
                                                 o->is_unconverted ? "spool" : "abt", &place, err);
     if (status == AB_OK)

@@ -68,11 +68,11 @@ static enum ab_status refuse_privileged(const char *path, const char *shown, str
         return ab_fail_errno(err, AB_USAGE, "cannot read %s", shown);
     if (((st.st_mode & S_ISUID) != 0 && st.st_uid != geteuid()) ||
         ((st.st_mode & S_ISGID) != 0 && st.st_gid != getegid()))
-        return ab_fail(err, AB_USAGE, "%s is setuid or setgid: the system loads no recorder into "
-                                      "such a program", shown);
+        return ab_fail(err, AB_USAGE, "%s is setuid or setgid: the system does not preload the "
+                                      "recorder into it", shown);
     if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
-        return ab_fail(err, AB_USAGE, "%s has file capabilities: the system loads no recorder "
-                                      "into such a program", shown);
+        return ab_fail(err, AB_USAGE, "%s has file capabilities: the system does not preload the "
+                                      "recorder into it", shown);
     return AB_OK;
 }
 
@@ -97,7 +97,7 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err)
     snprintf(real, sizeof real, "%s", path);
     for (int depth = 0; read_interpreter(real, real, sizeof real); depth++) {
         if (depth == SCRIPT_DEPTH_MAX)
-            return ab_fail(err, AB_USAGE, "%s: scripts within scripts", shown);
+            return ab_fail(err, AB_USAGE, "%s: nested scripts", shown);
         if (access(real, X_OK) != 0)
             return ab_fail_errno(err, AB_USAGE, "%s cannot be run: its interpreter %s", shown,
                                  ab_text_printable(interpreter, sizeof interpreter, real));
@@ -108,10 +108,10 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err)
     if (ab_elf_read(real, NULL, 0, &elf, &why) != AB_OK)
         return ab_fail(err, AB_USAGE, "%s cannot be recorded: it %s", shown, why.text);
     if (elf.interp[0] == 0)
-        return ab_fail(err, AB_USAGE, "%s is linked statically: no recorder can be loaded into it",
+        return ab_fail(err, AB_USAGE, "%s is statically linked: the recorder cannot be preloaded",
                        shown);
     if (strstr(elf.interp, "musl") != NULL)
-        return ab_fail(err, AB_USAGE, "%s runs on musl, the recorder on glibc", shown);
+        return ab_fail(err, AB_USAGE, "%s uses musl, the recorder needs glibc", shown);
     return refuse_privileged(real, shown, err);
 }
 
@@ -136,7 +136,7 @@ static enum ab_status make_named_folder(struct ab_launch *l, const char *path, s
     char whole[PATH_MAX], shown[512];
     ab_text_printable(shown, sizeof shown, path);
     if (mkdir(path, 0700) != 0)
-        return ab_fail_errno(err, AB_USAGE, "cannot make the folder %s for the spool", shown);
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s for the spool", shown);
     bool has_path = realpath(path, whole) != NULL && strlen(whole) <= sizeof l->folder - 64;
     if (!has_path) {
         rmdir(path);
@@ -158,7 +158,7 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
             return AB_OK;
     }
     l->folder[0] = 0;
-    return ab_fail_errno(err, AB_SYSTEM, "cannot make a folder for the spool in $TMPDIR, /tmp or "
+    return ab_fail_errno(err, AB_SYSTEM, "cannot create a folder for the spool in $TMPDIR, /tmp or "
                                          "/var/tmp");
 }
 
@@ -182,8 +182,8 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
         bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
         if (is_there)
             *exit_code = AB_LAUNCH_CANNOT_RUN;
-        return ab_fail(err, AB_USAGE, is_there ? "%s is no program that can be run"
-                                               : "%s: there is no such program", shown);
+        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable"
+                                               : "%s: no such program", shown);
     }
     *exit_code = AB_LAUNCH_FAILED;
     enum ab_status status = ab_launch_check(l.program, err);

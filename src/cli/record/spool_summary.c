@@ -36,8 +36,8 @@ static void print_one(const struct ab_spool_result *r)
 {
     const struct ab_trace_info *info = &r->report.info;
     char bytes[32], peak[32], shown[512];
-    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, "
-                    "%s (%.3f bytes an event)\n",
+    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, %s "
+                    "(%.3f bytes per event)\n",
             ab_text_printable(shown, sizeof shown, r->path), (unsigned long long)info->events,
             (unsigned long long)info->threads, plural(info->threads),
             ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
@@ -73,7 +73,7 @@ static void print_rows(const struct ab_spool_result **rows, size_t n)
     size_t n_shown = n > ROWS_MOST + 1 ? ROWS_MOST : n;
     for (size_t i = 0; i < n; i++)
         all += rows[i]->report.info.events;
-    fprintf(stderr, "allocbench: %zu traces, %llu events together:\n", n, (unsigned long long)all);
+    fprintf(stderr, "allocbench: %zu traces, %llu events in total:\n", n, (unsigned long long)all);
     fprintf(stderr, "%14s %8s %11s  %-16s %s\n", "events", "threads", "live peak", "program",
             "trace");
     for (size_t i = 0; i < n_shown; i++)
@@ -138,16 +138,16 @@ static void print_losses(const struct sum *s)
     if (s->end != AB_SPOOL_RUNNING && s->end != AB_SPOOL_ENDED)
         fprintf(stderr, "allocbench: recording was ended %s\n", ab_spool_end_text(s->end));
     if (r->n_shared_threads > 0)
-        fprintf(stderr, "allocbench: %llu threads beyond the 1,048,576th have its number\n",
+        fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
                 (unsigned long long)r->n_shared_threads);
     if (r->n_foreign > 0)
-        fprintf(stderr, "allocbench: %llu frees or resizes of blocks that no recorded call had "
-                        "given out were left out\n", (unsigned long long)r->n_foreign);
+        fprintf(stderr, "allocbench: %llu frees or resizes omitted: no recorded call had allocated "
+                        "the block\n", (unsigned long long)r->n_foreign);
     if (r->n_reused > 0)
-        fprintf(stderr, "allocbench: %llu blocks were given back by a way that cannot be seen; "
-                        "their frees were put in\n", (unsigned long long)r->n_reused);
+        fprintf(stderr, "allocbench: %llu blocks were freed through an unrecorded path; frees "
+                        "inserted\n", (unsigned long long)r->n_reused);
     if (r->n_unfinished > 0)
-        fprintf(stderr, "allocbench: %llu call%s cut off by the end of the program\n",
+        fprintf(stderr, "allocbench: %llu call%s interrupted by the end of the program\n",
                 (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
 }
 
@@ -156,11 +156,11 @@ static void print_order(const struct sum *s, double ns_per_tick)
     const struct ab_convert_report *r = &s->report;
     bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
     char distance[32];
-    fprintf(stderr, "allocbench: %s%llu repair%s of the order of threads",
+    fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
             is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
             plural(r->n_repairs));
     if (r->n_repairs > 0)
-        fprintf(stderr, ", the farthest %llu ticks (%s) apart",
+        fprintf(stderr, ", by at most %llu ticks (%s)",
                 (unsigned long long)r->repair_ticks_max,
                 ab_units_time(distance, sizeof distance,
                               (double)r->repair_ticks_max * ns_per_tick));
@@ -178,14 +178,14 @@ static void print_short(const struct ab_spool_traces *t)
         if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
             continue;
         fprintf(stderr, "allocbench: %s holds the first %llu events of %s: recording stopped "
-                        "before the program did: %s\n",
+                        "before the end of the program: %s\n",
                 ab_text_printable(path, sizeof path, r->path),
                 (unsigned long long)r->report.info.events,
                 ab_text_printable(program, sizeof program, r->entry->image.program),
                 ab_spool_short_text(&r->report));
     }
     if (n > LINES_MOST)
-        fprintf(stderr, "allocbench: %zu more traces are short\n", n - LINES_MOST);
+        fprintf(stderr, "allocbench: %zu more traces are incomplete\n", n - LINES_MOST);
 }
 
 /* Programs that took the recorder in, and of which there is no call. */
@@ -199,12 +199,12 @@ static void print_empty(const struct ab_spool_traces *t)
                                r->entry->image.program);
     }
     if (none.total > 0) {
-        fprintf(stderr, "allocbench: no call of malloc was seen, by process: ");
+        fprintf(stderr, "allocbench: processes without a call of malloc: ");
         ab_name_counts_print(stderr, &none);
-        fputs("; a program may bring a malloc of its own\n", stderr);
+        fputs("; a program may include its own malloc\n", stderr);
     }
     if (stopped.total > 0) {
-        fprintf(stderr, "allocbench: could not be recorded, by process: ");
+        fprintf(stderr, "allocbench: processes that could not be recorded: ");
         ab_name_counts_print(stderr, &stopped);
         fputs("\n", stderr);
     }
@@ -219,11 +219,11 @@ static void print_unseen_program(const struct ab_unseen *u)
     char path[4096], shown[256];
     const char *name = strrchr(u->path, '/') != NULL ? strrchr(u->path, '/') + 1 : u->path;
     const char *stop = ab_spool_stop_text(u->why);
-    const char *reason = "LD_PRELOAD was taken from it, or it ended before the recorder began";
+    const char *reason = "LD_PRELOAD was removed, or it ended before the recorder started";
     if (stop != NULL)
         reason = stop;
     else if (!ab_launch_find(u->path, path, sizeof path))
-        reason = "it is not there any more, or was called in another folder or another root";
+        reason = "not found: deleted since, or started from another folder or root";
     else if (ab_launch_check(path, &why) != AB_OK)
         reason = why.text;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
@@ -259,7 +259,7 @@ static void print_unseen(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
                 (unsigned long long)rest);
     if (n_lost > 0)
-        fprintf(stderr, "allocbench: of %llu more starts it is not known whether they were "
+        fprintf(stderr, "allocbench: %llu more program starts may not have been "
                         "recorded\n", (unsigned long long)n_lost);
     free(unseen);
 }
@@ -291,11 +291,11 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
     char sum[32], each[32], turns[32], of[32];
     if (noting_ns <= 0 || of_ns <= 0)
         return;
-    fprintf(stderr, "allocbench: recording took about %s of %s (%.1f %%%s): an estimate of %s an "
-                    "event, and %s for writing\n",
+    fprintf(stderr, "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
+                    "per event and %s for writing\n",
             ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
             ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
-            r->info.threads > 1 ? ", all threads together" : "",
+            r->info.threads > 1 ? ", sum of all threads" : "",
             ab_units_time(each, sizeof each, noting_ns / (double)r->info.events),
             ab_units_time(turns, sizeof turns, turn_ns));
 }

@@ -16,7 +16,7 @@ const char *ab_spool_stop_text(uint32_t stop)
     case AB_SPOOL_NO_FILE:
         return "the program can no longer open the spool (chroot, another user, no descriptors)";
     case AB_SPOOL_NO_SLOT:
-        return "more than 65,536 threads at once";
+        return "more than 65,536 concurrent threads";
     default: /* as was asked for */
         return NULL;
     }
@@ -32,9 +32,9 @@ const char *ab_spool_end_text(uint32_t stop)
 {
     switch (stop) {
     case AB_SPOOL_ENOUGH:
-        return "when there were as many events as --max-events asks for";
+        return "at --max-events";
     case AB_SPOOL_TIME_UP:
-        return "when the time of --duration was up";
+        return "at --duration";
     case AB_SPOOL_SIGNAL:
         return "at a signal";
     case AB_SPOOL_ENDED:

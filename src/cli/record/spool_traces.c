@@ -147,7 +147,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
     out->is_in_folder = !is_spool && (output[n - 1] == '/' ||
                                       (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
     if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
-        return ab_fail_errno(err, AB_USAGE, "cannot make the folder %s",
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s",
                              ab_text_printable(shown, sizeof shown, output));
     if (out->is_in_folder)
         snprintf(out->path, sizeof out->path, "%s%s%s.%s", output,
@@ -222,13 +222,13 @@ static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err 
     const struct ab_spool_result *main = t->main != NULL ? &t->results[0] : NULL;
     char shown[512];
     if (main != NULL && main->outcome == AB_SPOOL_SHORT && !t->is_partial)
-        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; %s holds what "
-                                       "came before",
+        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; %s contains the "
+                                       "events before",
                        (unsigned long long)main->report.info.events,
                        ab_spool_short_text(&main->report),
                        ab_text_printable(shown, sizeof shown, main->path));
     if (t->n_written == 0 && t->n_failed == 0)
-        return ab_fail(err, AB_INPUT, "no event is whole; no trace is written");
+        return ab_fail(err, AB_INPUT, "no complete event; no trace was written");
     return AB_OK;
 }
 
@@ -252,8 +252,8 @@ enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output
     if (!t->is_quiet)
         ab_spool_summary_print(t);
     if (!is_following(t) && t->n_programs > 1 && !t->is_quiet)
-        fprintf(stderr, "allocbench: the process replaced its program %u time%s (exec); the last "
-                        "one is what was kept (--follow keeps each)\n", t->n_programs - 1,
+        fprintf(stderr, "allocbench: the process called exec %u time%s; only the last program was "
+                        "kept (--follow keeps each)\n", t->n_programs - 1,
                 t->n_programs == 2 ? "" : "s");
     return of_main != AB_OK ? of_main : judge_main(t, err);
 }

@@ -40,9 +40,10 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         }
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     ab_text_printable(shown, sizeof shown, given);
-    return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown; did you mean %s?", shown, near)
-                        : ab_fail(err, AB_USAGE, "trace %s: unknown; there are info, check, dump, "
-                                                 "cut, export and recover", shown);
+    return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean "
+                                                 "%s?", shown, near)
+                        : ab_fail(err, AB_USAGE, "trace %s: unknown command; allowed are info, "
+                                                 "check, dump, cut, export and recover", shown);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -58,7 +59,8 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
-            return ab_fail(err, AB_USAGE, "trace %s takes no --%s; see allocbench trace --help",
+            return ab_fail(err, AB_USAGE, "trace %s does not take --%s; see allocbench trace "
+                                          "--help",
                            word->name, given[i].name);
     return AB_OK;
 }
@@ -68,7 +70,7 @@ static enum ab_status check_files(const struct word *word, const struct ab_optio
 {
     size_t n_standard_input = 0;
     if (o->n_args < 2)
-        return ab_fail(err, AB_USAGE, "trace %s what? allocbench trace %s %s", word->name,
+        return ab_fail(err, AB_USAGE, "trace %s needs a file: allocbench trace %s %s", word->name,
                        word->name, word->run == ab_trace_cmd_recover ? "SPOOL" : "TRACE.abt");
     if (o->n_args > 2 && !word->takes_many)
         return ab_fail(err, AB_USAGE, "trace %s takes one %s", word->name,
@@ -83,7 +85,7 @@ enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct a
 {
     const struct word *word;
     if (o->n_args == 0)
-        return ab_fail(err, AB_USAGE, "trace what? allocbench trace info TRACE.abt");
+        return ab_fail(err, AB_USAGE, "trace needs a command: allocbench trace info TRACE.abt");
     enum ab_status status = find_word(o->args[0], &word, err);
     if (status != AB_OK || (status = check_options(word, o, err)) != AB_OK ||
         (status = check_files(word, o, err)) != AB_OK)

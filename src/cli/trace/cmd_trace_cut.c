@@ -13,10 +13,10 @@ static void print_summary(const char *path, const struct ab_cut_report *r)
     fprintf(stderr, "allocbench: %s: %llu events", ab_text_printable(shown, sizeof shown, path),
             (unsigned long long)r->info.events);
     if (r->n_kept > 0)
-        fprintf(stderr, ", the first %llu of them allocations from before the cut",
+        fprintf(stderr, ", the first %llu are allocations from before the cut",
                 (unsigned long long)r->n_kept);
     if (r->n_dropped > 0)
-        fprintf(stderr, "; %llu calls on blocks from before the cut were left out",
+        fprintf(stderr, "; %llu calls on blocks from before the cut omitted",
                 (unsigned long long)r->n_dropped);
     fputc('\n', stderr);
 }
@@ -29,11 +29,12 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     struct ab_cut_report report;
     (void)exit_code;
     if (o->output == NULL)
-        return ab_fail(err, AB_USAGE, "trace cut needs -o: where to write the part");
+        return ab_fail(err, AB_USAGE, "trace cut needs -o: the trace to write");
     if (!o->has_events)
-        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: which part");
+        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return ab_fail(err, AB_USAGE, "a trace is no text for a terminal; name a file");
+        return ab_fail(err, AB_USAGE, "a trace is binary and not written to a terminal; give a "
+                                      "file");
     enum ab_status status = ab_output_open(o->output, &out, err);
     if (status != AB_OK)
         return status;

@@ -16,12 +16,12 @@ static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_is_written(t->folder, &t->images[i]))
             return ab_fail(err, AB_INPUT,
-                           "process %u (%s) is still being recorded into it; end it first",
+                           "process %u (%s) is still being recorded; end it first",
                            t->images[i].image.pid,
                            ab_text_printable(shown, sizeof shown, t->images[i].image.program));
     return t->n_images > 0 ? AB_OK
-                           : ab_fail(err, AB_INPUT, "no spool of this version of allocbench: no "
-                                                    "process was recorded into it");
+                           : ab_fail(err, AB_INPUT, "not a spool of this version of allocbench: "
+                                                    "contains no recorded process");
 }
 
 static enum ab_status recover(struct ab_spool_traces *t, const char *output, struct ab_err *err)

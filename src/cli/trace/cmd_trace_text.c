@@ -39,7 +39,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
         if (i->ops[k] > 0)
             fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);
     if (i->inherited > 0)
-        fprintf(to, "inherited  %llu: the first events allocate what lived at the fork\n",
+        fprintf(to, "inherited  %llu: the first events are the blocks live at the fork\n",
                 (unsigned long long)i->inherited);
     if (i->failed > 0)
         fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
@@ -53,7 +53,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
         fprintf(to, ", %.3g %% of the live peak",
                 100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
     fputc('\n', to);
-    fprintf(to, "requested  %s in all\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+    fprintf(to, "requested  %s in total\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
 }
 
 static void print_threads(FILE *to, const struct ab_survey *s)
@@ -121,7 +121,7 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
     }
     if (peak == 0)
         return;
-    fprintf(to, "\nlive bytes, from the first event to the last, heights from 0; %s to %s\n|",
+    fprintf(to, "\nlive bytes over time, first to last event (heights from 0); %s to %s\n|",
             ab_units_bytes(low, sizeof low, (double)least),
             ab_units_bytes(high, sizeof high, (double)peak));
     for (size_t i = 0; i < n; i++) {
@@ -187,10 +187,10 @@ void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_ta
     print_threads(to, s);
     print_aligns(to, s);
     print_curve(to, &s->live, style.utf8);
-    print_classes(to, &(struct picture){"sizes asked for: allocations + resizes", &s->alloc_sizes,
+    print_classes(to, &(struct picture){"requested sizes: allocations + resizes", &s->alloc_sizes,
                                         &s->resize_sizes, "resizes", true, style.utf8});
-    print_classes(to, &(struct picture){"lifetimes: calls of the program from allocation to free",
+    print_classes(to, &(struct picture){"lifetimes: calls between allocation and free",
                                         &s->life_events, NULL, NULL, false, style.utf8});
-    print_classes(to, &(struct picture){"lifetimes: bytes asked for from allocation to free",
+    print_classes(to, &(struct picture){"lifetimes: bytes requested between allocation and free",
                                         &s->life_bytes, NULL, NULL, true, style.utf8});
 }

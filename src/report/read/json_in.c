@@ -64,7 +64,7 @@ static size_t pull(void *to, size_t n, void *user)
 
 static enum ab_status fail_size(const char *path, size_t cap_bytes, struct ab_err *err)
 {
-    return ab_fail(err, AB_INPUT, "%s: has more than %zu MiB, the most that is read", path,
+    return ab_fail(err, AB_INPUT, "%s: is larger than %zu MiB, the most that can be read", path,
                    cap_bytes >> 20);
 }
 
@@ -79,7 +79,7 @@ static enum ab_status open_source(const char *path, const char *shown, size_t ca
     if (fstat(fd, &st) != 0)
         status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
     else if (!S_ISREG(st.st_mode))
-        status = ab_fail(err, AB_INPUT, "cannot read '%s': it is no regular file", shown);
+        status = ab_fail(err, AB_INPUT, "cannot read '%s': not a regular file", shown);
     else if ((uint64_t)st.st_size > cap_bytes)
         status = fail_size(shown, cap_bytes, err);
     if (status != AB_OK)
@@ -164,7 +164,7 @@ static const char *type_name(const json_t *json)
 
 static void fail_type(struct ab_json_reader *r, const struct ab_json_node *node, const char *wanted)
 {
-    ab_json_fail(r, node, "is %s, has to be %s", type_name(node->json), wanted);
+    ab_json_fail(r, node, "is %s, must be %s", type_name(node->json), wanted);
 }
 
 /* ---- nodes ---- */
@@ -280,7 +280,7 @@ uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, c
     json_int_t n = node.json != NULL ? json_integer_value(node.json) : 0;
     if (n >= 0 && (uint64_t)n <= max)
         return (uint64_t)n;
-    ab_json_fail(r, &node, "is %lld, has to be between 0 and %llu", (long long)n,
+    ab_json_fail(r, &node, "is %lld, must be between 0 and %llu", (long long)n,
                  (unsigned long long)max);
     return unknown;
 }

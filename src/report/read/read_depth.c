@@ -21,7 +21,7 @@ static unsigned read_log2(struct ab_stored_reader *r, const struct ab_json_node 
     if (bytes == 0)
         return AB_SIZE_CLASS_COUNT - 1; /* null: more than JSON's integers hold */
     if (!ab_is_pow2(bytes))
-        ab_json_fail(&r->json, &at, "has to be a power of two");
+        ab_json_fail(&r->json, &at, "must be a power of two");
     return ab_log2(bytes);
 }
 
@@ -70,7 +70,7 @@ static void read_window(struct ab_stored_reader *r, const struct ab_json_node *o
     w->p99 = ab_json_number(&r->json, o, "p99");
     w->max = ab_json_number(&r->json, o, "max");
     if (w->end < w->begin)
-        ab_json_fail(&r->json, &end, "comes before its begin");
+        ab_json_fail(&r->json, &end, "is before its begin");
 }
 
 static void read_windows(struct ab_stored_reader *r, const struct ab_json_node *document)

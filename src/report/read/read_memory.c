@@ -62,11 +62,11 @@ static void read_point(struct ab_json_reader *r, const struct ab_json_node *at,
         bool is_number = json_is_number(item) || (json_is_null(item) && i > 0);
         if (!is_number || (i == 0 && (!json_is_integer(item) || json_integer_value(item) < 0 ||
                                       json_integer_value(item) > UINT32_MAX)))
-            ab_json_fail(r, at, "has to be a position and three numbers");
+            ab_json_fail(r, at, "must be a position and three numbers");
         x[i] = json_is_null(item) ? (double)NAN : json_number_value(item);
     }
     if (json_array_size(at->json) != AB_ARRAY_LEN(x))
-        ab_json_fail(r, at, "has to be a position and three numbers");
+        ab_json_fail(r, at, "must be a position and three numbers");
     if (r->status == AB_OK)
         *point = (struct ab_timeline_point){(uint32_t)x[0], x[1], x[2], x[3]};
 }
@@ -83,7 +83,7 @@ static void read_timeline(struct ab_stored_reader *r, const struct ab_json_node 
         struct ab_json_node at = ab_json_item(&list, i);
         read_point(&r->json, &at, &t->points[i]);
         if (i > 0 && t->points[i].position < t->points[i - 1].position)
-            ab_json_fail(&r->json, &at, "position %u does not ascend", t->points[i].position);
+            ab_json_fail(&r->json, &at, "position %u is not ascending", t->points[i].position);
         t->n++;
     }
 }

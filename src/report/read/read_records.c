@@ -42,7 +42,7 @@ uint32_t ab_stored_round(struct ab_stored_reader *r, const struct ab_json_node *
     uint32_t index = (uint32_t)ab_json_whole(&r->json, o, "round", UINT32_MAX - 1, UINT32_MAX);
     if (s->n_rounds == 0 ||
         bsearch(&index, s->rounds, s->n_rounds, sizeof s->rounds[0], by_index) == NULL)
-        ab_json_fail(&r->json, &at, "there is no round with this index");
+        ab_json_fail(&r->json, &at, "no round has this index");
     return index;
 }
 
@@ -181,7 +181,7 @@ static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *rec
     struct ab_json_node o = ab_json_object(j, record, "tail");
     read_fields(r, &o, result, AB_FIELD_TAIL);
     if (result->tail_n == 0)
-        ab_json_fail(j, &o, "has seen no ops: it has to be null");
+        ab_json_fail(j, &o, "has no ops: must be null");
     struct ab_json_node list = ab_json_array(j, &o, "worst");
     size_t n = ab_json_count(j, &list, AB_WORST_MAX);
     for (size_t i = 0; i < n; i++) {

@@ -26,18 +26,22 @@ static void check_schema(struct ab_json_reader *r, const struct ab_json_node *do
     struct ab_json_node schema = {json_object_get(document->json, "schema"), document, "schema", 0};
     const char *name = json_string_value(schema.json);
     if (name == NULL)
-        ab_json_fail(r, document, "is no result of allocbench: it has no \"schema\": \"" SCHEMA "\"");
+        ab_json_fail(r, document, "is not an allocbench result: it has no \"schema\": "
+                                  "\"" SCHEMA "\"");
     else if (strcmp(name, SCHEMA) == 0)
         return;
     else if (strcmp(name, SCHEMA_OLD) == 0)
-        ab_json_fail(r, &schema, "is \"" SCHEMA_OLD "\", of an allocbench that counted memory "
-                     "otherwise; this build (" AB_VERSION ") reads " SCHEMA ": measure again");
+        ab_json_fail(r, &schema, "is \"" SCHEMA_OLD "\", of an older allocbench with other names "
+                                                    "and memory counts; this build "
+                                                    "(" AB_VERSION ") reads " SCHEMA ": run the "
+                                                                                     "measurement "
+                                                                                     "again");
     else if (strncmp(name, SCHEMA_FAMILY, strlen(SCHEMA_FAMILY)) == 0)
         ab_json_fail(r, &schema, "is \"%s\", this build (" AB_VERSION ") reads " SCHEMA
                      "; a newer allocbench may read it",
                      ab_text_printable(shown, sizeof shown, name));
     else
-        ab_json_fail(r, &schema, "is \"%s\", has to be " SCHEMA,
+        ab_json_fail(r, &schema, "is \"%s\", must be " SCHEMA,
                      ab_text_printable(shown, sizeof shown, name));
 }
 
@@ -52,7 +56,7 @@ static const char **read_texts(struct ab_stored_reader *r, const struct ab_json_
         struct ab_json_node item = ab_json_item(&list, i);
         texts[i] = json_is_null(item.json) ? "" : json_string_value(item.json);
         if (texts[i] == NULL)
-            ab_json_fail(&r->json, &item, "has to be a string");
+            ab_json_fail(&r->json, &item, "must be a string");
     }
     *n_out = (uint32_t)n;
     return texts;
@@ -70,7 +74,7 @@ static void read_kinds(struct ab_json_reader *r, const struct ab_json_node *tape
         while (name != NULL && k < AB_OP_KIND_COUNT && strcmp(name, ab_result_op_name(k)) != 0)
             k++;
         if (name == NULL || k == AB_OP_KIND_COUNT)
-            ab_json_fail(r, &item, "has to be the name of an op");
+            ab_json_fail(r, &item, "must be the name of an op");
         else
             facts->kinds |= 1u << k;
     }
@@ -114,7 +118,7 @@ static void read_cpus(struct ab_stored_reader *r, const struct ab_json_node *con
         struct ab_json_node item = ab_json_item(&list, i);
         json_int_t cpu = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
         if (cpu < 0 || cpu > INT32_MAX)
-            ab_json_fail(&r->json, &item, "has to be the number of a CPU");
+            ab_json_fail(&r->json, &item, "must be the number of a CPU");
         else
             out->cpus[r->session->n_cpus++] = (int)cpu;
     }
@@ -211,7 +215,8 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                                            "oom", "wrong_library", "failed_check", "absent",
                                            "nonconforming", "decorated"};
     static const char *const boundaries[] = {"malloc", "heap", "inline"};
-    _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_DECORATED + 1, "one a status, in order");
+    _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_DECORATED + 1, "one for each status, in "
+                                                                       "order");
     ab_json_text_into(r, o, "name", b->name, sizeof b->name);
     ab_json_text_into(r, o, "version", b->version, sizeof b->version);
     ab_json_text_into(r, o, "path", b->path, sizeof b->path);
@@ -259,7 +264,7 @@ static void read_order(struct ab_stored_reader *r, const struct ab_json_node *ro
         struct ab_json_node item = ab_json_item(&list, i);
         const char *name = json_string_value(item.json);
         if (name == NULL)
-            ab_json_fail(&r->json, &item, "has to be the name of a back end");
+            ab_json_fail(&r->json, &item, "must be the name of a back end");
         else
             order[i] = ab_stored_backend_named(r, &item, name);
         for (size_t k = 0; k < i; k++)
@@ -281,7 +286,7 @@ static void read_rounds(struct ab_stored_reader *r, const struct ab_json_node *d
         struct ab_round *b = &s->rounds[s->n_rounds++];
         b->index = (uint32_t)ab_json_whole(&r->json, &o, "index", UINT32_MAX - 1, 0);
         if (i > 0 && b->index <= s->rounds[i - 1].index)
-            ab_json_fail(&r->json, &o, "index %u does not ascend", b->index);
+            ab_json_fail(&r->json, &o, "index %u is not ascending", b->index);
         read_order(r, &o, b);
     }
     s->cap_rounds = s->n_rounds;
@@ -292,7 +297,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     struct ab_json_node document = {.json = out->document};
     struct ab_session *s = r->session;
     if (!json_is_object(document.json))
-        ab_json_fail(&r->json, &document, "is no result of allocbench: not an object");
+        ab_json_fail(&r->json, &document, "is not an allocbench result: not an object");
     check_schema(&r->json, &document);
     s->is_complete = ab_json_flag(&r->json, &document, "complete");
     s->seed = ab_json_whole(&r->json, &document, "seed", INT64_MAX, UINT64_MAX);

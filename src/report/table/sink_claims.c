@@ -91,7 +91,7 @@ void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_
         return;
     ab_format_begin(&guard);
     fputc('\n', to);
-    ab_table_line(to, style, AB_STRONG, "claimed elsewhere, measured here (no verdict)");
+    ab_table_line(to, style, AB_STRONG, "published vs. measured (no verdict)");
     for (uint32_t i = 0, end; i < session->n_claims; i = end) {
         for (end = i + 1; end < session->n_claims &&
                           strcmp(claims[end].source, claims[i].source) == 0; end++) {

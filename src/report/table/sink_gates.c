@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gates, one line each: what it says, on whom, what came, and where a gate that did not pass
- * stands in its file. Never colour alone: each verdict has a sign and, where it is bad, words.
+ * The gates, one line each: its text, the back end, the value, and the place of a gate that did not
+ * pass. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
 #include "core/units_show.h"
 #include "report/table/sink_gates.h"
@@ -74,7 +74,7 @@ static const char *sign_of(const struct ab_gate_result *g, bool utf8)
         return utf8 ? "\u2713" : "ok  ";
     if (g->verdict == AB_GATE_FAIL)
         return utf8 ? "\u2717" : "FAIL";
-    if (g->status != AB_OK)
+    if (g->verdict == AB_GATE_NOT_EVALUATED)
         return utf8 ? "?" : "??  ";
     return utf8 ? "\u2013" : "--  ";
 }
@@ -87,12 +87,12 @@ static void add_padded(struct ab_text *line, const char *text, unsigned width, b
     ab_text_addf(line, "  %s%*s", label, (int)(width - ab_format_width(label)), "");
 }
 
-/* What is behind the columns: where it stands unless it passed, and why it was not judged. */
+/* What follows the columns: its place unless it passed, and why it was not evaluated. */
 static void add_rest(struct ab_text *rest, const struct ab_gate_result *g)
 {
-    const char *lead = g->verdict == AB_GATE_PASS ? ""
-                       : g->status == AB_OK       ? "passed over: "
-                                                  : "not judged: ";
+    const char *lead = g->verdict == AB_GATE_SKIPPED         ? "skipped: "
+                       : g->verdict == AB_GATE_NOT_EVALUATED ? "not evaluated: "
+                                                             : "";
     if (g->verdict != AB_GATE_PASS)
         ab_text_addf(rest, "  (%s)", g->place);
     if (g->reason[0] != 0)
@@ -136,16 +136,16 @@ static void print_title(FILE *to, const struct ab_session *s, struct ab_table_st
         const struct ab_gate_result *g = &s->gates[i];
         n_passed += g->verdict == AB_GATE_PASS;
         n_failed += g->verdict == AB_GATE_FAIL;
-        n_open += g->verdict == AB_GATE_NOT_JUDGED && g->status != AB_OK;
-        n_skipped += g->verdict == AB_GATE_NOT_JUDGED && g->status == AB_OK;
+        n_open += g->verdict == AB_GATE_NOT_EVALUATED;
+        n_skipped += g->verdict == AB_GATE_SKIPPED;
     }
     ab_text_addf(&title, "gates: %u passed", n_passed);
     if (n_failed > 0)
         ab_text_addf(&title, ", %u FAILED", n_failed);
     if (n_open > 0)
-        ab_text_addf(&title, ", %u NOT JUDGED, which is no pass", n_open);
+        ab_text_addf(&title, ", %u NOT EVALUATED (fails)", n_open);
     if (n_skipped > 0)
-        ab_text_addf(&title, ", %u passed over", n_skipped);
+        ab_text_addf(&title, ", %u skipped", n_skipped);
     if (title.s != NULL)
         ab_table_prose(to, style, AB_STRONG, title.s);
     ab_text_fini(&title);

@@ -109,12 +109,12 @@ static void format_half(char cell[AB_CELL_BYTES], double half)
 static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint32_t backend,
                          const char *phase)
 {
-    struct ab_spread speed = ab_session_speed(r->s, backend, r->base, phase);
+    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
     char ratio[AB_CELL_BYTES];
     if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) || speed.n == 0)
         snprintf(cell, AB_CELL_BYTES, "%s", backend == r->base ? "base" : "-");
     else
-        snprintf(cell, AB_CELL_BYTES, "%s%.20sx", ab_spread_is_clear(&speed) ? "" : "~",
+        snprintf(cell, AB_CELL_BYTES, "%s%.20sx", ab_round_range_is_clear(&speed) ? "" : "~",
                  ab_format_ratio(ratio, speed.median));
 }
 
@@ -126,8 +126,8 @@ static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, co
         return AB_FAINT;
     if (r->base == UINT32_MAX || backend == r->base || !ab_backend_is_comparable(b))
         return AB_PLAIN;
-    struct ab_spread speed = ab_session_speed(r->s, backend, r->base, phase);
-    if (speed.n == 0 || !ab_spread_is_clear(&speed))
+    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
+    if (speed.n == 0 || !ab_round_range_is_clear(&speed))
         return AB_PLAIN;
     return speed.median > 1 ? AB_GOOD : AB_BAD;
 }
@@ -135,12 +135,12 @@ static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, co
 static void fill_throughput(const struct report *r, uint32_t backend, const char *phase,
                             struct ab_table_row *row)
 {
-    struct ab_spread ns = ab_session_ns_per_op(r->s, backend, phase);
+    struct ab_round_range ns = ab_session_ns_per_op(r->s, backend, phase);
     if (ns.median < 999.5)
         ab_format_ratio(row->cells[0], ns.median); /* "4.00": a mean, not a reading of the clock */
     else
         ab_format_ns(row->cells[0], ns.median, NAN);
-    format_half(row->cells[1], ab_spread_half(&ns));
+    format_half(row->cells[1], ab_round_range_half(&ns));
     ab_format_ratio(row->cells[2], 1e3 / ns.median);
     if (r->base != UINT32_MAX)
         format_speed(r, row->cells[3], backend, phase);
@@ -194,13 +194,13 @@ static void print_throughput(const struct report *r, const char *phase)
 static void fill_whole_run(const struct report *r, uint32_t backend, const char *phase,
                            struct ab_table_row *row)
 {
-    struct ab_spread ns = ab_session_run_time(r->s, backend);
+    struct ab_round_range ns = ab_session_run_time(r->s, backend);
     double peak = ab_session_rss_peak(r->s, backend).median;
     if (ns.n > 0)
         ab_units_time(row->cells[0], AB_CELL_BYTES, ns.median);
     else
         snprintf(row->cells[0], AB_CELL_BYTES, "-");
-    format_half(row->cells[1], ab_spread_half(&ns));
+    format_half(row->cells[1], ab_round_range_half(&ns));
     if (isfinite(peak))
         ab_units_bytes(row->cells[2], AB_CELL_BYTES, peak);
     else
@@ -242,7 +242,7 @@ static void print_phase(struct report *r, const char *phase)
 {
     struct ab_text title = {0};
     char count[AB_CELL_BYTES];
-    ab_text_addf(&title, "%s / %s: %s ops a round, %u round%s; without a unit: ns",
+    ab_text_addf(&title, "%s / %s: %s ops per round, %u round%s; values without a unit: ns",
                  r->s->name, phase, ab_format_count(count, (double)ops_of_phase(r->s, phase)),
                  r->s->n_rounds, r->s->n_rounds == 1 ? "" : "s");
     if (title.s != NULL)

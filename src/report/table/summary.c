@@ -66,7 +66,7 @@ static uint32_t count_participants(const struct ab_session *s)
 static void add_times(struct ab_text *out, const struct ab_session *s, uint32_t a, uint32_t b)
 {
     char of_a[32], of_b[32];
-    ab_text_addf(out, "whole run: %s against %s",
+    ab_text_addf(out, "whole run: %s vs. %s",
                  ab_units_time(of_a, sizeof of_a, ab_session_run_time(s, a).median),
                  ab_units_time(of_b, sizeof of_b, ab_session_run_time(s, b).median));
 }
@@ -103,7 +103,7 @@ static void add_memory(struct ab_text *out, const struct ab_session *s, uint32_t
         ab_text_addf(out, ", with %.0f %% less peak memory", (1 - ratio) * 100);
     else
         ab_text_add(out, ", at about the same peak memory");
-    ab_text_addf(out, " (%s against %s)", ab_units_bytes(peak_a, sizeof peak_a, of_a),
+    ab_text_addf(out, " (%s vs. %s)", ab_units_bytes(peak_a, sizeof peak_a, of_a),
                  ab_units_bytes(peak_b, sizeof peak_b, of_b));
     if (never_frees)
         ab_text_add(out, is_more ? " and never frees" : ", but never frees");
@@ -117,7 +117,7 @@ static void add_tail(struct ab_text *out, const struct ab_session *s, uint32_t a
     unsigned op = 0;
     for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
-            struct ab_spread ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
+            struct ab_round_range ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
             if (ratio.n > 0 && ratio.low > 1 && ratio.median >= worst) {
                 worst = ratio.median;
                 phase = s->phases[p];
@@ -141,15 +141,15 @@ static void add_fastest_that_frees(struct ab_text *out, const struct ab_session 
         ab_text_addf(out, "; %s is the only one that frees", name_of(s, best));
         return;
     }
-    struct ab_spread lead = ab_session_speed(s, best, second, NULL);
-    if (!ab_spread_is_clear(&lead)) {
+    struct ab_round_range lead = ab_session_speed(s, best, second, NULL);
+    if (!ab_round_range_is_clear(&lead)) {
         ab_text_addf(out, "; no clear difference between %s and %s, the fastest that free",
                      name_of(s, best), name_of(s, second));
         return;
     }
     ab_text_addf(out, "; %s is the fastest that frees", name_of(s, best));
-    struct ab_spread speed = ab_session_speed(s, best, base, NULL);
-    if (best == base || !ab_spread_is_clear(&speed))
+    struct ab_round_range speed = ab_session_speed(s, best, base, NULL);
+    if (best == base || !ab_round_range_is_clear(&speed))
         return;
     ab_text_add(out, ", ");
     add_speed(out, s, best, base);
@@ -170,10 +170,11 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 }
 
 /* Why a difference that the medians show is not called one. */
-static void add_doubt(struct ab_text *out, const struct ab_spread *speed)
+static void add_doubt(struct ab_text *out, const struct ab_round_range *speed)
 {
     if (speed->n < AB_CLEAR_ROUNDS)
-        ab_text_addf(out, "; %u round%s cannot tell a difference from noise, at least %u are needed",
+        ab_text_addf(out, "; %u round%s cannot distinguish a difference from noise, at least %u "
+                          "are needed",
                      speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_ROUNDS);
 }
 
@@ -195,9 +196,9 @@ static void add_comparison(struct ab_text *out, const struct ab_session *s)
     uint32_t base = ab_session_base(s);
     if (!takes_part(s, base) || first == base)
         base = second;
-    struct ab_spread lead = ab_session_speed(s, first, second, NULL);
-    struct ab_spread speed = ab_session_speed(s, first, base, NULL);
-    bool leads = ab_spread_is_clear(&lead), beats_base = ab_spread_is_clear(&speed);
+    struct ab_round_range lead = ab_session_speed(s, first, second, NULL);
+    struct ab_round_range speed = ab_session_speed(s, first, base, NULL);
+    bool leads = ab_round_range_is_clear(&lead), beats_base = ab_round_range_is_clear(&speed);
     if (!leads)
         add_no_lead(out, s, first, second);
     if (!leads && beats_base && base != second)
@@ -222,7 +223,7 @@ void ab_summary_add(struct ab_text *out, const struct ab_session *session)
     ab_format_begin(&guard);
     uint32_t n = count_participants(session);
     if (n == 0)
-        ab_text_add(out, "No back end has numbers that can be compared");
+        ab_text_add(out, "No back end has comparable results");
     else if (n == 1)
         add_alone(out, session, find_fastest(session, false, UINT32_MAX));
     else

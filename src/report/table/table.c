@@ -177,7 +177,7 @@ static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct l
         if (l->columns[c] > 0)
             shown |= 1u << c;
         else if (t->columns[c].title[0] != 0)
-            ab_text_addf(&line, "%s%s", line.s == NULL ? "  (no room for: " : ", ",
+            ab_text_addf(&line, "%s%s", line.s == NULL ? "  (not shown: " : ", ",
                          t->columns[c].title);
     if (line.s != NULL) {
         ab_text_add(&line, ")");

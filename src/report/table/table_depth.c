@@ -128,7 +128,7 @@ static void print_worst_of(const struct depth *d, uint32_t backend, struct worst
 static void print_worst(const struct depth *d, const char *phase)
 {
     struct worst *ops = calloc((size_t)d->s->n_results * AB_WORST_MAX + 1, sizeof *ops);
-    print_title(d, phase, "the worst ops of all rounds, by their place in the tape");
+    print_title(d, phase, "slowest ops of all rounds (op: position in the tape)");
     for (uint32_t b = 0; b < d->s->n_backends && ops != NULL; b++) {
         size_t n = 0;
         for (uint32_t i = 0; i < d->s->n_results; i++) {

@@ -42,7 +42,7 @@ static double median(const struct view *v, uint32_t backend, const char *phase,
             strcmp(m->phase, phase) == 0)
             v->x[n++] = value;
     }
-    return n == 0 ? NAN : ab_spread_of(v->x, n).median;
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
 }
 #define MEDIAN(member, at) median(v, backend, phase, at, offsetof(struct ab_memory, member))
 
@@ -333,7 +333,7 @@ static double drained(const struct view *v, uint32_t backend, unsigned when)
         if (m->backend == backend && isfinite(m->drained_bytes[when]))
             v->x[n++] = m->drained_bytes[when];
     }
-    return n == 0 ? NAN : ab_spread_of(v->x, n).median;
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
 }
 
 /* The footprint of the first block's time line in equal stretches of the op clock; its most. */
@@ -386,7 +386,7 @@ static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
 /* Only what was measured of some back end has a column. */
 static unsigned choose_columns(const struct view *v, bool *is_shown, struct ab_table_column *columns)
 {
-    static const char *const titles[AB_DRAIN_COUNT] = {"at once", "0.1 s later", "1 s later",
+    static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
                                                        "10 s later", "after purge"};
     unsigned n = 0;
     for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
@@ -408,7 +408,7 @@ static void print_drain(struct view *v)
     struct ab_table t;
     double values[AB_SPARKLINE_MOST], most = 0;
     ab_table_init(&t, columns, n);
-    ab_table_add(&t, "left when all is freed", true);
+    ab_table_add(&t, "resident after free-all", true);
     for (uint32_t b = 0; b < v->s->n_backends; b++)
         if (has_memory(v->s, b, NULL))
             most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
@@ -439,11 +439,11 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
     print_drain(&v);
     ab_table_prose(to, style, AB_FAINT,
                    "At the peak live + internal + external + retained = peak, the resident bytes "
-                   "that the heap added. live: asked for, on resident pages. internal: the rest of "
-                   "these blocks (sizes rounded up). external: the rest of their pages (free "
-                   "neighbours, headers). retained: pages without a live block (caches, not given "
-                   "back). x live: peak by live. untouched, where there is any: asked for, but "
-                   "never resident; in no sum. mean: resident by asked for, over all ops.");
+                   "that the heap added. live: requested bytes on resident pages. internal: the "
+                   "rest of these blocks (sizes rounded up). external: the rest of their pages "
+                   "(free blocks, headers). retained: pages without a live block (caches, not "
+                   "returned). x live: peak by live. untouched (if any): requested, but never "
+                   "resident; in no sum. mean: resident by requested, over all ops.");
     print_notes(&v);
     fputc('\n', to);
     free(v.x);

@@ -61,10 +61,10 @@ static void print_clock(const struct notes *r)
     char cell[AB_CELL_BYTES];
     double floor_ns = r->s->timer.floor_ns;
     if (isfinite(floor_ns))
-        ab_text_addf(&note, "floor %s: timing nothing reads this; less prints as <.",
-                     ab_units_time(cell, sizeof cell, floor_ns));
+        ab_text_addf(&note, "timer floor %s; smaller values print as <%s.",
+                     ab_units_time(cell, sizeof cell, floor_ns), cell);
     else
-        ab_text_add(&note, "floor unknown.");
+        ab_text_add(&note, "timer floor unknown.");
     ab_text_addf(&note, " Clock quantum %s.",
                  isfinite(r->s->timer.quantum_ns)
                      ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
@@ -82,10 +82,10 @@ static void print_clock(const struct notes *r)
 static void print_meanings(const struct notes *r)
 {
     struct ab_text note = {0};
-    ab_text_add(&note, "n: ops timed in all rounds, a random sample; a percentile needs 10 of them "
-                       "above it, else -. max: of all ops.");
+    ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
+                       "shown only with at least 10 samples above it. max: of all ops.");
     if (r->base != UINT32_MAX)
-        ab_text_addf(&note, " Ratios: of time, higher is faster; ~ no clear difference (clear: at "
+        ab_text_addf(&note, " Ratios: of time, higher is faster; ~: no clear difference (clear: at "
                             "least %u rounds, and all agree).", AB_CLEAR_ROUNDS);
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
                  r->style.utf8 ? "\u00b1" : "+-");
@@ -122,8 +122,8 @@ static struct fault_range find_faults(const struct notes *r, const char *phase)
 static void print_faults(const struct notes *r)
 {
     static const double worth_saying = 0.05;
-    const char *between = "Page faults of first touches are in ns/op, not in the latencies; "
-                          "faults an op: ";
+    const char *between = "Page faults of first touches count in ns/op, not in latencies; faults "
+                          "per op: ";
     struct ab_text note = {0};
     for (uint32_t p = 0; p < r->s->n_phases; p++) {
         struct fault_range range = find_faults(r, r->s->phases[p]);
@@ -163,8 +163,8 @@ static void print_preemption(const struct notes *r)
     }
     if (n_hit > 0)
         ab_text_addf(&note, "warning: the scheduler took the CPU away in %u of %u measured phases "
-                            "(wall time up to %.1f times the CPU time): times of these are too "
-                            "long, and a max of milliseconds may be a time slice; try --cpus",
+                            "(wall time up to %.1f times the CPU time): their times are too long, "
+                            "and a max of milliseconds may be a time slice; try --cpus",
                      n_hit, n, most);
     if (note.s != NULL)
         ab_table_prose(r->to, r->style, AB_STRONG, note.s);
@@ -186,9 +186,9 @@ static void print_waits(const struct notes *r)
         most = ab_result_is_waiting(x) ? fmax(most, x->wait_percent) : most;
     }
     if (n_waiting > 0)
-        ab_text_addf(&note, "waits: in %u of %u measured phases threads waited for each other's "
-                            "rounds, up to %.0f %% of their time; ns/op and the ratios leave that "
-                            "out (wall_ns_per_op has it)", n_waiting, n, most);
+        ab_text_addf(&note, "waits: in %u of %u measured phases threads waited for each other, up "
+                            "to %.0f %% of their time; ns/op and the ratios exclude this "
+                            "(wall_ns_per_op includes it)", n_waiting, n, most);
     print_note(r, &note);
 }
 
@@ -226,7 +226,7 @@ static void print_unrest(const struct notes *r)
 static void print_unverified(const struct notes *r)
 {
     struct ab_text note = {0};
-    const char *between = "checked on this work only: ";
+    const char *between = "checked with this workload only: ";
     for (uint32_t i = 0; i < r->s->n_backends; i++) {
         const struct ab_backend_info *b = &r->s->backends[i];
         char name[sizeof b->name * 4];
@@ -238,7 +238,7 @@ static void print_unverified(const struct notes *r)
         between = ", ";
     }
     if (note.s != NULL)
-        ab_text_add(&note, "; allocbench verify PATH makes all checks");
+        ab_text_add(&note, "; allocbench verify PATH runs all checks");
     print_note(r, &note);
 }
 
@@ -249,9 +249,9 @@ static void print_inlined(const struct notes *r)
     for (uint32_t i = 0; i < r->s->n_backends && note.s == NULL; i++)
         if (r->s->backends[i].boundary != NULL &&
             strcmp(r->s->backends[i].boundary, "inline") == 0)
-            ab_text_add(&note, "inline+NAME: compiled into the loop, no call is made; the others "
-                               "are called, so a ratio between the two holds for a program that "
-                               "includes the allocator, and for no other.");
+            ab_text_add(&note, "inline+NAME: compiled into the measuring loop, without a call; the "
+                               "others are called. A ratio between the two applies only to "
+                               "programs that inline the allocator.");
     print_note(r, &note);
 }
 
@@ -269,15 +269,15 @@ static void print_conditions(const struct notes *r)
     const struct ab_session *s = r->s;
     const char *touch = setting(s, "touch");
     struct ab_text note = {0};
-    ab_text_addf(&note, "touch %s", touch != NULL ? touch : "as the workload says");
+    ab_text_addf(&note, "touch: %s", touch != NULL ? touch : "workload default");
     if (s->facts.lanes > 1)
-        ab_text_addf(&note, ", %u lanes%s, window %u", s->facts.lanes,
+        ab_text_addf(&note, "; %u threads%s, window %u", s->facts.lanes,
                      s->is_strict ? " in strict order" : "", s->window);
     if (s->cpu >= 0)
-        ab_text_addf(&note, ", cpu %d", (int)s->cpu);
+        ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
     else
-        ab_text_add(&note, ", not pinned");
-    ab_text_addf(&note, ", %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
+        ab_text_add(&note, "; CPU affinity: none");
+    ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
                  s->host.thp[0] != 0 ? s->host.thp : "unknown");
@@ -293,7 +293,7 @@ static void print_resets(const struct notes *r)
     for (uint32_t i = 0; i < r->s->n_backends; i++)
         has_any = has_any || ab_session_did_reset(r->s, i);
     for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
-        const char *between = bulk ? "bulk reset: " : "; freed one by one: ";
+        const char *between = bulk ? "bulk reset: " : "; individual frees: ";
         for (uint32_t i = 0; i < r->s->n_backends; i++) {
             const struct ab_backend_info *b = &r->s->backends[i];
             char name[sizeof b->name * 4];
@@ -326,7 +326,7 @@ static void print_missing(const struct notes *r)
                      ab_format_label(name, sizeof name, b->name, 60, r->style.utf8),
                      ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "", b->reason);
         if (b->status == AB_BACKEND_PARTIAL)
-            ab_text_add(&line, "; different work, so not compared");
+            ab_text_add(&line, "; different work, not compared");
         if (b->status == AB_BACKEND_NONCONFORMING)
             ab_text_add(&line, "; measured because of --allow-broken, not compared");
         if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0 &&

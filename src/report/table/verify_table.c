@@ -28,7 +28,7 @@ static const struct ab_verify_line *line_of(const struct ab_verify_session *v, u
 
 static void format_cell(char cell[AB_CELL_BYTES], const struct ab_verify_line *line)
 {
-    if (line->verdict == AB_VERIFY_TOLD)
+    if (line->verdict == AB_VERIFY_INFO)
         ab_format_label(cell, AB_CELL_BYTES, line->text, 16, true);
     else if (line->verdict == AB_VERIFY_SKIPPED)
         snprintf(cell, AB_CELL_BYTES, "-");
@@ -37,18 +37,18 @@ static void format_cell(char cell[AB_CELL_BYTES], const struct ab_verify_line *l
     else
         snprintf(cell, AB_CELL_BYTES, "%s",
                  line->verdict == AB_VERIFY_FAILED    ? "FAILED"
-                 : line->verdict == AB_VERIFY_VACUOUS ? "VACUOUS"
+                 : line->verdict == AB_VERIFY_NOT_PROVEN ? "NOT PROVEN"
                  : line->verdict == AB_VERIFY_CRASHED ? "CRASHED"
                                                       : "TIMEOUT");
 }
 
-/* Rows of gates, or of the matrix; back ends [first, first + n). */
-static void add_rows(struct ab_table *t, const struct ab_verify_session *v, bool is_matrix,
+/* Rows of the required checks, or of the others; back ends [first, first + n). */
+static void add_rows(struct ab_table *t, const struct ab_verify_session *v, bool is_info,
                      const uint32_t *columns)
 {
     for (uint32_t k = 0; k < v->n_lines; k++) {
         const struct ab_verify_line *any = line_of(v, k);
-        if (any->is_matrix != is_matrix)
+        if (any->is_info != is_info)
             continue;
         struct ab_table_row *row = ab_table_add(t, any->check, false);
         for (unsigned i = 0; row != NULL && i < t->n_columns; i++) {
@@ -69,11 +69,11 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
         ab_format_name(names[i], AB_CELL_BYTES, v->backends[which[i]].info->name, 16, style.utf8);
         columns[i] = (struct ab_table_column){names[i], 0};
     }
-    for (int is_matrix = 0; is_matrix < 2; is_matrix++) {
+    for (int is_info = 0; is_info < 2; is_info++) {
         struct ab_table t;
         ab_table_init(&t, columns, n);
-        ab_table_add(&t, is_matrix ? "left to the allocator" : "must hold", true);
-        add_rows(&t, v, is_matrix, which);
+        ab_table_add(&t, is_info ? "implementation-defined" : "required", true);
+        add_rows(&t, v, is_info, which);
         if (t.n_rows > 1)
             ab_table_print(to, &t, style);
         ab_table_fini(&t);
@@ -103,7 +103,7 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
 static const char *verdict_word(const struct ab_verify_backend *b)
 {
     return b->n_failed == 0              ? ab_verify_status_name(b)
-           : b->n_failed == b->n_vacuous ? "UNPROVEN"
+           : b->n_failed == b->n_not_proven ? "UNPROVEN"
                                          : "NONCONFORMING";
 }
 
@@ -123,13 +123,13 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
     }
     for (uint32_t k = 0; k < v->n_lines; k++) {
         n_held += b->lines[k].verdict == AB_VERIFY_OK;
-        n_skipped += !b->lines[k].is_matrix && b->lines[k].verdict == AB_VERIFY_SKIPPED;
+        n_skipped += !b->lines[k].is_info && b->lines[k].verdict == AB_VERIFY_SKIPPED;
     }
-    char vacuous[48] = "";
-    if (b->n_vacuous > 0)
-        snprintf(vacuous, sizeof vacuous, "%u proved nothing, ", b->n_vacuous);
-    snprintf(line, sizeof line, "%s: %s: %u held, %u failed, %s%u do not apply", name,
-             verdict_word(b), n_held, b->n_failed - b->n_vacuous, vacuous, n_skipped);
+    char not_proven[48] = "";
+    if (b->n_not_proven > 0)
+        snprintf(not_proven, sizeof not_proven, "%u not proven, ", b->n_not_proven);
+    snprintf(line, sizeof line, "%s: %s: %u ok, %u failed, %s%u skipped", name,
+             verdict_word(b), n_held, b->n_failed - b->n_not_proven, not_proven, n_skipped);
     ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 

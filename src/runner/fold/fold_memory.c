@@ -51,11 +51,11 @@ static const char *find_trouble(const struct ab_memory_report *r)
     if ((r->flags & AB_MEMORY_UNREADABLE) != 0)
         return "/proc/self/statm cannot be read";
     if (r->page_bytes == 0 || r->page_bytes > 1 << 24)
-        return "the worker's report makes no sense";
+        return "the worker's report is inconsistent";
     if (r->hugetlb_bytes != 0)
-        return "the allocator uses hugetlb pages, which are in no footprint";
+        return "the allocator uses hugetlb pages, which the footprint excludes";
     if (r->shared_bytes != 0)
-        return "the allocator uses shared mappings, which are in no footprint";
+        return "the allocator uses shared mappings, which the footprint excludes";
     if (r->swapped_bytes != 0)
         return "part of the heap was swapped out";
     return NULL;
@@ -86,14 +86,14 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
         m->footprint_bytes = exact;
         if (isnan(exact))
             add_reason(m, AB_WHY_FOOTPRINT,
-                       "the kernel counts pages in batches: known at checkpoints only");
+                       "the kernel counts pages in batches: exact at checkpoints only");
     } else if (fabs(statm - exact) > tolerance) {
         m->footprint_bytes = NAN;
-        snprintf(text, sizeof text, "statm says %s, smaps_rollup %s",
+        snprintf(text, sizeof text, "statm reports %s, smaps_rollup %s",
                  ab_units_bytes(a, sizeof a, statm), ab_units_bytes(b, sizeof b, exact));
         add_reason(m, AB_WHY_FOOTPRINT, text);
     } else if (isnan(statm)) {
-        add_reason(m, AB_WHY_FOOTPRINT, "it was not read");
+        add_reason(m, AB_WHY_FOOTPRINT, "not measured");
     }
 }
 
@@ -104,16 +104,16 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     double elsewhere = bytes(s->untouched_bytes) + bytes(s->baseline_bytes);
     double on_pages = live + bytes(s->internal_bytes) + bytes(s->external_bytes);
     if ((j->r->flags & AB_MEMORY_MOVES) != 0)
-        return "its blocks move: where they lie is not known";
+        return "blocks may move: their addresses are unknown";
     if ((j->r->flags & AB_MEMORY_NO_PAGES) != 0)
         return "/proc/self/pagemap or smaps cannot be read";
     if ((j->r->flags & AB_MEMORY_OVERLAP) != 0)
-        return "live blocks overlap, or usable_size says too much";
+        return "live blocks overlap, or usable_size is too large";
     if (!s->is_checked)
-        return "the run before had its peak elsewhere: not looked up";
+        return "the peak moved between two runs: not measured";
     if (live + elsewhere != bytes(s->requested_bytes) ||
         !(bytes(s->n_stretches) * STRETCH_BYTES >= on_pages))
-        return "the worker's report makes no sense";
+        return "the worker's report is inconsistent";
     return NULL;
 }
 
@@ -124,9 +124,9 @@ static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
     const char *why = NULL;
     m->usable_bytes = bytes(s->usable_bytes);
     if ((j->r->flags & AB_MEMORY_USABLE_LESS) != 0)
-        why = "usable_size says less than was asked for: in external";
+        why = "usable_size is less than requested: counted as external";
     else if (isnan(m->usable_bytes))
-        why = "no usable_size: in external";
+        why = "no usable_size: counted as external";
     if (why == NULL)
         return;
     m->external_bytes += m->internal_bytes;
@@ -156,7 +156,7 @@ static void judge_pages(const struct judge *j, const struct ab_memory_state *s,
     if (m->retained_bytes < 0) {
         m->discrepancy_bytes = -m->retained_bytes;
         m->retained_bytes = NAN;
-        add_reason(m, AB_WHY_RETAINED, "live blocks lie on more pages than the footprint has");
+        add_reason(m, AB_WHY_RETAINED, "live blocks occupy more pages than the footprint has");
     }
 }
 
@@ -168,9 +168,9 @@ static void derive(const struct judge *j, struct ab_memory *m)
         return;
     }
     if (m->requested_bytes == 0)
-        add_reason(m, AB_WHY_RATIOS, "nothing is live");
+        add_reason(m, AB_WHY_RATIOS, "no live blocks");
     else if (m->live_bytes == 0)
-        add_reason(m, AB_WHY_RATIOS, "nothing that is live was touched");
+        add_reason(m, AB_WHY_RATIOS, "no live block was written to");
     m->overhead = ratio(m->footprint_bytes, m->live_bytes);
     m->internal_ratio = ratio(m->internal_bytes, m->live_bytes);
     m->external_ratio = ratio(m->external_bytes, m->live_bytes);
@@ -183,7 +183,7 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s,
 {
     if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
         add_reason(m, AB_WHY_FOOTPRINT,
-                   j->trouble != NULL ? j->trouble : "the run did not come past this place");
+                   j->trouble != NULL ? j->trouble : "run ended before this point");
         return;
     }
     m->position = s->position;
@@ -195,9 +195,9 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s,
     m->allocated_bytes = bytes(s->allocated_bytes);
     m->mapped_bytes = bytes(s->mapped_bytes);
     if (!s->is_checked)
-        add_reason(m, AB_WHY_OWN, "not asked: the run before had its peak elsewhere");
+        add_reason(m, AB_WHY_OWN, "not measured: the peak moved between two runs");
     else if (isnan(m->allocated_bytes) || isnan(m->mapped_bytes))
-        add_reason(m, AB_WHY_OWN, "the allocator says too little of itself");
+        add_reason(m, AB_WHY_OWN, "allocator exposes no statistics");
 }
 
 /* ---- one phase ---- */
@@ -229,11 +229,11 @@ static void judge_drain(const struct judge *j, struct ab_memory *m)
             *(i + 1 == AB_DRAIN_COUNT ? &is_purged : &is_waited) = false;
     }
     if ((j->r->flags & AB_MEMORY_KEEPS) != 0)
-        add_reason(m, AB_WHY_DRAINED, "it can neither free nor reset");
+        add_reason(m, AB_WHY_DRAINED, "the back end can neither free nor reset");
     else if (j->trouble == NULL && !is_waited)
-        add_reason(m, AB_WHY_DRAINED, "not waited for: --drain=10s");
+        add_reason(m, AB_WHY_DRAINED, "not measured (use --drain=10s)");
     if (j->trouble == NULL && !is_purged)
-        add_reason(m, AB_WHY_PURGED, "no purge");
+        add_reason(m, AB_WHY_PURGED, "the back end has no purge");
 }
 
 static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_memory *m)

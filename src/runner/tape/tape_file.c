@@ -50,10 +50,10 @@ void ab_tape_file_abandon(struct ab_tape_file *f)
 static enum ab_status no_room(const struct ab_tape_file *f, struct ab_err *err)
 {
     if (f->is_held)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot keep the tape in memory");
+        return ab_fail_errno(err, AB_SYSTEM, "cannot hold the tape in memory");
     return ab_fail_errno(err, AB_SYSTEM,
-                         "no room in %s for a tape too long for memory, behind %llu bytes of it; "
-                         "TMPDIR=FOLDER names another place, --tape-mem gives it more memory",
+                         "no space in %s for the tape after %llu bytes; set TMPDIR to another "
+                         "folder, or --tape-mem to use more memory",
                          f->folder, (unsigned long long)f->end);
 }
 

@@ -33,7 +33,7 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
         ab_ref ref = ab_target_ask(t->target, t->target->heap, &ask);
         uintptr_t at = (uintptr_t)ab_target_address(t->target, t->target->heap, ref);
         if (ref == 0 && has_claim(t)) /* its capacity may be small */
-            end_null(t, n_places, "an allocation behind it gave NULL");
+            end_null(t, n_places, "a later allocation returned NULL");
         if (at == 0)
             return true;
         for (uint32_t k = 0; k < n_places; k++)
@@ -50,14 +50,14 @@ static void answer(struct ab_trial *t, bool is_broken)
     if (has_claim(t) && is_broken)
         ab_trial_break(t, text);
     else
-        ab_trial_tell(t, text);
+        ab_trial_info(t, text);
 }
 
 static bool can_ask(struct ab_trial *t)
 {
     if (ab_target_can_free(t->target))
         return true;
-    ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+    ab_trial_skip(t, "frees only on reset, by its own declaration");
     return false;
 }
 
@@ -66,7 +66,7 @@ static void ask_blocks(struct ab_trial *t, ab_ref *refs, uint32_t n)
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = BYTES};
     for (uint32_t i = 0; i < n; i++)
         if ((refs[i] = ab_target_ask(t->target, t->target->heap, &ask)) == 0)
-            end_null(t, i, "an allocation gave NULL");
+            end_null(t, i, "an allocation returned NULL");
 }
 
 static void free_one(struct ab_trial *t, ab_ref ref)
@@ -74,7 +74,7 @@ static void free_one(struct ab_trial *t, ab_ref ref)
     ab_target_free(t->target, t->target->heap, ref, BYTES);
 }
 
-void ab_matrix_double_free(struct ab_trial *t)
+void ab_behavior_double_free(struct ab_trial *t)
 {
     ab_ref refs[4];
     if (!can_ask(t))
@@ -85,7 +85,7 @@ void ab_matrix_double_free(struct ab_trial *t)
     answer(t, is_corrupt(t, refs, 3));
 }
 
-void ab_matrix_late_double_free(struct ab_trial *t)
+void ab_behavior_late_double_free(struct ab_trial *t)
 {
     ab_ref refs[8];
     if (!can_ask(t))
@@ -98,7 +98,7 @@ void ab_matrix_late_double_free(struct ab_trial *t)
     answer(t, is_corrupt(t, refs, 5));
 }
 
-void ab_matrix_invalid_free(struct ab_trial *t)
+void ab_behavior_invalid_free(struct ab_trial *t)
 {
     ab_ref refs[4];
     if (!can_ask(t))

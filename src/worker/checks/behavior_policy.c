@@ -17,34 +17,34 @@ static size_t hidden(size_t n)
 static bool is_malloc(struct ab_trial *t)
 {
     if (!ab_target_is_malloc(t->target))
-        ab_trial_skip(t, "a question to a malloc");
+        ab_trial_skip(t, "applies to malloc only");
     return ab_target_is_malloc(t->target);
 }
 
-void ab_matrix_enomem(struct ab_trial *t)
+void ab_behavior_enomem(struct ab_trial *t)
 {
     if (!is_malloc(t))
         return;
     errno = 0;
     void *p = t->target->calls.malloc(hidden(PTRDIFF_MAX));
-    ab_trial_tell(t, p != NULL ? "block" : errno == ENOMEM ? "set" : "not set");
+    ab_trial_info(t, p != NULL ? "block" : errno == ENOMEM ? "set" : "not set");
 }
 
-void ab_matrix_zero_size(struct ab_trial *t)
+void ab_behavior_zero_size(struct ab_trial *t)
 {
     struct ab_ask nothing = {.call = AB_CALL_ALLOC};
-    ab_trial_tell(t, ab_target_ask(t->target, t->target->heap, &nothing) != 0 ? "block" : "NULL");
+    ab_trial_info(t, ab_target_ask(t->target, t->target->heap, &nothing) != 0 ? "block" : "NULL");
 }
 
-void ab_matrix_realloc_zero(struct ab_trial *t)
+void ab_behavior_realloc_zero(struct ab_trial *t)
 {
     const struct ab_malloc_calls *c = &t->target->calls;
     if (!is_malloc(t))
         return;
     if (c->realloc == NULL)
-        ab_trial_skip(t, "it has no realloc");
+        ab_trial_skip(t, "no realloc");
     else
-        ab_trial_tell(t, c->realloc(c->malloc(64), hidden(0)) != NULL ? "block" : "NULL");
+        ab_trial_info(t, c->realloc(c->malloc(64), hidden(0)) != NULL ? "block" : "NULL");
 }
 
 static void tell_aligned(struct ab_trial *t, size_t align, size_t size)
@@ -53,31 +53,31 @@ static void tell_aligned(struct ab_trial *t, size_t align, size_t size)
     if (!is_malloc(t))
         return;
     if (c->aligned_alloc == NULL) {
-        ab_trial_skip(t, "it has no aligned_alloc");
+        ab_trial_skip(t, "no aligned_alloc");
         return;
     }
     uintptr_t at = (uintptr_t)c->aligned_alloc(hidden(align), hidden(size));
-    ab_trial_tell(t, at == 0 ? "refused" : at % align == 0 ? "served" : "not aligned");
+    ab_trial_info(t, at == 0 ? "refused" : at % align == 0 ? "served" : "not aligned");
 }
 
-void ab_matrix_odd_alignment(struct ab_trial *t)
+void ab_behavior_odd_alignment(struct ab_trial *t)
 {
     tell_aligned(t, 48, 96);
 }
 
-void ab_matrix_odd_size(struct ab_trial *t)
+void ab_behavior_odd_size(struct ab_trial *t)
 {
     tell_aligned(t, 64, 100);
 }
 
-void ab_matrix_small_alignment(struct ab_trial *t)
+void ab_behavior_small_alignment(struct ab_trial *t)
 {
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = 8};
     uintptr_t all = 0;
     for (unsigned i = 0; i < 64; i++)
         all |= (uintptr_t)ab_target_address(
             t->target, t->target->heap, ab_target_ask(t->target, t->target->heap, &ask));
-    ab_trial_tell(t, all % 16 == 0 ? "to 16" : all % 8 == 0 ? "to 8" : "below 8");
+    ab_trial_info(t, all % 16 == 0 ? "to 16" : all % 8 == 0 ? "to 8" : "below 8");
 }
 
 /* ---- the same calls twice, the second time in a heap opened anew ---- */
@@ -108,22 +108,22 @@ static uint64_t run_steps(struct ab_trial *t, struct ab_heap *heap, uint64_t see
     return fold;
 }
 
-void ab_matrix_repeatable(struct ab_trial *t)
+void ab_behavior_repeatable(struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
     struct ab_heap *second = NULL;
     if (hooks == NULL || t->reopen == NULL) {
-        ab_trial_skip(t, "a question to a heap");
+        ab_trial_skip(t, "applies to heaps only");
         return;
     }
     uint64_t seed = ab_rng_next(&t->rng), one = run_steps(t, t->target->heap, seed);
     if (!t->reopen(t->checker.user, &second)) {
-        ab_trial_skip(t, "no second heap could be opened");
+        ab_trial_skip(t, "a second heap could not be opened");
         return;
     }
     bool is_same = run_steps(t, second, seed) == one;
     if (!is_same && (t->target->traits & AB_TRAIT_REPEATABLE) != 0)
         ab_trial_break(t, "no");
     else
-        ab_trial_tell(t, is_same ? "yes" : "no");
+        ab_trial_info(t, is_same ? "yes" : "no");
 }

@@ -48,8 +48,8 @@ void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again)
     if (again >= n / 8 && (again > 0 || n == 0)) /* what it keeps for itself is its own affair */
         return;
     ab_words_pair(&w, "of ", n);
-    ab_words_pair(&w, " blocks that were freed after a NULL only ", again);
-    ab_words_add(&w, " could be had again");
+    ab_words_pair(&w, " blocks freed after a NULL only ", again);
+    ab_words_add(&w, " could be allocated again");
     ab_trial_fail(t, &w);
 }
 

@@ -110,7 +110,7 @@ static bool has_usable(const struct ab_target *t)
 void ab_check_slack(struct ab_trial *t)
 {
     if (!has_usable(t->target)) {
-        ab_trial_skip(t, "it has no usable_size");
+        ab_trial_skip(t, "no usable_size");
         return;
     }
     t->checker.fills_usable = true;
@@ -124,7 +124,7 @@ void ab_check_usable(struct ab_trial *t)
     static size_t told[LIVE_MAX];
     struct ab_heap *heap = t->target->heap;
     if (!has_usable(t->target)) {
-        ab_trial_skip(t, "it has no usable_size");
+        ab_trial_skip(t, "no usable_size");
         return;
     }
     for (uint32_t i = 0; i < LIVE_MAX; i++) {

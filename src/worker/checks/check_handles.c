@@ -66,7 +66,7 @@ static void reuse_one_place(struct ab_trial *t)
     ab_checker_free(&t->checker, t->target->heap, first, BYTES);
     for (uint32_t i = 0; i < TIMES; i++) {
         ab_ref ref = ask_one(t);
-        expect_stale(t, first, ", resolves to a block once its place was used again often enough");
+        expect_stale(t, first, ", resolves to a block after enough reuses of its slot");
         ab_checker_free(&t->checker, t->target->heap, ref, BYTES);
     }
 }
@@ -84,8 +84,8 @@ static void resolve_forged(struct ab_trial *t, ab_ref ref)
 {
     t->report->work++;
     if (address(t, ref) != NULL && has_claim(t) && !is_live(ref))
-        fail_handle(t, "a handle that was never given, ", ref,
-                    ", resolves to a block, and it claims to notice");
+        fail_handle(t, "a handle that was never issued, ", ref,
+                    ", resolves to a block, but the back end claims to detect misuse");
 }
 
 /* At random, and one bit, or one step of an index, beside a true one. */
@@ -105,7 +105,7 @@ static bool has_handles(struct ab_trial *t)
     if (!has)
         ab_trial_skip(t, "its blocks are addresses, not handles");
     else if (!ab_target_can_free(t->target))
-        ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+        ab_trial_skip(t, "frees only on reset, by its own declaration");
     return has && ab_target_can_free(t->target);
 }
 
@@ -121,7 +121,7 @@ void ab_check_handles(struct ab_trial *t)
         expect_stale(t, stale[i], ", resolves to a block that was freed");
     fill_live(t);
     for (uint32_t i = 0; i < LIVE_MAX; i++)
-        expect_stale(t, stale[i], ", resolves to a block that took its place");
+        expect_stale(t, stale[i], ", resolves to the block that reused its slot");
     resolve_all_forged(t);
     ab_checker_sweep(&t->checker);
     drop_live(t);
@@ -140,7 +140,7 @@ static struct ab_heap *fill_both(struct ab_trial *t)
     fill_live(t);
     for (uint32_t i = 0; i < LIVE_MAX; i++)
         if ((foreign[i] = ab_target_ask(t->target, other, &ask)) == 0)
-            ab_trial_null(t, "an allocation gave NULL");
+            ab_trial_null(t, "an allocation returned NULL");
     return other;
 }
 
@@ -153,13 +153,13 @@ static void free_foreign(struct ab_trial *t)
     ab_checker_sweep(&t->checker);
 }
 
-void ab_matrix_foreign_handle(struct ab_trial *t)
+void ab_behavior_foreign_handle(struct ab_trial *t)
 {
     uint32_t n_resolved = 0;
     if (!has_handles(t))
         return;
     if (fill_both(t) == NULL) {
-        ab_trial_skip(t, "no second heap could be opened");
+        ab_trial_skip(t, "a second heap could not be opened");
         return;
     }
     for (uint32_t i = 0; i < LIVE_MAX; i++)
@@ -169,5 +169,5 @@ void ab_matrix_foreign_handle(struct ab_trial *t)
     else if (n_resolved == 0 && has_claim(t))
         free_foreign(t);
     if (t->report->answer == AB_ANSWER_NONE)
-        ab_trial_tell(t, n_resolved > 0 ? "resolves" : "refused");
+        ab_trial_info(t, n_resolved > 0 ? "resolves" : "refused");
 }

@@ -50,7 +50,7 @@ void ab_check_statistics(struct ab_trial *t)
 {
     uint64_t before = ab_trial_live_bytes(t);
     if (before == AB_UNKNOWN) {
-        ab_trial_skip(t, "it does not say how many bytes are live");
+        ab_trial_skip(t, "no statistics of live bytes");
         return;
     }
     size_t asked = fill_live(t, 0, LIVE_MAX);
@@ -58,20 +58,20 @@ void ab_check_statistics(struct ab_trial *t)
     if (now < before + asked) {
         struct ab_words w = {.n = 0};
         ab_words_pair(&w, "statistics: ", now);
-        ab_words_pair(&w, " bytes live, though blocks of ", asked);
+        ab_words_pair(&w, " bytes live, but blocks of ", asked);
         ab_words_add(&w, " bytes are");
         ab_trial_fail(t, &w);
     }
     drop_live(t, 0, LIVE_MAX);
     if (ab_target_can_free(t->target))
-        expect_none_live(t, before, "when all was freed");
+        expect_none_live(t, before, "after everything was freed");
 }
 
 void ab_check_reset(struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
     if (hooks == NULL || hooks->reset == NULL) {
-        ab_trial_skip(t, "it has no reset");
+        ab_trial_skip(t, "no reset");
         return;
     }
     uint64_t before = ab_trial_live_bytes(t);
@@ -82,7 +82,7 @@ void ab_check_reset(struct ab_trial *t)
             drop_live(t, 0, LIVE_MAX / 2);
         hooks->reset(t->target->heap);
         ab_checker_forget(&t->checker);
-        expect_none_live(t, before, "behind a reset");
+        expect_none_live(t, before, "after a reset");
     }
 }
 
@@ -91,7 +91,7 @@ void ab_check_mark(struct ab_trial *t)
     enum { OLDER = LIVE_MAX / 4 };
     const struct ab_backend *hooks = t->target->hooks;
     if (hooks == NULL || hooks->mark == NULL || hooks->release == NULL) {
-        ab_trial_skip(t, "it has no marks");
+        ab_trial_skip(t, "no marks");
         return;
     }
     fill_live(t, 0, OLDER);

@@ -37,7 +37,7 @@ static void ask_too_much(struct ab_trial *t, enum ab_call call)
         for (size_t align = 16; align <= 4096; align *= call >= AB_CALL_ALIGNED ? 16 : 4096) {
             struct ab_ask ask = {call, call >= AB_CALL_ALIGNED ? align : 0, sizes[i]};
             if (ask_raw(t, &ask) != 0)
-                fail_ask(t, &ask, " gave a block, not NULL");
+                fail_ask(t, &ask, " returned a block, not NULL");
             t->report->work++;
         }
 }
@@ -75,12 +75,12 @@ void ab_check_exhaustion(struct ab_trial *t)
     t->checker.edge_bytes = 64;
     t->checker.is_null_told = false;
     if (!ab_trial_bound(BOUND_BYTES)) {
-        ab_trial_skip(t, "the memory of a process cannot be bounded here");
+        ab_trial_skip(t, "the memory of a process cannot be limited here");
         return;
     }
     uint32_t n = exhaust(t);
     if (n == EXHAUST_MAX) {
-        ab_trial_skip(t, "it had mapped all its memory before the bound was set");
+        ab_trial_skip(t, "all its memory was mapped before the limit was set");
         return;
     }
     ab_checker_sweep(&t->checker);
@@ -96,10 +96,10 @@ void ab_check_exhaustion(struct ab_trial *t)
 static void fail_reuse(struct ab_trial *t, const struct ab_ask *ask, uint32_t n)
 {
     struct ab_words w = {.n = 0};
-    ab_words_add(&w, "what is freed is not used again: NULL from ");
+    ab_words_add(&w, "freed memory is not reused: NULL from ");
     ab_words_ask(&w, t->target, ask);
     ab_words_pair(&w, " after ", n);
-    ab_words_add(&w, " pairs of it and free, with 64 MiB to take");
+    ab_words_add(&w, " alloc/free pairs, within 64 MiB");
     ab_trial_null(t, w.text);
 }
 
@@ -131,13 +131,13 @@ void ab_check_reuse(struct ab_trial *t)
     enum ab_call calls[AB_CALL_COUNT];
     uint32_t n = ab_trial_calls(t, calls);
     if (!ab_target_can_free(t->target)) {
-        ab_trial_skip(t, "it gives nothing back before a reset, and says so");
+        ab_trial_skip(t, "frees only on reset, by its own declaration");
         return;
     }
     t->checker.fills = false;
     t->checker.is_null_told = false;
     if (!ab_trial_bound(BOUND_BYTES)) {
-        ab_trial_skip(t, "the memory of a process cannot be bounded here");
+        ab_trial_skip(t, "the memory of a process cannot be limited here");
         return;
     }
     for (uint32_t i = 0; i < n; i++) {

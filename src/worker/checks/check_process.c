@@ -118,7 +118,7 @@ static const char *why_no_threads(const struct ab_target *target)
     bool is_safe = ab_target_is_malloc(target) ||
                    (target->traits & AB_TRAIT_THREAD_SAFE) != 0 ||
                    target->hooks->thread_enter != NULL;
-    return is_safe ? NULL : "it serves one lane, and says so";
+    return is_safe ? NULL : "single-threaded, by its own declaration";
 }
 
 void ab_check_threads(struct ab_trial *t)
@@ -143,7 +143,7 @@ void ab_check_threads(struct ab_trial *t)
         drop(last, &shared[i]);
     t->report->work = t->checker.n_asked;
     if (ab_target_can_free(t->target) && ab_trial_live_bytes(t) != before)
-        ab_trial_fail_text(t, "statistics: bytes are live once all threads' blocks were freed");
+        ab_trial_fail_text(t, "statistics: live bytes after all threads' blocks were freed");
 }
 
 /* ---- one thread asks, another frees ---- */
@@ -171,7 +171,7 @@ static void *free_what_comes(void *user)
 static _Noreturn void end_remote(struct ab_trial *t, uint32_t n_asked)
 {
     t->report->n_live = n_asked - __atomic_load_n(&n_taken, __ATOMIC_ACQUIRE);
-    ab_trial_null(t, "what another thread freed is not used again: NULL with 64 MiB to take");
+    ab_trial_null(t, "memory freed by another thread is not reused: NULL within 64 MiB");
 }
 
 static void ask_what_goes(struct ab_trial *t, struct ab_heap *heap)
@@ -194,7 +194,7 @@ void ab_check_remote_reuse(struct ab_trial *t)
     bool is_remote = ab_target_is_malloc(t->target) ||
                      (t->target->traits & AB_TRAIT_REMOTE_FREE) != 0;
     if (why != NULL || !is_remote || !ab_target_can_free(t->target)) {
-        ab_trial_skip(t, why != NULL ? why : "it takes no block back from another thread");
+        ab_trial_skip(t, why != NULL ? why : "no cross-thread frees");
         return;
     }
     here->t = there->t = t;
@@ -203,7 +203,7 @@ void ab_check_remote_reuse(struct ab_trial *t)
     if (!enter(here) || pthread_create(&other, NULL, free_what_comes, there) != 0)
         ab_trial_fail_text(t, "no thread could be started");
     if (!ab_trial_bound((uint64_t)64 << 20))
-        ab_trial_skip(t, "the memory of a process cannot be bounded here");
+        ab_trial_skip(t, "the memory of a process cannot be limited here");
     ask_what_goes(t, here->heap);
     pthread_join(other, NULL);
     ab_trial_unbound();
@@ -264,7 +264,7 @@ void ab_check_fork(struct ab_trial *t)
     enum { CHILDREN = 24 };
     pthread_t threads[2];
     if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "a heap promises nothing to children");
+        ab_trial_skip(t, "not required of a heap after fork");
         return;
     }
     parties[0].t = t;
@@ -275,7 +275,7 @@ void ab_check_fork(struct ab_trial *t)
         use_malloc(&t->target->calls, i);
         sleep_ms(1); /* the threads are somewhere in the middle */
         if (!fork_and_use(&t->target->calls))
-            ab_trial_fail_text(t, "the child of a process with threads hung or died in malloc");
+            ab_trial_fail_text(t, "the child of a multithreaded process hung or died in malloc");
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < AB_ARRAY_LEN(threads); i++)
@@ -296,23 +296,23 @@ static void fork_in_handler(int signal)
     errno = kept;
 }
 
-void ab_matrix_fork_in_handler(struct ab_trial *t)
+void ab_behavior_fork_in_handler(struct ab_trial *t)
 {
     struct sigaction action = {.sa_handler = fork_in_handler}, old;
     if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "a heap promises nothing to children");
+        ab_trial_skip(t, "not required of a heap after fork");
         return;
     }
     handler_calls = &t->target->calls;
     sigaction(SIGALRM, &action, &old);
     struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
     if (setitimer(ITIMER_REAL, &often, NULL) != 0) {
-        ab_trial_skip(t, "no timer could be had");
+        ab_trial_skip(t, "no timer available");
         return;
     }
     for (size_t i = 0; n_forked < 30 && n_hung == 0; i++)
         use_malloc(&t->target->calls, i);
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &old, NULL);
-    ab_trial_tell(t, n_hung == 0 ? "works" : "hangs");
+    ab_trial_info(t, n_hung == 0 ? "works" : "hangs");
 }

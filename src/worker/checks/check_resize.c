@@ -41,7 +41,7 @@ static void drop_all(struct ab_trial *t, uint32_t n)
 void ab_check_prefix(struct ab_trial *t)
 {
     if (!ab_target_can_resize(t->target)) {
-        ab_trial_skip(t, "it cannot resize");
+        ab_trial_skip(t, "no resize");
         return;
     }
     for (uint32_t i = 0; i < LIVE_MAX; i++)
@@ -61,7 +61,7 @@ void ab_check_failed_resize(struct ab_trial *t)
 {
     static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 64, SIZE_MAX};
     if (!ab_target_can_resize(t->target)) {
-        ab_trial_skip(t, "it cannot resize");
+        ab_trial_skip(t, "no resize");
         return;
     }
     t->checker.is_null_told = false;
@@ -70,9 +70,9 @@ void ab_check_failed_resize(struct ab_trial *t)
         const size_t sizes[2] = {size, too_large[i % AB_ARRAY_LEN(too_large)]};
         ask(t, &live[0], size);
         if (live[0].ref == 0)
-            ab_trial_null(t, "an allocation gave NULL");
+            ab_trial_null(t, "an allocation returned NULL");
         if (ab_checker_resize(&t->checker, t->target->heap, live[0].ref, sizes) != 0)
-            ab_trial_fail_text(t, "a resize to more than PTRDIFF_MAX gave a block");
+            ab_trial_fail_text(t, "a resize to more than PTRDIFF_MAX returned a block");
         for (uint32_t k = 1; k < 4; k++)
             ask(t, &live[k], size);
         drop_all(t, 4);
@@ -87,7 +87,7 @@ void ab_check_zeroed(struct ab_trial *t)
                                    2048, 4096, 4097, 5000, 10000, 70000, 140000, 262144};
     enum { AT_ONCE = 8 };
     if (!ab_target_has(t->target, AB_CALL_ZEROED)) {
-        ab_trial_skip(t, "it has no zeroed allocation");
+        ab_trial_skip(t, "no zeroed allocation");
         return;
     }
     for (unsigned round = 0; round < 4; round++)
@@ -109,7 +109,7 @@ static void fail_overflow(struct ab_trial *t, size_t n, size_t m)
     struct ab_words w = {.n = 0};
     ab_words_pair(&w, "calloc(", n);
     ab_words_pair(&w, ", ", m);
-    ab_words_add(&w, ") gave a block, though the product is more than a size_t holds");
+    ab_words_add(&w, ") returned a block, but the product overflows size_t");
     ab_trial_fail(t, &w);
 }
 
@@ -117,7 +117,7 @@ void ab_check_overflow(struct ab_trial *t)
 {
     const struct ab_malloc_calls *c = &t->target->calls;
     if (c->calloc == NULL) {
-        ab_trial_skip(t, "it has no calloc");
+        ab_trial_skip(t, "no calloc");
         return;
     }
     for (unsigned shift = 1; shift < 32; shift++) {
@@ -153,7 +153,7 @@ void ab_check_errno(struct ab_trial *t)
     static const size_t sizes[] = {1, 64, 1000, 4096, 65536, 300000, 4 << 20};
     enum { MARK = 4711 };
     if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "a heap promises nothing for errno");
+        ab_trial_skip(t, "errno is not specified for heaps");
         return;
     }
     for (unsigned i = 0; i < 20 * AB_ARRAY_LEN(sizes); i++) {

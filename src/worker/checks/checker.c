@@ -47,7 +47,7 @@ static _Noreturn void say(struct ab_checker *c, struct ab_words *w)
 
 static _Noreturn void say_null(struct ab_checker *c, struct ab_words *w)
 {
-    ab_words_add(w, " gave NULL");
+    ab_words_add(w, " returned NULL");
     if (c->fail_null != NULL)
         c->fail_null(c->user, w->text);
     say(c, w);
@@ -67,7 +67,7 @@ static struct ab_words gave(struct ab_checker *c, const struct ab_shadow_block *
 {
     struct ab_words w = {.n = 0};
     add_block(&w, c, b);
-    ab_words_add(&w, " gave ");
+    ab_words_add(&w, " returned ");
     ab_words_hex(&w, b->at);
     return w;
 }
@@ -165,13 +165,13 @@ static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
     if (!is_moving && (b->at >= AB_ADDRESS_END || b->span > AB_ADDRESS_END - b->at)) {
         w = gave(c, b);
         ab_words_add(&w, b->at == UINTPTR_MAX ? ", which is MAP_FAILED, not NULL"
-                                              : ", which is no address");
+                                              : ", which is not a valid address");
         say(c, &w);
     }
     for (uint32_t i = 0; i < c->n_foreign && proves(c, AB_PROVE_PLACE); i++)
         if (b->at < c->foreign[i].end && b->at + b->span > c->foreign[i].begin) {
             w = gave(c, b);
-            ab_words_add(&w, ", memory that belongs to somebody else");
+            ab_words_add(&w, ", memory not owned by the allocator");
             say(c, &w);
         }
 }
@@ -180,7 +180,7 @@ static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_
                                   const struct ab_shadow_block *other)
 {
     struct ab_words w = gave(c, b);
-    ab_words_add(&w, ", within a live block: ");
+    ab_words_add(&w, ", inside a live block: ");
     add_block(&w, c, other);
     ab_words_add(&w, " at ");
     ab_words_hex(&w, other->at);
@@ -201,7 +201,7 @@ static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
     if (found != NULL)
         tell_overlap(c, b, &other);
     if (!is_kept)
-        c->fail(c->user, "no memory for the shadow of the blocks");
+        c->fail(c->user, "no memory for the record of live blocks");
 }
 
 static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, size_t usable)
@@ -209,7 +209,7 @@ static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, 
     if (!proves(c, AB_PROVE_USABLE) || usable >= b->size)
         return;
     struct ab_words w = {.n = 0};
-    ab_words_pair(&w, "usable_size is less than what was asked for: ", usable);
+    ab_words_pair(&w, "usable_size is less than the requested size: ", usable);
     ab_words_add(&w, " of ");
     add_block(&w, c, b);
     say(c, &w);
@@ -284,7 +284,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
 static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
 {
     c->fail(c->user, at == 0 ? "a live block resolves to NULL"
-                             : "a live block lies elsewhere than when it was given");
+                             : "a live block has moved");
 }
 
 /* The block's entry, copied out and gone from the shadow. */
@@ -347,7 +347,7 @@ static void check_prefix(struct ab_checker *c, struct ab_heap *heap, struct ab_s
     struct ab_words w = {.n = 0};
     ab_words_add(&w, "the contents of a live block changed: ");
     ab_words_resize(&w, c->target, sizes);
-    ab_words_pair(&w, " did not keep byte ", at);
+    ab_words_pair(&w, " did not preserve byte ", at);
     say(c, &w);
 }
 
@@ -363,7 +363,7 @@ static void put_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shado
     if (is_kept && p != NULL && find_change(c, b, p, b->filled) == SIZE_MAX)
         return;
     ab_words_resize(&w, c->target, sizes);
-    ab_words_add(&w, " failed, but did not leave the old block as it was");
+    ab_words_add(&w, " failed, but changed the old block");
     say(c, &w);
 }
 

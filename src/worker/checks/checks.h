@@ -2,8 +2,8 @@
  *
  * The checks of `allocbench verify`: what each proves, how much work it must have done to count,
  * and what it asks for. The worker runs one in a process of its own; the parent reads the same
- * table. A gate fails the back end; a line of the matrix tells how it behaves where the standards
- * leave it open, and fails only what the back end itself claims.
+ * table. A required check fails the back end; an informational one reports how it behaves where
+ * the standards leave it open, and fails only what the back end itself claims.
  */
 #ifndef AB_WORKER_CHECKS_CHECKS_H
 #define AB_WORKER_CHECKS_CHECKS_H
@@ -14,7 +14,7 @@ struct ab_check {
     const char *name, *rule; /* "alignment", and what is proven in one line */
     const char *unit;        /* of the work: "blocks" */
     uint64_t floor;          /* work below it is no proof */
-    bool is_matrix;
+    bool is_info;            /* else required */
     bool may_abort;          /* ending the process is an answer too */
     unsigned proves;         /* enum ab_proof: what the checker tells */
     uint32_t deadline_ms;
@@ -52,17 +52,17 @@ void ab_check_reset(struct ab_trial *t);
 void ab_check_mark(struct ab_trial *t);
 void ab_check_handles(struct ab_trial *t);
 /* behavior_*.c */
-void ab_matrix_double_free(struct ab_trial *t);
-void ab_matrix_late_double_free(struct ab_trial *t);
-void ab_matrix_invalid_free(struct ab_trial *t);
-void ab_matrix_foreign_handle(struct ab_trial *t);
-void ab_matrix_repeatable(struct ab_trial *t);
-void ab_matrix_fork_in_handler(struct ab_trial *t);
-void ab_matrix_enomem(struct ab_trial *t);
-void ab_matrix_zero_size(struct ab_trial *t);
-void ab_matrix_realloc_zero(struct ab_trial *t);
-void ab_matrix_odd_alignment(struct ab_trial *t);
-void ab_matrix_odd_size(struct ab_trial *t);
-void ab_matrix_small_alignment(struct ab_trial *t);
+void ab_behavior_double_free(struct ab_trial *t);
+void ab_behavior_late_double_free(struct ab_trial *t);
+void ab_behavior_invalid_free(struct ab_trial *t);
+void ab_behavior_foreign_handle(struct ab_trial *t);
+void ab_behavior_repeatable(struct ab_trial *t);
+void ab_behavior_fork_in_handler(struct ab_trial *t);
+void ab_behavior_enomem(struct ab_trial *t);
+void ab_behavior_zero_size(struct ab_trial *t);
+void ab_behavior_realloc_zero(struct ab_trial *t);
+void ab_behavior_odd_alignment(struct ab_trial *t);
+void ab_behavior_odd_size(struct ab_trial *t);
+void ab_behavior_small_alignment(struct ab_trial *t);
 
 #endif

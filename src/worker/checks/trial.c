@@ -25,9 +25,9 @@ void ab_trial_skip(struct ab_trial *t, const char *why)
     answer(t, AB_ANSWER_SKIPPED, why);
 }
 
-void ab_trial_tell(struct ab_trial *t, const char *text)
+void ab_trial_info(struct ab_trial *t, const char *text)
 {
-    answer(t, AB_ANSWER_TOLD, text);
+    answer(t, AB_ANSWER_INFO, text);
 }
 
 void ab_trial_break(struct ab_trial *t, const char *text)
@@ -65,7 +65,7 @@ struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size)
 {
     if (call < AB_CALL_ALIGNED)
         return (struct ab_ask){call, 0, size};
-    /* C11 leaves open what becomes of a size that is no multiple: the matrix tells. */
+    /* C11 leaves open what becomes of a size that is no multiple: a check of kind info reports it. */
     if (call == AB_CALL_C11)
         size = ab_align_up(size, align);
     return (struct ab_ask){call, align, size};

@@ -20,8 +20,8 @@ struct ab_trial { /* one check while it runs */
 
 /* Nothing to check here. */
 void ab_trial_skip(struct ab_trial *t, const char *why);
-void ab_trial_tell(struct ab_trial *t, const char *answer);
-/* The matrix: it claims otherwise. */
+void ab_trial_info(struct ab_trial *t, const char *answer);
+/* Informational: it claims otherwise. */
 void ab_trial_break(struct ab_trial *t, const char *answer);
 _Noreturn void ab_trial_fail(struct ab_trial *t, const struct ab_words *w);
 _Noreturn void ab_trial_fail_text(struct ab_trial *t, const char *text);

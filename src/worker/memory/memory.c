@@ -20,7 +20,7 @@ static void *map(struct ab_worker *w, size_t bytes)
     char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
                    -1, 0);
     if (p == MAP_FAILED)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the books of the memory pass", NULL);
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the tables of the memory pass", NULL);
     for (size_t i = 0; i < bytes; i += 4096)
         ((volatile char *)p)[i] = 0;
     return p;

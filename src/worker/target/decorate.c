@@ -141,7 +141,7 @@ static void map_touched(struct ab_worker *w)
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
     if (p == MAP_FAILED)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map what the touches write to", NULL);
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the memory for touches", NULL);
     touched = p;
 }
 
@@ -151,7 +151,7 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
     worker = w;
     target = *inner;
     if (!ab_checker_open(&checker, &target))
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the shadow of the blocks", NULL);
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     checker.fail = fail;
     checker.is_null_told = false; /* the passes know which request may fail */
     map_touched(w);

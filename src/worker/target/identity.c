@@ -69,14 +69,14 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
     Dl_info info;
     struct stat st;
     if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its functions belong to no loaded object", NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its functions are in no loaded object", NULL);
     strncpy(id->path, info.dli_fname, sizeof id->path - 1);
     if (stat(info.dli_fname, &st) == 0) {
         id->dev = st.st_dev;
         id->ino = st.st_ino;
     } else if (must_match) { /* it changed the root, or removed itself */
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its file ", id->path, " cannot be seen any more "
-                       "by the process that loaded it: ", strerrordesc_np(errno), NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its file ", id->path, " is no longer visible "
+                       "to the process that loaded it: ", strerrordesc_np(errno), NULL);
     }
     struct note_search search = {.base = (uintptr_t)address, .hex = id->build_id};
     dl_iterate_phdr(search_notes, &search);
@@ -137,7 +137,7 @@ static void check_proxy(struct ab_worker *w, const void *proxy)
     memcpy(beside + n, file, sizeof file);
     if (stat(beside, &want) != 0 || stat(other.dli_fname, &have) != 0 ||
         want.st_dev != have.st_dev || want.st_ino != have.st_ino)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is a proxy and hands over to ", other.dli_fname,
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is a proxy and calls ", other.dli_fname,
                        ", not to ", beside, NULL);
 }
 

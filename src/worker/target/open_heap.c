@@ -27,10 +27,11 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
     char buf[24];
     if (b->abi != AB_BACKEND_ABI)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": abi ",
-                       ab_worker_number(buf, b->abi), ", this allocbench speaks 1", NULL);
+                       ab_worker_number(buf, b->abi), ", this allocbench supports 1", NULL);
     if (b->size < AB_BACKEND_SIZE_MIN)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
-                       ab_worker_number(buf, b->size), " is smaller than the table of abi 1", NULL);
+                       ab_worker_number(buf, b->size), " is smaller than struct ab_backend of "
+                       "abi 1", NULL);
     const char *missing = b->name == NULL    ? "name"
                           : b->open == NULL  ? "open"
                           : b->close == NULL ? "close"
@@ -38,7 +39,7 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                                              : NULL;
     if (missing != NULL)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": ", missing,
-                       " is required and NULL", NULL);
+                       " is required but NULL", NULL);
 }
 
 static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
@@ -47,12 +48,11 @@ static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
     if (w->image->n_lanes == 1)
         return;
     if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "serves one lane, the work has ",
-                       ab_worker_number(buf, w->image->n_lanes), NULL);
+        ab_worker_fail(w, AB_FAILURE_OPEN, "is single-threaded, the workload has ",
+                       ab_worker_number(buf, w->image->n_lanes), " threads", NULL);
     if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free a block in another lane than its own, and "
-                                           "the work does so ",
-                       ab_worker_number(buf, w->image->n_remote), " times", NULL);
+        ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free blocks across threads, the workload "
+                       "does so ", ab_worker_number(buf, w->image->n_remote), " times", NULL);
 }
 
 static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -131,8 +131,8 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
     if (lane->w->inlined != NULL) {
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)
-            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "these settings (several threads, guards) are "
-                                                     "not compiled into the loop", NULL);
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "these settings (threads, debug) cannot be "
+                                                     "inlined", NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
     lane->may_reset = face->reset != NULL &&

@@ -91,7 +91,7 @@ static uint64_t read_value(struct ab_worker *w, const struct setting *s)
     case AB_PARAM_CHOICE:
         return read_choice(w, s);
     }
-    refuse(w, s, "has a type that this allocbench does not know");
+    refuse(w, s, "has a type unknown to this allocbench");
 }
 
 static void set(struct ab_worker *w, const struct ab_backend *b, struct setting *s)
@@ -107,7 +107,7 @@ static void set(struct ab_worker *w, const struct ab_backend *b, struct setting 
     }
     if (b->n_params == 0)
         refuse(w, s, "the plug-in has no parameters");
-    refuse_word(w, s, s->name, "no such parameter, it has: ", names, b->n_params);
+    refuse_word(w, s, s->name, "no such parameter; parameters: ", names, b->n_params);
 }
 
 static size_t length_until(const char *text, char end)
@@ -135,10 +135,10 @@ static const char *find_fault(const struct ab_param *p)
     if (p->type == AB_PARAM_BOOL)
         return NULL;
     if (p->type != AB_PARAM_CHOICE)
-        return p->def < p->min || p->def > p->max ? "has a default beyond min and max" : NULL;
+        return p->def < p->min || p->def > p->max ? "has a default outside min and max" : NULL;
     while (p->choices != NULL && p->choices[n_choices] != NULL)
         n_choices++;
-    return p->def >= n_choices ? "has a default that is none of its choices" : NULL;
+    return p->def >= n_choices ? "has a default that is not one of its choices" : NULL;
 }
 
 /* A mistake in the table is the plug-in's, whatever the user has set. */

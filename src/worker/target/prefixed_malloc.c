@@ -53,7 +53,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
     *(void **)&face->malloc = find(w, "malloc");
     *(void **)&face->free = find(w, "free");
     if (face->malloc == NULL || face->free == NULL)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not itself define ", w->page->request.prefix,
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not define ", w->page->request.prefix,
                        "malloc and ", w->page->request.prefix, "free", NULL);
     *(void **)&face->calloc = find(w, "calloc");
     *(void **)&face->realloc = find(w, "realloc");

@@ -53,9 +53,9 @@ static enum ab_status fail_standing(struct ab_generator *g)
     }
     const struct ab_set_def *queue = &g->w->sets[first->verb->set];
     enum ab_status status = ab_generate_fail(
-        g, first->verb->place, "stands still: %s%s, and nobody else is at work%s",
+        g, first->verb->place, "deadlock: %s%s, and no other lane can proceed%s",
         all.s != NULL ? all.s : "", n_shown > 3 ? " …" : "", queue->is_shared || p->n_lanes == 1
-        ? "" : "; each lane has a queue of its own, 'per: all' makes it one");
+        ? "" : "; each lane has its own queue; 'per: all' makes one for all lanes");
     ab_text_fini(&all);
     return status;
 }

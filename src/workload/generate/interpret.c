@@ -44,8 +44,8 @@ static enum ab_status check_rise(struct ab_generator *g)
         g->highest = counter;
     if (g->stalled < STALLED_ITERS)
         return AB_OK;
-    return ab_generate_fail(g, p->place, "never ends: %d iterations in a row brought it no nearer "
-                                         "to 'until' (%llu of %llu)", STALLED_ITERS,
+    return ab_generate_fail(g, p->place, "never ends: no progress towards 'until' in %d iterations "
+                                         "(%llu of %llu)", STALLED_ITERS,
                             (unsigned long long)(g->highest - g->base),
                             (unsigned long long)p->limit);
 }

@@ -34,7 +34,7 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
     const struct ab_verb *v = g->lane->verb;
     uint64_t size = ab_dist_draw(&g->w->dists, v->dist, g->lane->turns, &g->lane->sizes);
     if (ab_tape_live_bytes(g->tape) + size > LIVE_BYTES_MAX)
-        return ab_generate_fail(g, v->place, "more than 4 EiB live at once");
+        return ab_generate_fail(g, v->place, "more than 4 EiB live");
     *request = (struct ab_request){.size = size, .align = v->align, .touch = v->touch,
                                    .touch_bytes = v->touch_bytes};
     return AB_OK;
@@ -169,8 +169,8 @@ enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s)
 
 enum ab_status ab_block_no_room(struct ab_generator *g, uint32_t set, const struct ab_instance *s)
 {
-    return ab_generate_fail(g, g->lane->verb->place, "no room: all %u positions of '%s' are "
-                            "occupied", s->live.n, g->w->sets[set].name);
+    return ab_generate_fail(g, g->lane->verb->place, "full: all %u positions of '%s' are "
+                                                     "occupied", s->live.n, g->w->sets[set].name);
 }
 
 enum ab_status ab_block_occupied(struct ab_generator *g, const char *what, uint32_t set,

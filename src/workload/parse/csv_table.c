@@ -55,7 +55,7 @@ static char *read_file(const struct csv *c)
     int folder = slash == NULL ? 0 : (int)(slash - c->r->w->file) + 1;
     if (!is_inside(c->name) ||
         snprintf(path, sizeof path, "%.*s%s", folder, c->r->w->file, c->name) >= PATH_CAP) {
-        fail_file(c, "a table lies in the folder of the workload or below it");
+        fail_file(c, "path must be inside the workload's directory");
         return NULL;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -202,8 +202,9 @@ static bool check_call(struct csv *c)
     for (size_t i = 0; i < call->n_args; i++)
         ok = ok && call->args[i].name == NULL && !call->args[i].is_pair;
     if (!ok)
-        return ab_field_fail(c->r, c->f, call->offset, call->n, "it is csv(\"file\", size, weight) "
-                             "with names or numbers of columns");
+        return ab_field_fail(c->r, c->f, call->offset, call->n, "expected csv(\"file\", size, "
+                                                                "weight) with names or numbers of "
+                                                                "columns");
     const struct ab_value *size = &call->args[1].first, *weight = &call->args[2].first;
     if (size->kind == AB_VALUE_WORD && weight->kind == AB_VALUE_WORD)
         return true;

@@ -111,11 +111,12 @@ static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
 {
     char word[200] = "";
     if (arg->name == NULL)
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "too many arguments; it is %s",
+        return ab_field_fail(r, f, arg->first.offset, arg->first.n,
+                             "too many arguments; expected %s",
                              usage_of(formula->name));
     ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
     return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
-                         "unknown argument '%s'; it is %s", word, usage_of(formula->name));
+                         "unknown argument '%s'; expected %s", word, usage_of(formula->name));
 }
 
 static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
@@ -150,7 +151,7 @@ static bool take_args(const struct ab_reader *r, const struct ab_yaml_field *f,
     for (size_t i = 0; i < count_args(formula); i++) {
         bool has_default = formula->kind == AB_DIST_LOGNORMAL && formula->args[i].id == ARG_MIN;
         if (!given[i] && !has_default)
-            return ab_field_fail(r, f, call->offset, call->n, "'%s' is missing; it is %s",
+            return ab_field_fail(r, f, call->offset, call->n, "'%s' is missing; expected %s",
                                  formula->args[i].name, usage_of(formula->name));
     }
     return ok;
@@ -174,7 +175,7 @@ static bool check_formula(const struct ab_reader *r, const struct ab_yaml_field 
                              max);
     if (d->kind == AB_DIST_LOGNORMAL && (d->p < (double)d->min || d->p > (double)d->max))
         return ab_field_fail(r, f, call->offset, call->n,
-                             "the median must lie between min and max: %s is not in %llu … %llu",
+                             "the median must be between min and max: %s is not in %llu … %llu",
                              ab_print_real(median, sizeof median, d->p), min, max);
     return true;
 }
@@ -209,7 +210,7 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
     bool is_cycle = d->kind == AB_DIST_CYCLE;
     uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
     if (arg->name != NULL || (arg->is_pair && !is_cycle))
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "it is %s",
+        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "expected %s",
                              usage_of(is_cycle ? "cycle" : "choice"));
     if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
@@ -226,7 +227,7 @@ static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f, const 
 {
     bool ok = true;
     if (call->n_args == 0)
-        return ab_field_fail(r, f, call->offset, call->n, "no sizes; it is %s",
+        return ab_field_fail(r, f, call->offset, call->n, "no sizes; expected %s",
                              usage_of(d->kind == AB_DIST_CYCLE ? "cycle" : "choice"));
     d->rows = calloc(call->n_args, sizeof d->rows[0]);
     if (d->rows == NULL)
@@ -269,7 +270,7 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
     for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(call_names); i++)
         if (strcmp(word, call_names[i]) == 0)
-            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; it is %s",
+            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; expected %s",
                                  usage_of(call_names[i]));
     const char *near = ab_text_nearest(word, names, n);
     const char *what = is_call ? "distribution" : "size";
@@ -277,7 +278,7 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
         return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; did you mean '%s'?", what,
                              word, near);
     return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; %s%s", what, word,
-                         n > 0 ? "known are: " : "there are no 'sizes' above", known);
+                         n > 0 ? "known: " : "there are no 'sizes' above", known);
 }
 
 static bool read_call(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
@@ -359,7 +360,7 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
         return false;
     const struct ab_dist *sub = &r->w->dists.items[part];
     if (sub->max > AB_SIZE_MAX / row->times)
-        return ab_field_fail(r, &times, 0, strlen(times.text), "%llu times %llu is above the "
+        return ab_field_fail(r, &times, 0, strlen(times.text), "%llu times %llu exceeds the "
                              "largest size, 1 TiB", (unsigned long long)row->times,
                              (unsigned long long)sub->max);
     row->value = part;

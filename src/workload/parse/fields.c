@@ -168,10 +168,11 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, cha
         return ab_field_fail(r, f, 0, n, "a name has 1 to %d characters, found %zu", AB_NAME_MAX,
                              n);
     if (i < n)
-        return ab_field_fail(r, f, i, 1, "a name is made of letters, digits, '.', '_' and '-', "
+        return ab_field_fail(r, f, i, 1, "a name may contain letters, digits, '.', '_' and '-', "
                                          "found '%s'", shown);
     if (!is_alnum(f->text[0]) && f->text[0] != '_')
-        return ab_field_fail(r, f, 0, n, "a name begins with a letter, a digit or '_', found '%s'",
+        return ab_field_fail(r, f, 0, n, "a name must begin with a letter, a digit or '_', found "
+                                         "'%s'",
                              shown);
     memcpy(out, f->text, n + 1);
     return true;
@@ -234,7 +235,7 @@ bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f, c
     for (size_t i = 0; is_named && later != NULL && later[i] != NULL; i++)
         if (is_entry(v, later[i]))
             return ab_field_fail(r, f, v->offset, v->n,
-                                 "'%s' of '%s' is not built yet in this version", later[i], key);
+                                 "'%s' of '%s' is not supported by this version", later[i], key);
     for (size_t i = 0; allowed[i] != NULL; i++) {
         if (is_named && is_entry(v, allowed[i])) /* right word, wrong form */
             return ab_field_fail(r, f, v->offset, v->n, "'%s' is written %s", key, allowed[i]);

@@ -38,10 +38,11 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     size_t n = strcspn(name, ".-");
     struct ab_yaml_field f = ab_field_of(r, node, "name", name);
     if (name[n] != 0)
-        return ab_field_fail(r, &f, n, 1, "the name of a param has no '%c': $a-b is a subtraction",
+        return ab_field_fail(r, &f, n, 1, "a param's name cannot contain '%c': $a-b is a "
+                                          "subtraction",
                              name[n]);
     if (name[0] >= '0' && name[0] <= '9')
-        return ab_field_fail(r, &f, 0, strlen(name), "the name of a param begins with a letter");
+        return ab_field_fail(r, &f, 0, strlen(name), "a param's name must begin with a letter");
     return true;
 }
 
@@ -62,7 +63,7 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
         return true;
     if (ok) {
         error = (struct ab_value_error){.offset = p->value.offset, .n = p->value.n,
-                                        .text = "the value of a param is a number or a word"};
+                                        .text = "the value of a param must be a number or a word"};
         ab_value_fini(&p->value);
         p->value = (struct ab_value){.whole = 1, .number = 1};
     }
@@ -160,8 +161,9 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
     bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
         struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
-        ok = ab_field_fail(r, &name, 0, strlen(size->name), "the name of a size begins with a "
-                           "letter; '%s' would be read as a number", size->name);
+        ok = ab_field_fail(r, &name, 0, strlen(size->name), "a size's name must begin with a "
+                                                            "letter; '%s' would be read as a "
+                                                            "number", size->name);
     }
     if (dist.text != NULL && mix != NULL)
         ok = ab_field_fail(r, &dist, 0, strlen(dist.text), "a size has 'dist' or 'mix', not both");
@@ -197,7 +199,7 @@ static bool check_spellable(const struct ab_reader *r, const struct ab_node *lis
         if (text[0] != 0 && odd == 0)
             continue;
         if (odd != 0)
-            ab_diag_add(r->diag, node->at, "an entry of '%s' cannot hold '%c'", list->key, odd);
+            ab_diag_add(r->diag, node->at, "an entry of '%s' cannot contain '%c'", list->key, odd);
         else
             ab_diag_add(r->diag, node->at, "an entry of '%s' is empty", list->key);
         return false;
@@ -214,7 +216,7 @@ static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
     for (; raw->name[odd] != 0 && strchr(",{}", raw->name[odd]) == NULL; odd++)
         odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0; /* as in '-b' */
     if (raw->params_count + raw->env_count > 0 && raw->name[odd] != 0)
-        return ab_field_fail(r, &name, odd, 1, "with 'params' or 'env' a name cannot hold '%c'",
+        return ab_field_fail(r, &name, odd, 1, "with 'params' or 'env' a name cannot contain '%c'",
                              raw->name[odd]);
     if (!check_spellable(r, ab_tree_get(r->tree, node, "params"), raw->params, raw->params_count,
                          ":,{}") ||
@@ -239,7 +241,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
     if (f.text == NULL) {
         ab_field_missing(r, node, "name", "a back end");
     } else if (f.text[0] == 0 || strlen(f.text) > 1000) {
-        ab_field_fail(r, &f, 0, strlen(f.text), "a back end has a name, as in '-b'");
+        ab_field_fail(r, &f, 0, strlen(f.text), "a back end needs a name, as for '-b'");
     } else if (spell_backend(r, node, raw, &spelled) && spelled.s != NULL) {
         w->backends[w->n_backends++] = spelled.s;
         return;
@@ -276,7 +278,7 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
         return true;
     ab_diag_quote(shown, sizeof shown, f.text, strlen(f.text));
     return ab_field_fail(r, &f, 0, strlen(f.text),
-                         "language version '%s' is not known; this allocbench reads version 1",
+                         "unknown language version '%s'; this allocbench reads version 1",
                          shown);
 }
 
@@ -284,7 +286,8 @@ static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
 {
     struct ab_workload *w = r->w;
     if (f->text != NULL && strlen(f->text) > 1000)
-        ab_field_fail(r, f, 0, 1, "'about' has at most 1000 bytes, found %zu", strlen(f->text));
+        ab_field_fail(r, f, 0, 1, "'about' may have at most 1000 bytes, found "
+                                  "%zu", strlen(f->text));
     w->about = strdup(f->text != NULL ? f->text : "");
     for (char *s = w->about; s != NULL && *s != 0; s++) {
         if ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t') {

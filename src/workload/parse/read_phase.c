@@ -119,7 +119,7 @@ static void refuse_beside_roles(struct ab_reader *r, const struct ab_node *node,
 {
     const struct ab_node *n = ab_tree_get(r->tree, node, key);
     if (n != NULL)
-        ab_diag_add(r->diag, n->key_at, "'%s' belongs into each role where there are 'roles'", key);
+        ab_diag_add(r->diag, n->key_at, "with 'roles', '%s' belongs in each role", key);
 }
 
 static void read_roles(struct ab_reader *r, const struct ab_node *node,

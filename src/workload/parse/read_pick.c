@@ -41,7 +41,7 @@ static bool read_bin(const struct verb_reader *vr, const struct ab_yaml_field *f
     double fraction = 0;
     if (!arg->is_pair || arg->name != NULL)
         return ab_field_fail(vr->r, f, arg->first.offset, arg->first.n,
-                             "a bin is probability:fraction, as in bins(0.9:0.1, 0.1:0.9)");
+                             "expected probability:fraction, as in bins(0.9:0.1, 0.1:0.9)");
     if (!ab_field_real(vr->r, f, "probability", &arg->first, 0, 1, share) ||
         !ab_field_real(vr->r, f, "fraction", &arg->second, 0, 1, &fraction))
         return false;
@@ -67,7 +67,7 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
                                                         "positions");
     if (bins == NULL || v->n_args == 0)
         return ab_field_fail(vr->r, f, v->offset, v->n, "%s", bins == NULL ? "out of memory"
-                             : "no bins; it is bins(probability:fraction, ...)");
+                             : "no bins; expected bins(probability:fraction, ...)");
     for (size_t i = 0; i < v->n_args; i++) {
         if (!read_bin(vr, f, &v->args[i], &share, &reach))
             return false;
@@ -83,7 +83,7 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
     for (size_t i = 0; i < v->n_args; i++)
         if (bins[i].begin == bins[i].end)
             return ab_field_fail(vr->r, f, v->args[i].first.offset, v->args[i].first.n,
-                                 "no position of the %u falls into this bin", count);
+                                 "none of the %u positions falls into this bin", count);
     bins[v->n_args - 1].share = 1;
     vr->v->n_bins = v->n_args;
     vr->v->pick = AB_PICK_BINS;
@@ -110,8 +110,8 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
         return ab_field_fail(vr->r, f, v->offset, v->n,
                              "'%s' needs empty positions, not occupied ones", vr->def->name);
     if (!fills(vr) && pick == AB_PICK_EMPTY)
-        return ab_field_fail(vr->r, f, v->offset, v->n, "'empty' is for alloc; there is no block "
-                                                        "at an empty position");
+        return ab_field_fail(vr->r, f, v->offset, v->n, "'empty' is only for alloc; an empty "
+                                                        "position has no block");
     return true;
 }
 
@@ -200,13 +200,14 @@ bool ab_read_pick(const struct verb_reader *vr)
         return false;
     if (at.text != NULL && order.text != NULL && takes_order)
         return ab_field_fail(vr->r, &order, 0, strlen(order.text),
-                             "'at' picks positions, 'order' picks live blocks: one of them");
+                             "use either 'at' (picks positions) or 'order' (picks live blocks)");
     const struct ab_yaml_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
     if (f == &at && fills(vr) && grows(picked_set(vr)))
-        return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' is not slots: blocks go to its "
-                             "end, 'at' has no meaning", picked_set(vr)->name);
+        return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' is not of kind slots: blocks go "
+                                                           "to its end, 'at' does not "
+                                                           "apply", picked_set(vr)->name);
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
     bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
@@ -234,14 +235,14 @@ static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field 
     bool ok = true;
     if (ab_value_is_word(&value, "all") && is_endless(vr))
         ok = ab_field_fail(vr->r, f, value.offset, value.n, "%s", vr->v->kind == AB_VERB_SEND
-                           ? "without 'from' there is no end: 'count' must be a whole number"
-                           : "what grows is never full: 'count' must be a whole number");
+                           ? "without 'from', 'count' must be a whole number"
+                           : "a set that grows is never full: 'count' must be a whole number");
     else if (ab_value_is_word(&value, "all"))
         vr->v->amount = AB_AMOUNT_ALL;
     else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
         ok = ab_field_fail(vr->r, f, value.offset, value.n, "'count' must be a whole number or "
                            "all%s", value.kind == AB_VALUE_CALL
-                           ? "; a distribution of counts is not built yet in this version" : "");
+                           ? "; a distribution of counts is not supported by this version" : "");
     else
         ok = ab_field_whole(vr->r, f, "count", &value, ab_count_range, &vr->v->count);
     ab_value_fini(&value);

@@ -71,7 +71,7 @@ static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
         return false;
     if (fields[2].text != NULL && set->count == 0)
         return ab_field_fail(r, &fields[2], 0, strlen(fields[2].text),
-                             "a queue without 'count' is never full: 'on_full' has no meaning");
+                             "a queue without 'count' is never full: 'on_full' does not apply");
     set->unit = (uint32_t)unit;
     set->is_lifo = order == 1;
     set->on_full = (enum ab_on_full)policy;

@@ -71,8 +71,8 @@ static bool find_verb(struct verb_reader *vr)
         if (n == NULL || verb_text(vr->raw, (enum ab_verb_kind)kind) == NULL)
             continue;
         if (vr->def != NULL) {
-            ab_diag_add(vr->r->diag, n->key_at, "one verb in each entry: '%s' is there already; "
-                                                "begin another entry '- {%s: …}'",
+            ab_diag_add(vr->r->diag, n->key_at, "one verb per entry: '%s' is given already; begin "
+                                                "another entry '- {%s: …}'",
                         vr->def->name, verb_defs[kind].name);
             return false;
         }
@@ -82,8 +82,8 @@ static bool find_verb(struct verb_reader *vr)
     }
     if (vr->def == NULL && !vr->node->has_bad_key)
         ab_diag_add(vr->r->diag, vr->node->at,
-                    "no verb here; one of alloc, free, replace, resize, toggle, exchange, shuffle, "
-                    "reset, send, recv, access, repeat is needed");
+                    "no verb; expected one of alloc, free, replace, resize, toggle, exchange, "
+                    "shuffle, reset, send, recv, access, repeat");
     return vr->def != NULL;
 }
 
@@ -128,9 +128,9 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
             snprintf(allowed + used, sizeof allowed - used, "%s%s", used > 0 ? " or " : "",
                      kind_names[k]);
     }
-    const char *hint = set->kind == AB_SET_REGION  ? "; its blocks die together, with 'reset'"
-                     : set->kind == AB_SET_QUEUE ? "; its blocks come with 'send' and go with "
-                                                   "'recv'" : "";
+    const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
+                     : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
+                                                   "by 'recv'" : "";
     return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s",
                          f->node->key, allowed, set->name, kind_names[set->kind], hint);
 }
@@ -155,7 +155,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
     const char *near = ab_text_nearest(f->text, names, w->n_sets);
     ab_diag_quote(word, sizeof word, f->text, strlen(f->text));
     return ab_field_fail(vr->r, f, 0, strlen(f->text), "unknown set '%s'%s%s%s", word,
-                         near != NULL ? "; did you mean '" : "; it must stand in 'sets' above",
+                         near != NULL ? "; did you mean '" : "; it must be defined in 'sets' above",
                          near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
@@ -180,8 +180,8 @@ static bool check_beside(const struct verb_reader *vr, const char *key, const ch
 {
     struct ab_yaml_field f = ab_verb_field(vr, key, text);
     return f.text == NULL ||
-           ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' belongs to '%s', which is "
-                         "not here", key, vr->def->name, beside);
+           ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' requires '%s', which is "
+                                                       "missing", key, vr->def->name, beside);
 }
 
 /* Finds the other set; its blocks and those of the verb's set move from now on. */
@@ -209,8 +209,8 @@ static bool read_send(const struct verb_reader *vr)
             ab_field_not_in(vr->r, &to, &value, lanes, NULL);
         ab_value_fini(&value);
         if (ok && vr->r->w->sets[vr->v->set].is_shared)
-            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text), "'to' chooses among the queues of "
-                               "the lanes; '%s' is one for all of them",
+            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text), "'to' selects a lane's queue; '%s' "
+                                                               "is one queue for all lanes",
                                vr->r->w->sets[vr->v->set].name);
     }
     if (!ok)

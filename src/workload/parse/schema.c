@@ -94,7 +94,7 @@ const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknow
     if (failed != CYAML_OK)
         return cyaml_strerror(failed);
     if (data == NULL)
-        return "nothing was loaded";
+        return "the file is empty";
     out->top = data;
     return NULL;
 }

@@ -80,7 +80,7 @@ static void add_unknown(struct check *c, const struct ab_node *node,
         ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; did you mean '%s'?", word,
                     table->what, near);
     else
-        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; known keys: %s", word,
+        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; allowed: %s", word,
                     table->what, known);
 }
 
@@ -125,7 +125,7 @@ static void check_text(struct check *c, const struct ab_node *node,
         return;
     c->is_misshapen = true;
     if (table == &param_table && strcmp(node->key, "value") == 0 && node->kind == AB_NODE_LIST)
-        ab_diag_add(c->diag, node->at, "a list of values (a sweep) is not built yet in this "
+        ab_diag_add(c->diag, node->at, "a list of values (a sweep) is not supported by this "
                                        "version; give one value");
     else
         ab_diag_add(c->diag, node->at, "'%s' must be a single value, found %s", node->key,
@@ -163,7 +163,7 @@ static void check_map(struct check *c, struct ab_node *map, const struct key_tab
         else if (row != NULL && row->shape == SHAPE_LIST)
             check_list(c, n, row->child);
         else if (row != NULL)
-            ab_diag_add(c->diag, n->key_at, "'%s' in %s is not built yet in this version", n->key,
+            ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
                         table->what);
         else
             add_unknown(c, n, table);

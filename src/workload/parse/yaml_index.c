@@ -183,7 +183,7 @@ static void take_key(struct scan *s, const yaml_event_t *e)
     for (struct ab_node *c = ab_tree_first(s->tree, map); c != NULL;
          c = ab_tree_next(s->tree, c), n_keys++) {
         if (strcmp(c->key, key) == 0) {
-            ab_diag_add(s->diag, at, "key '%s' is there twice; first in line %u",
+            ab_diag_add(s->diag, at, "duplicate key '%s'; first in line %u",
                         ab_diag_quote(shown, sizeof shown, key, strlen(key)), c->key_at.line);
             break;
         }
@@ -230,8 +230,8 @@ static void take_scalar(struct scan *s, const yaml_event_t *e)
 {
     struct ab_place at = event_place(e);
     if (e->data.scalar.anchor != NULL || (e->data.scalar.tag != NULL)) {
-        stop(s, at, e->data.scalar.anchor != NULL ? "anchors ('&') are not part of the language"
-                                                  : "tags ('!') are not part of the language");
+        stop(s, at, e->data.scalar.anchor != NULL ? "anchors ('&') are not supported"
+                                                  : "tags ('!') are not supported");
         return;
     }
     if (memchr(e->data.scalar.value, 0, e->data.scalar.length) != NULL) {
@@ -263,8 +263,8 @@ static void open_level(struct scan *s, const yaml_event_t *e)
         is_map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
     const yaml_char_t *tag = is_map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
     if (anchor != NULL || tag != NULL) {
-        stop(s, at, anchor != NULL ? "anchors ('&') are not part of the language"
-                                   : "tags ('!') are not part of the language");
+        stop(s, at, anchor != NULL ? "anchors ('&') are not supported"
+                                   : "tags ('!') are not supported");
         return;
     }
     if (s->depth >= AB_CONFIG_MAX_DEPTH) {
@@ -297,15 +297,15 @@ static void take_event(struct scan *s, const yaml_event_t *e)
         s->depth--;
         break;
     case YAML_ALIAS_EVENT:
-        stop(s, event_place(e), "aliases ('*') are not part of the language");
+        stop(s, event_place(e), "aliases ('*') are not supported");
         break;
     case YAML_DOCUMENT_START_EVENT:
         if (s->tree->n_nodes > 0)
-            stop(s, event_place(e), "a second document; a workload is one document");
+            stop(s, event_place(e), "a second document; a workload must be a single document");
         else if (e->data.document_start.version_directive != NULL ||
                  e->data.document_start.tag_directives.start !=
                      e->data.document_start.tag_directives.end)
-            stop(s, event_place(e), "directives ('%') are not part of the language");
+            stop(s, event_place(e), "directives ('%') are not supported");
         break;
     default:
         break;
