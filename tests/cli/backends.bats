@@ -114,14 +114,14 @@ expect_refused() { # LIST REGEX
     expect_json '.backends[2].reason | test("n=1.5: must be a whole number")'
     expect_json '.backends[3].reason | test("mode=fst: allowed: slow, fast; did you mean .fast.")'
     expect_json '.backends[4].reason | test("check=x: must be on or off")'
-    expect_json '.backends[5].reason | test("it has: size, n, mode, check; did you mean .size.")'
+    expect_json '.backends[5].reason | test("parameters: size, n, mode, check; did you mean .size.")'
     expect_json '.backends[6].reason | test("n=: empty")'
 }
 
 @test "a plug-in whose table of parameters is wrong is refused, whatever is set" {
     run_with "$GUESTS/libplug_badparam.so"
     expect_code 4
-    expect_json '.backends[0].reason | test("params.1. has a default beyond min and max")'
+    expect_json '.backends[0].reason | test("params.1. has a default outside min and max")'
 }
 
 @test "a back end that cannot do an op is shown, and in no ratio, summary or gate" {
@@ -179,7 +179,7 @@ expect_refused() { # LIST REGEX
     grep -Eq 'package +libjemalloc2' "$OUT/stdout"
     grep -q 'frees only on reset' "$OUT/stdout"
     grep -q ':keep=' "$OUT/stdout"
-    grep -q 'several lanes, frees by other lanes' "$OUT/stdout"
+    grep -q 'multithreaded, cross-thread frees' "$OUT/stdout"
     grep -Eq ':keep=1024 \(0 to [0-9]+\) empty slabs' "$OUT/stdout"
     grep -Eq ':spare=4MiB \(0 to 64TiB\)' "$OUT/stdout"
     grep -Eq ':threads=auto \(auto, mutex' "$OUT/stdout"

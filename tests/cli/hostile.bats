@@ -114,11 +114,11 @@ guest_works() { # NAME
 }
 
 @test "a misaligned block is found" {
-    guest_fails misaligned failed_check '^malloc\([0-9]+\) gave 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
+    guest_fails misaligned failed_check '^malloc\([0-9]+\) returned 0x[0-9a-f]+8, not aligned to 16 \(op [0-9]+\)'
 }
 
 @test "overlapping blocks are found" {
-    guest_fails overlap failed_check 'gave 0x[0-9a-f]+, within a live block: malloc\([0-9]+\) at 0x[0-9a-f]+ \(op [0-9]+\)'
+    guest_fails overlap failed_check 'returned 0x[0-9a-f]+, inside a live block: malloc\([0-9]+\) at 0x[0-9a-f]+ \(op [0-9]+\)'
 }
 
 @test "NULL is out of memory, with the op" {

@@ -55,7 +55,7 @@ Y
 @test "verify proves what is called" {
     bench verify inline+slab
     expect_code 2
-    expect_error 'give it slab'
+    expect_error 'use slab'
     bench verify slab --check ,
     expect_code 2
     expect_error '--check is empty'
@@ -69,8 +69,8 @@ Y
     done
     bench run "$config" --set ops=1000 --rounds 1 -b inline+slab:threads=mutex --json -
     expect_code 4
-    expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("compiled"))'
+    expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("inlined"))'
     bench run "$ROOT/configs/threads.yaml" --rounds 1 -b inline+slab --json -
     expect_code 4
-    expect_json '.backends[0].reason | test("one lane")'
+    expect_json '.backends[0].reason | test("single-threaded")'
 }

@@ -38,7 +38,7 @@ load helpers
     cp "$GUESTS/libtoy.so" new/libmine.so
     bench run "$WORKLOADS/small.yaml" -b old/libmine.so,new/libmine.so
     expect_code 2
-    expect_error 'two back ends would be called mine \(.*old/libmine\.so and .*new/libmine\.so\).*NAME=PATH'
+    expect_error 'two back ends are named mine \(.*old/libmine\.so and .*new/libmine\.so\).*NAME=PATH'
     bench run "$WORKLOADS/small.yaml" --rounds 2 --json - -b old=old/libmine.so,new=./new/libmine.so \
         --gate 'new:fill/all/ns_per_op < 1000000x old'
     expect_code 0
@@ -79,7 +79,7 @@ foreign() { # a workload that names a library
     foreign "$GUESTS/libtoy.so"
     bench check foreign.yaml
     expect_code 0
-    grep -q '^toy is a library that the workload names: run needs --allow-plugins$' "$OUT/stdout"
+    grep -q '^toy is a library named by the workload: run requires --allow-plugins$' "$OUT/stdout"
     bench run foreign.yaml --rounds 1 --json - --allow-plugins
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "toy"]'

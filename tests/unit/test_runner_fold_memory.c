@@ -159,9 +159,9 @@ static void each_check_that_fails_makes_values_na_with_the_reason(void **state)
     reset(NULL);
     end_state()->live_bytes = 0;
     end_state()->untouched_bytes = 3 * MIB - 512;
-    expect_na(fold_end(), fold_end()->overhead, "ratios: nothing that is live was touched");
+    expect_na(fold_end(), fold_end()->overhead, "ratios: no live block was written to");
     end_state()->requested_bytes = end_state()->untouched_bytes = end_state()->baseline_bytes = 0;
-    expect_na(fold_end(), fold_end()->internal_ratio, "ratios: nothing is live");
+    expect_na(fold_end(), fold_end()->internal_ratio, "ratios: no live blocks");
 }
 
 static void pages_are_not_known_where_the_worker_says_so(void **state)
