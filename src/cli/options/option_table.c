@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rows of the table of options: what an option is called, what it says of itself, which
+ * commands know it, where its value goes and what it may be. Those that write a result come from
+ * report/sinks/sinks.def.
+ */
+#include "cli/options/option_table.h"
+
+#include "base/bits.h"
+#include "cli/commands.h"
+#include "cli/options/option_value.h"
+#include "tape/tape.h"
+
+#include <string.h>
+
+#define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
+#define TIMEOUT_LEAST_NS 10000000
+#define DRAIN_MOST_NS 10000000000
+
+/* RUN, REPLAY, …: the bits of the commands. */
+enum {
+#define AB_COMMAND(id, ...) id = 1 << AB_COMMAND_##id,
+#include "cli/commands.def"
+#undef AB_COMMAND
+};
+
+/* Where the value of a row goes, and what it is. */
+#define MEMBER(member) \
+    .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
+#define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
+#define TEXT(member) .type = AB_OPTION_TEXT, MEMBER(member)
+#define LIST_OF(member) \
+    .type = AB_OPTION_LIST, MEMBER(member), .also = offsetof(struct ab_options, n_##member)
+#define WORD(member, list) .type = AB_OPTION_WORD, MEMBER(member), .words = list
+#define NUMBER(unit_kind, member, least, most) \
+    .type = AB_OPTION_NUMBER, MEMBER(member), .unit = unit_kind, .min = least, .max = most
+#define COUNT(member, least, most) NUMBER(AB_UNIT_COUNT, member, least, most)
+#define BYTES(member, least, most) NUMBER(AB_UNIT_BYTES, member, least, most)
+#define TIME(member, least, most) NUMBER(AB_UNIT_TIME, member, least, most)
+#define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
+#define GIVEN(member) .also = offsetof(struct ab_options, member)
+#define TIMEOUT \
+    TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), \
+    .range = "must be at least 10ms"
+
+static const char *const orders[] = {"free", "strict", NULL};
+static const char *const thps[] = {"default", "never", NULL};
+static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const whens[] = {"auto", "always", "never", NULL};
+
+/* What -b takes, without its default, which differs. */
+#define BACKENDS \
+    "allocators (back ends) by name or path, comma-separated or repeated:\n" \
+    "  slab:keep=8:spare=0      parameters (allocbench list backends -v)\n" \
+    "  jemalloc{A=1;B=2}        environment variables (quote the braces)\n" \
+    "  ./libmi.so:prefix=mi_    a library whose functions have a prefix\n" \
+    "  mine=./lib.so            a path under another name; \\ quotes the next\n" \
+    "                           character of a path: './a\\,b.so'\n" \
+    "  inline+slab              compiled into the measuring loop\n" \
+    "  checked+NAME             every call is checked (not timed)\n" \
+    "  fault+NAME:n=100         the 100th allocation or resize of each run,\n" \
+    "                           over all threads and phases, returns NULL\n" \
+    "(see allocators/README.md)\n"
+
+/* An option whose help differs from command to command has a row for each. */
+static const struct ab_option_info table[] = {
+    {"backend", "LIST",
+     BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
+     "What runs", 'b', RUN | CHECK, LIST_OF(backends)},
+    {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)",
+     "What runs", 'b', REPLAY, LIST_OF(backends)},
+    {"backend-path", "DIR:DIR",
+     "directories searched for libNAME.so or NAME.so when a name is\n"
+     "neither built in nor known",
+     "What runs", 0, RUN | REPLAY | CHECK | VERIFY, TEXT(backend_path)},
+    {"set", "NAME=VALUE", "override a param of the workload",
+     "What runs", 0, RUN | CHECK | VERIFY, LIST_OF(sets)},
+    {"allow-plugins", NULL,
+     "allow libraries that the workload names by path (their code is run);\n"
+     "not needed for paths given with -b",
+     "What runs", 0, RUN | CHECK, FLAG(allows_plugins)},
+    {"check", "LIST",
+     "run these checks only, or a group: required, info; a workload or trace\n"
+     "is always run: \"work\" runs nothing else",
+     "What runs", 0, VERIFY, TEXT(only_check)},
+    {"touch", "HOW",
+     "which bytes of a new block are written: none, first(N), ends, page\n"
+     "(one per page), line (one per cache line), all (default: page)",
+     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch), .words = ab_option_touches},
+    {"threads", "N",
+     "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
+     "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
+     "all calls run in the recorded order",
+     "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
+     .range = "at most 256, or 'recorded'"},
+    {"burst", "N",
+     "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
+     "measured; 0: load the whole trace (default: see --tape-mem)",
+     "What runs", 0, REPLAY, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX), .zero = "0",
+     GIVEN(has_burst), .range = "0, or 256 to 2^30"},
+    {"tape-mem", "SIZE|N%",
+     "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
+     "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
+     "(default: 25% of available memory)",
+     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem)},
+    {"rounds", "N",
+     "number of rounds; each runs every back end once, in random order\n"
+     "(default: 8)",
+     "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     GIVEN(has_rounds), .alias = "reps"},
+    {"resume", "RESULT.json",
+     "resume an interrupted run: only the missing rounds are run;\n"
+     "unspecified options are taken from the result",
+     "Measurement", 0, RUN | REPLAY, TEXT(resume)},
+    {"seed", "N", "seed of all random choices: sizes, positions, samples, orders",
+     "Measurement", 0, RUN | REPLAY | CHECK | VERIFY,
+     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+    {"cpus", "LIST",
+     "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
+     "list such as 1 or 0,2-3 (default: none)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_cpus)},
+    {"order", "HOW",
+     "of several threads: free (in parallel, within --window) or strict (one\n"
+     "at a time in the exact order: for memory and debugging, no latencies)",
+     "Measurement", 0, RUN | REPLAY, WORD(is_strict, orders)},
+    {"window", "N",
+     "how many ops a thread may run ahead of the common order, at most\n"
+     "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
+     "10 % of their peak)",
+     "Measurement", 0, RUN | REPLAY | CHECK, COUNT(window, 0, WINDOW_MOST), GIVEN(has_window),
+     .range = "at most 1048576 (2^20); 0 for any number"},
+    {"thp", "HOW",
+     "transparent huge pages of the measured process: default (the system's\n"
+     "setting) or never",
+     "Measurement", 0, RUN | REPLAY, WORD(is_thp_off, thps)},
+    {"mem-limit", "SIZE",
+     "stop a back end that uses more; do not start one that would (default:\n"
+     "70 % of available memory)",
+     "Measurement", 0, RUN | REPLAY | VERIFY, BYTES(mem_limit_bytes, 1, UINT64_MAX)},
+    {"timeout", "TIME",
+     "time limit of each run, at least 10ms, and of reading and preparing the\n"
+     "workload or trace (default: from the estimated cost; none for reading)",
+     "Measurement", 0, RUN | REPLAY, TIMEOUT},
+    {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)",
+     "Measurement", 0, VERIFY, TIMEOUT},
+    {"allow-broken", NULL,
+     "also measure back ends that fail their checks; they are not compared",
+     "Measurement", 0, RUN | REPLAY, FLAG(allows_broken)},
+    {"drain", "TIME",
+     "memory pass: after everything is freed, wait this long for memory to be\n"
+     "returned to the system, at most 10s (default: 0.1s)",
+     "Measurement", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "at most 10s"},
+    {"gate", "TEXT",
+     "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
+     "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
+     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
+     "A gate that cannot be evaluated fails too (see configs/README.md)",
+     "Gates", 0, RUN | CHECK, LIST_OF(gates)},
+    {"gate", "TEXT",
+     "a bound on a measured value; the replay fails (exit 1) if it does not\n"
+     "hold:\n"
+     "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
+     "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
+     "A gate that cannot be evaluated fails too (see configs/README.md)",
+     "Gates", 0, REPLAY, LIST_OF(gates)},
+    {"events", "A..B", "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B",
+     "What is read", 0, TRACE, SPECIAL(ab_option_events)},
+    {"live", "HOW",
+     "cut: start with allocations of the blocks live at A (keep, the default)\n"
+     "or omit these blocks and every call on them (drop)",
+     "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
+    {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
+     "What is read", 0, TRACE | REPLAY, FLAG(is_partial)},
+    {"digest", NULL, "info: print the digest of the events",
+     "What is read", 0, TRACE, FLAG(wants_digest)},
+    {"follow", NULL, "also record child processes, one trace each: app.PID.abt",
+     "What is recorded", 0, RECORD, FLAG(is_following)},
+    {"wait", NULL,
+     "like --follow, and wait for processes that outlive the command, such as\n"
+     "daemons; SIGINT or SIGTERM ends the wait, not the processes",
+     "What is recorded", 0, RECORD, FLAG(is_waiting)},
+    {"max-events", "N",
+     "stop recording after this many events of all threads (up to 1024 more\n"
+     "per thread may be recorded); the command continues",
+     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX)},
+    {"duration", "TIME",
+     "stop recording after this time and write the traces; the command\n"
+     "continues, and record waits for its end",
+     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)",
+     "Output", 'o', RECORD, TEXT(output)},
+    {"output", "FILE", "cut, recover: trace to write; recover: or a folder for it",
+     "Output", 'o', TRACE, TEXT(output)},
+    {"no-convert", NULL,
+     "keep the raw recording (the spool) in the new folder given by -o\n"
+     "(default: COMMAND.spool); allocbench trace recover converts it later",
+     "Output", 0, RECORD, FLAG(is_unconverted)},
+    {"results", "DIR",
+     "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, RUN | REPLAY, TEXT(results)},
+    {"no-store", NULL, "do not store the result; --json, --csv and the like still write",
+     "Output", 0, RUN | REPLAY, FLAG(is_store_off)},
+#define AB_SINK(id, name, arg, help, write) \
+    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
+#define AB_SINK_OF_HISTOGRAMS AB_SINK
+#include "report/sinks/sinks.def"
+#undef AB_SINK
+#undef AB_SINK_OF_HISTOGRAMS
+    {"json", "FILE", "write the result as JSON; - is standard output",
+     "Output", 0, TRACE | LIST | VERIFY, TEXT(json)},
+    {"csv", "FILE", "write the result as CSV; - is standard output",
+     "Output", 0, TRACE, TEXT(csv)},
+    {"live-csv", "FILE", "export: write live memory over time as CSV",
+     "Output", 0, TRACE, TEXT(live_csv)},
+    {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)",
+     "Output", 0, RUN | REPLAY | REPORT | VERIFY, WORD(color, whens)},
+    {"ascii", NULL, "print ASCII characters only",
+     "Output", 0, RUN | REPLAY | REPORT | TRACE | VERIFY, FLAG(is_ascii)},
+    {"quiet", NULL, "print only errors and failures; files are still written",
+     "Output", 'q', RUN | REPLAY | VERIFY, FLAG(is_quiet)},
+    {"quiet", NULL, "print only errors",
+     "Output", 'q', RECORD, FLAG(is_quiet)},
+    {"quiet", NULL, "no progress and no summary on standard error",
+     "Output", 'q', TRACE, FLAG(is_quiet)},
+    {"verbose", NULL, "also print latency by size and over time, and the slowest ops",
+     "Output", 'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", NULL, "print details of each",
+     "Output", 'v', LIST, FLAG(is_verbose)},
+    {"verbose", NULL, "describe each check",
+     "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"help", NULL, "print this help",
+     "Output", 'h', ~0u, FLAG(wants_help)},
+};
+
+const struct ab_option_info *ab_options_info(size_t i)
+{
+    return i < AB_ARRAY_LEN(table) ? &table[i] : NULL;
+}
+
+const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+        if (ab_options_has(&table[i], command) && strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+bool ab_options_has(const struct ab_option_info *info, enum ab_command_id command)
+{
+    return (info->commands >> command & 1) != 0;
+}
