@@ -18,7 +18,7 @@ THREADS, SLOTS, BYTES_MAX = 1 << 20, (1 << 28) - 1, (1 << 63) - 1
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3, 4, 5, 6, 8
 SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
-INHERITED = 0x80000001  # kind of block
+INHERITED = 0x80000001  # kind of chunk
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -157,7 +157,7 @@ class Trace:
     def __init__(self, data):
         self.data, self.at, self.is_partial = data, 0, False
         self.totals = dict.fromkeys(NAMES, 0)
-        self.n_events = self.n_blocks = self.n_optional = self.next_number = 0
+        self.n_events = self.n_chunks = self.n_optional = self.next_number = 0
         self.live, self.live_bytes, self.ended, self.inherited = {}, 0, set(), 0
         self.sha, self.stream = hashlib.sha256(), Stream()
 
@@ -183,14 +183,14 @@ class Trace:
         if 0 in self.program:
             self.refuse("a NUL in the name")
 
-    def read_block(self):
-        """One block; None at the end mark, False when the file is cut."""
+    def read_chunk(self):
+        """One chunk; None at the end mark, False when the file is cut."""
         head = self.data[self.at:self.at + 40]
         if len(head) < 40:
             return False
         magic, kind, sequence, n, n_raw, n_stored, first, checksum = struct.unpack("<4sIIIIIQQ", head)
-        if magic != b"ABLK" or not (kind in (1, 2) or kind >> 31) or sequence != self.n_blocks:
-            self.refuse("no block, or not the next")
+        if magic != b"ABLK" or not (kind in (1, 2) or kind >> 31) or sequence != self.n_chunks:
+            self.refuse("no chunk, or not the next")
         if first != self.n_events or (not 1 <= n <= BLOCK_EVENTS if kind == 1 else n != 0):
             self.refuse("events of the block")
         if n_raw > RAW_MAX or n_stored > STORED_MAX or (kind == 2 and not n_raw == n_stored == 120):
@@ -207,7 +207,7 @@ class Trace:
                 self.refuse("inherited blocks")
             self.inherited = struct.unpack("<Q", stored)[0]
         self.n_optional += kind >> 31 and kind != INHERITED
-        self.n_blocks += 1
+        self.n_chunks += 1
         self.at += 40 + n_stored
         if kind != 2:
             return True
@@ -314,7 +314,7 @@ class Trace:
         more = True
         while more:
             try:
-                more = self.read_block()
+                more = self.read_chunk()
             except Refused as why:
                 if str(why).startswith("byte "):
                     raise

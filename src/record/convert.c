@@ -63,7 +63,7 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_family *family, 
 static bool wants_thread(const struct ab_spool_entry *image)
 {
     cpu_set_t set;
-    return image->n_events > AB_TRACE_BLOCK_EVENTS_MAX &&
+    return image->n_events > AB_TRACE_CHUNK_EVENTS_MAX &&
            sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 

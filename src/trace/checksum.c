@@ -6,11 +6,11 @@
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack; only functions of the library's ABI */
 #include <xxhash.h>
 
-uint64_t ab_trace_block_checksum(const uint8_t *head, const uint8_t *stored, size_t n)
+uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n)
 {
     XXH64_state_t state;
     XXH64_reset(&state, 0);
-    XXH64_update(&state, head, AB_TRACE_BLOCK_CHECKED);
+    XXH64_update(&state, head, AB_TRACE_CHUNK_CHECKED);
     XXH64_update(&state, stored, n);
     return XXH64_digest(&state);
 }

@@ -2,7 +2,7 @@
 #include "trace/digest.h"
 
 #include "base/bytes.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk_kinds.h"
 
 #include <string.h>
 

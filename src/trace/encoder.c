@@ -2,7 +2,7 @@
 #include "trace/encoder.h"
 
 #include "trace/format.h"
-#include "trace/compress.h"
+#include "trace/chunk/compress.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,12 +11,12 @@
 enum state { IDLE, ASKED, LEAVING };
 
 struct ab_encoder {
-    struct ab_block_codec codec;
+    struct ab_chunk_codec codec;
     struct ab_packer *packer;
-    struct ab_block_batch batches[2]; /* one is filled while the other one is encoded */
+    struct ab_chunk_batch batches[2]; /* one is filled while the other one is encoded */
     unsigned filling;
     uint8_t *raw, *stored;
-    struct ab_stored_block block; /* what was encoded last */
+    struct ab_stored_chunk chunk; /* what was encoded last */
     enum ab_status status;
     struct ab_err err;
     bool has_thread;
@@ -26,14 +26,14 @@ struct ab_encoder {
     enum state state;
 };
 
-static enum ab_status encode(struct ab_encoder *e, const struct ab_block_batch *batch)
+static enum ab_status encode(struct ab_encoder *e, const struct ab_chunk_batch *batch)
 {
-    size_t ends[AB_BLOCK_COLUMNS], n_stored = 0;
-    if (!ab_block_encode(&e->codec, batch->events, batch->times, batch->n, e->raw, ends))
+    size_t ends[AB_CHUNK_COLUMNS], n_stored = 0;
+    if (!ab_chunk_encode(&e->codec, batch->events, batch->times, batch->n, e->raw, ends))
         return ab_fail(&e->err, AB_SYSTEM, "out of memory for the threads");
-    enum ab_status status = ab_packer_take(e->packer, e->raw, ends, AB_BLOCK_COLUMNS, e->stored,
+    enum ab_status status = ab_packer_take(e->packer, e->raw, ends, AB_CHUNK_COLUMNS, e->stored,
                                            &n_stored, &e->err);
-    e->block = (struct ab_stored_block){e->stored, n_stored, ends[AB_BLOCK_COLUMNS - 1],
+    e->chunk = (struct ab_stored_chunk){e->stored, n_stored, ends[AB_CHUNK_COLUMNS - 1],
                                         batch->n};
     return status;
 }
@@ -92,14 +92,14 @@ static void end_thread(struct ab_encoder *e)
 
 /* ---- all ---- */
 
-static bool make_batch(struct ab_block_batch *batch, size_t n, bool has_time)
+static bool make_batch(struct ab_chunk_batch *batch, size_t n, bool has_time)
 {
     batch->events = malloc(n * sizeof batch->events[0]);
     batch->times = has_time ? malloc(n * sizeof batch->times[0]) : NULL;
     return batch->events != NULL && (batch->times != NULL || !has_time);
 }
 
-struct ab_encoder *ab_encoder_new(size_t block_events, bool has_time, bool has_thread)
+struct ab_encoder *ab_encoder_new(size_t chunk_events, bool has_time, bool has_thread)
 {
     struct ab_encoder *e = calloc(1, sizeof *e);
     if (e == NULL)
@@ -109,9 +109,9 @@ struct ab_encoder *ab_encoder_new(size_t block_events, bool has_time, bool has_t
     e->stored = malloc(AB_TRACE_STORED_MAX);
     e->packer = ab_packer_new();
     if (e->raw == NULL || e->stored == NULL || e->packer == NULL ||
-        !ab_block_codec_fit(&e->codec, block_events) ||
-        !make_batch(&e->batches[0], block_events, has_time) ||
-        (has_thread && !make_batch(&e->batches[1], block_events, has_time))) {
+        !ab_chunk_codec_fit(&e->codec, chunk_events) ||
+        !make_batch(&e->batches[0], chunk_events, has_time) ||
+        (has_thread && !make_batch(&e->batches[1], chunk_events, has_time))) {
         ab_encoder_free(e);
         return NULL;
     }
@@ -125,7 +125,7 @@ void ab_encoder_free(struct ab_encoder *e)
     if (e == NULL)
         return;
     end_thread(e);
-    ab_block_codec_fini(&e->codec);
+    ab_chunk_codec_fini(&e->codec);
     ab_packer_free(e->packer);
     for (unsigned i = 0; i < 2; i++) {
         free(e->batches[i].events);
@@ -136,7 +136,7 @@ void ab_encoder_free(struct ab_encoder *e)
     free(e);
 }
 
-struct ab_block_batch *ab_encoder_batch(struct ab_encoder *e)
+struct ab_chunk_batch *ab_encoder_batch(struct ab_encoder *e)
 {
     return &e->batches[e->filling];
 }
@@ -152,7 +152,7 @@ void ab_encoder_begin(struct ab_encoder *e)
     e->batches[e->filling].n = 0;
 }
 
-enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_block *out,
+enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_chunk *out,
                               struct ab_err *err)
 {
     if (e->has_thread)
@@ -160,7 +160,7 @@ enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_block *out,
     enum ab_status status = e->status;
     if (status != AB_OK && err != NULL)
         *err = e->err;
-    *out = e->block;
-    e->block.n_events = 0;
+    *out = e->chunk;
+    e->chunk.n_events = 0;
     return status;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MARK = AB_TRACE_BLOCK_HEADER + AB_TRACE_SUMMARY_BYTES };
+enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
 
 static bool read_last(const char *path, uint8_t mark[MARK])
 {
@@ -25,11 +25,11 @@ static bool read_last(const char *path, uint8_t mark[MARK])
 bool ab_trace_read_end(const char *path, struct ab_trace_info *info)
 {
     uint8_t mark[MARK];
-    const uint8_t *fields = mark + AB_TRACE_BLOCK_HEADER;
-    if (!read_last(path, mark) || ab_get_u32(mark) != AB_TRACE_BLOCK_MAGIC ||
-        ab_get_u32(mark + 4) != AB_TRACE_BLOCK_END ||
-        ab_trace_block_checksum(mark, fields, AB_TRACE_SUMMARY_BYTES) !=
-            ab_get_u64(mark + AB_TRACE_BLOCK_CHECKED))
+    const uint8_t *fields = mark + AB_TRACE_CHUNK_HEADER;
+    if (!read_last(path, mark) || ab_get_u32(mark) != AB_TRACE_CHUNK_MAGIC ||
+        ab_get_u32(mark + 4) != AB_TRACE_CHUNK_END ||
+        ab_trace_chunk_checksum(mark, fields, AB_TRACE_SUMMARY_BYTES) !=
+            ab_get_u64(mark + AB_TRACE_CHUNK_CHECKED))
         return false;
     *info = (struct ab_trace_info){ /* in the order of ab_trace_summary_encode */
         .events = ab_get_u64(fields),

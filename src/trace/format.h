@@ -20,17 +20,17 @@ enum {
     AB_TRACE_HEADER_MAX = AB_TRACE_HEADER_FIXED + AB_TRACE_PROGRAM_MAX + 8,
     AB_TRACE_HAS_TIME = 1, /* flag */
 
-    /* block header: u32 magic, u32 kind, u32 sequence, u32 events, u32 raw bytes, u32 stored bytes,
+    /* chunk header: u32 magic, u32 kind, u32 sequence, u32 events, u32 raw bytes, u32 stored bytes,
      * u64 number of the first event, u64 checksum of the 32 bytes before and of the stored bytes */
-    AB_TRACE_BLOCK_MAGIC = 0x4b4c4241, /* "ABLK" */
-    AB_TRACE_BLOCK_HEADER = 40,
-    AB_TRACE_BLOCK_CHECKED = 32,
-    AB_TRACE_BLOCK_EVENTS = 1,
-    AB_TRACE_BLOCK_END = 2,
-    AB_TRACE_BLOCK_EVENTS_MAX = 65536,
+    AB_TRACE_CHUNK_MAGIC = 0x4b4c4241, /* "ABLK" */
+    AB_TRACE_CHUNK_HEADER = 40,
+    AB_TRACE_CHUNK_CHECKED = 32,
+    AB_TRACE_CHUNK_EVENTS = 1,
+    AB_TRACE_CHUNK_END = 2,
+    AB_TRACE_CHUNK_EVENTS_MAX = 65536,
     /* An event needs 37.5 bytes at most: kind 1/2, size 10, reference 10, alignment 1, run of a
      * thread 3 + 3, time 10; the number of runs 3 more. */
-    AB_TRACE_RAW_MAX = AB_TRACE_BLOCK_EVENTS_MAX * 40,
+    AB_TRACE_RAW_MAX = AB_TRACE_CHUNK_EVENTS_MAX * 40,
     AB_TRACE_STORED_MAX = AB_TRACE_RAW_MAX + 65536,
     AB_TRACE_WINDOW_LOG = 21,
 
@@ -39,8 +39,8 @@ enum {
     AB_TRACE_INHERITED_BYTES = 8,
 };
 
-/* Kinds of blocks with this bit are skipped by readers that do not know them. */
-#define AB_TRACE_BLOCK_OPTIONAL UINT32_C(0x80000000)
-#define AB_TRACE_BLOCK_INHERITED UINT32_C(0x80000001)
+/* Kinds of chunks with this bit are skipped by readers that do not know them. */
+#define AB_TRACE_CHUNK_OPTIONAL UINT32_C(0x80000000)
+#define AB_TRACE_CHUNK_INHERITED UINT32_C(0x80000001)
 
 #endif

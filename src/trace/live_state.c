@@ -66,7 +66,7 @@ EACH_CALL void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_s
     i->live_end_bytes = a->live_bytes;
 }
 
-EACH_CALL const char *check_block(const struct ab_account *a, uint64_t size)
+EACH_CALL const char *check_chunk(const struct ab_account *a, uint64_t size)
 {
     const char *wrong = check_sum(a, 0, size);
     if (wrong != NULL || a->n_live < a->live_blocks_max)
@@ -76,7 +76,7 @@ EACH_CALL const char *check_block(const struct ab_account *a, uint64_t size)
                : "more blocks live at once than allowed";
 }
 
-EACH_CALL uint64_t begin_block(struct ab_account *a, uint64_t size)
+EACH_CALL uint64_t begin_chunk(struct ab_account *a, uint64_t size)
 {
     a->n_live++;
     a->info.total_bytes += size;
@@ -91,14 +91,14 @@ EACH_CALL const char *take_alloc(struct ab_account *a, const struct ab_trace_rec
         return "an allocation that released a block";
     if (r->failed)
         return NULL;
-    const char *wrong = check_block(a, r->size);
+    const char *wrong = check_chunk(a, r->size);
     if (wrong != NULL)
         return wrong;
     uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
                                         : (uint32_t)a->info.slots++;
     if (!ab_live_map_add(&a->live, a->next_number, r->size, slot))
         return ab_no_memory;
-    *number = out->block = begin_block(a, r->size);
+    *number = out->block = begin_chunk(a, r->size);
     out->slot = slot;
     return NULL;
 }
@@ -119,7 +119,7 @@ static const char *resize_block(struct ab_account *a, uint64_t old_size, uint64_
     return NULL;
 }
 
-EACH_CALL const char *end_block(struct ab_account *a, struct ab_live *live, struct ab_event *out)
+EACH_CALL const char *end_chunk(struct ab_account *a, struct ab_live *live, struct ab_event *out)
 {
     uint64_t size = live->size;
     out->slot = live->slot;
@@ -141,11 +141,11 @@ EACH_CALL const char *take_known(struct ab_account *a, const struct ab_trace_rec
     if (r->kind == AB_EVENT_FREE) {
         if (r->failed || r->released)
             return "a free with flags";
-        return end_block(a, live, out);
+        return end_chunk(a, live, out);
     }
     if (r->released)
         return r->failed || r->size != 0 ? "a resize that released its block without size 0"
-                                         : end_block(a, live, out);
+                                         : end_chunk(a, live, out);
     out->slot = live->slot;
     if (r->failed)
         return NULL;
@@ -244,7 +244,7 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *r
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new)
 {
-    return is_new ? check_block(a, new_size) : check_sum(a, old_size, new_size);
+    return is_new ? check_chunk(a, new_size) : check_sum(a, old_size, new_size);
 }
 
 const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,

@@ -9,11 +9,11 @@
 #include "base/bytes.h"
 #include "core/text.h"
 #include "trace/live_state.h"
-#include "trace/chunk.h"
+#include "trace/chunk/chunk.h"
 #include "trace/checksum.h"
 #include "trace/digest.h"
 #include "trace/format.h"
-#include "trace/compress.h"
+#include "trace/chunk/compress.h"
 #include "trace/summary.h"
 
 #include <errno.h>
@@ -31,11 +31,11 @@ struct ab_trace_reader {
     int fd;
     char path[1024]; /* as shown */
     struct ab_trace_options options;
-    uint64_t offset, block_offset;
+    uint64_t offset, chunk_offset;
     uint32_t sequence;
     uint64_t n_events; /* handed out or passed over, ends of threads too */
     struct ab_account account;
-    struct ab_block_codec codec;
+    struct ab_chunk_codec codec;
     struct ab_unpacker *unpacker;
     struct ab_trace_record *records;
     size_t n, at; /* records decoded, handed out */
@@ -64,7 +64,7 @@ static enum ab_status blame(const struct ab_trace_reader *r, const char *what, c
                             struct ab_err *err)
 {
     enum ab_status status = ab_status_of_wrong(wrong);
-    bad(r, r->block_offset, err, "%s%s", what, wrong);
+    bad(r, r->chunk_offset, err, "%s%s", what, wrong);
     if (err != NULL)
         err->status = status;
     return status;
@@ -98,7 +98,7 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
                    "the file ends here without its end mark; %llu events before it are whole",
                    (unsigned long long)info->events);
     info->is_partial = true;
-    info->file_bytes = r->block_offset;
+    info->file_bytes = r->chunk_offset;
     r->is_over = true;
     return AB_OK;
 }
@@ -213,7 +213,7 @@ void ab_trace_close(struct ab_trace_reader *r)
     if (r->fd >= 0)
         close(r->fd);
     ab_account_fini(&r->account);
-    ab_block_codec_fini(&r->codec);
+    ab_chunk_codec_fini(&r->codec);
     ab_unpacker_free(r->unpacker);
     free(r->records);
     free(r->stored);
@@ -221,7 +221,7 @@ void ab_trace_close(struct ab_trace_reader *r)
     free(r);
 }
 
-struct block_head {
+struct chunk_head {
     uint32_t kind, n_events, raw_bytes, stored_bytes;
 };
 
@@ -236,7 +236,7 @@ static void *make_room(void *buffer, size_t *cap, size_t n)
     return buffer;
 }
 
-static enum ab_status fit_block(struct ab_trace_reader *r, const struct block_head *h,
+static enum ab_status fit_chunk(struct ab_trace_reader *r, const struct chunk_head *h,
                                 struct ab_err *err)
 {
     size_t n_records = h->n_events * sizeof r->records[0];
@@ -244,20 +244,20 @@ static enum ab_status fit_block(struct ab_trace_reader *r, const struct block_he
     r->raw = make_room(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
     r->records = make_room(r->records, &r->cap_records, n_records);
     if (r->cap_stored < h->stored_bytes || r->raw == NULL || r->cap_records < n_records ||
-        !ab_block_codec_fit(&r->codec, h->n_events))
+        !ab_chunk_codec_fit(&r->codec, h->n_events))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     return AB_OK;
 }
 
 /* It stands ahead of all events, once. */
-static enum ab_status take_inherited(struct ab_trace_reader *r, const struct block_head *h,
+static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chunk_head *h,
                                      struct ab_err *err)
 {
     if (h->stored_bytes != AB_TRACE_INHERITED_BYTES || h->raw_bytes != h->stored_bytes)
-        return bad(r, r->block_offset, err, "a block of inherited blocks of %u bytes",
+        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks of %u bytes",
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
-        return bad(r, r->block_offset, err, "a block of inherited blocks behind events or twice");
+        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks after events, or twice");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }
@@ -267,7 +267,7 @@ static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab
     uint64_t left = r->account.info.inherited - r->n_events;
     for (size_t i = 0; i < r->n && i < left; i++)
         if (!ab_record_gives_block(&r->records[i]))
-            return bad(r, r->block_offset, err,
+            return bad(r, r->chunk_offset, err,
                        "event %llu: of %llu inherited blocks, but no allocation",
                        (unsigned long long)(r->n_events + i),
                        (unsigned long long)r->account.info.inherited);
@@ -276,46 +276,46 @@ static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab
 
 static bool is_optional(uint32_t kind)
 {
-    return (kind & AB_TRACE_BLOCK_OPTIONAL) != 0;
+    return (kind & AB_TRACE_CHUNK_OPTIONAL) != 0;
 }
 
-static enum ab_status check_lengths(const struct ab_trace_reader *r, const struct block_head *h,
+static enum ab_status check_lengths(const struct ab_trace_reader *r, const struct chunk_head *h,
                                     struct ab_err *err)
 {
-    uint64_t at = r->block_offset;
-    bool is_end = h->kind == AB_TRACE_BLOCK_END;
-    if (h->kind != AB_TRACE_BLOCK_EVENTS ? h->n_events != 0
+    uint64_t at = r->chunk_offset;
+    bool is_end = h->kind == AB_TRACE_CHUNK_END;
+    if (h->kind != AB_TRACE_CHUNK_EVENTS ? h->n_events != 0
                                          : h->n_events == 0 ||
-                                               h->n_events > AB_TRACE_BLOCK_EVENTS_MAX)
-        return bad(r, at + 12, err, h->kind != AB_TRACE_BLOCK_EVENTS
-                                        ? "%u events in a block of another kind"
-                                        : "%u events in a block; 1 to %d are allowed",
-                   h->n_events, AB_TRACE_BLOCK_EVENTS_MAX);
+                                               h->n_events > AB_TRACE_CHUNK_EVENTS_MAX)
+        return bad(r, at + 12, err, h->kind != AB_TRACE_CHUNK_EVENTS
+                                        ? "%u events in a chunk of another kind"
+                                        : "%u events in a chunk; 1 to %d are allowed",
+                   h->n_events, AB_TRACE_CHUNK_EVENTS_MAX);
     if (h->raw_bytes > AB_TRACE_RAW_MAX ||
         (is_end && (h->raw_bytes != AB_TRACE_SUMMARY_BYTES || h->stored_bytes != h->raw_bytes)))
-        return bad(r, at + 16, err, "a block of %u bytes; at most %d are allowed", h->raw_bytes,
+        return bad(r, at + 16, err, "a chunk of %u bytes; at most %d are allowed", h->raw_bytes,
                    is_end ? AB_TRACE_SUMMARY_BYTES : AB_TRACE_RAW_MAX);
     if (h->stored_bytes > AB_TRACE_STORED_MAX)
-        return bad(r, at + 20, err, "a block stored in %u bytes; at most %d are allowed",
+        return bad(r, at + 20, err, "a chunk stored in %u bytes; at most %d are allowed",
                    h->stored_bytes, AB_TRACE_STORED_MAX);
     return AB_OK;
 }
 
 static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t *head,
-                                 struct block_head *out, struct ab_err *err)
+                                 struct chunk_head *out, struct ab_err *err)
 {
-    struct block_head h = {ab_get_u32(head + 4), ab_get_u32(head + 12), ab_get_u32(head + 16),
+    struct chunk_head h = {ab_get_u32(head + 4), ab_get_u32(head + 12), ab_get_u32(head + 16),
                            ab_get_u32(head + 20)};
     uint32_t sequence = ab_get_u32(head + 8);
-    uint64_t first = ab_get_u64(head + 24), at = r->block_offset;
-    if (ab_get_u32(head) != AB_TRACE_BLOCK_MAGIC)
-        return bad(r, at, err, "no block begins here");
-    if (h.kind != AB_TRACE_BLOCK_EVENTS && h.kind != AB_TRACE_BLOCK_END && !is_optional(h.kind))
-        return bad(r, at + 4, err, "a block of unknown kind %u", h.kind);
+    uint64_t first = ab_get_u64(head + 24), at = r->chunk_offset;
+    if (ab_get_u32(head) != AB_TRACE_CHUNK_MAGIC)
+        return bad(r, at, err, "no chunk begins here");
+    if (h.kind != AB_TRACE_CHUNK_EVENTS && h.kind != AB_TRACE_CHUNK_END && !is_optional(h.kind))
+        return bad(r, at + 4, err, "a chunk of unknown kind %u", h.kind);
     if (sequence != r->sequence)
-        return bad(r, at + 8, err, "block %u where block %u belongs", sequence, r->sequence);
+        return bad(r, at + 8, err, "chunk %u where chunk %u belongs", sequence, r->sequence);
     if (first != r->n_events)
-        return bad(r, at + 24, err, "a block that begins with event %llu after %llu events",
+        return bad(r, at + 24, err, "a chunk that begins with event %llu after %llu events",
                    (unsigned long long)first, (unsigned long long)r->n_events);
     enum ab_status status = check_lengths(r, &h, err);
     if (status == AB_OK)
@@ -324,14 +324,14 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
 }
 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
-                              const struct block_head *h)
+                              const struct chunk_head *h)
 {
 #ifdef AB_TRACE_UNCHECKED /* fuzzing: behind the checksums lies the code that must hold */
     (void)r, (void)head, (void)h;
     return true;
 #else
-    return ab_trace_block_checksum(head, r->stored, h->stored_bytes) ==
-           ab_get_u64(head + AB_TRACE_BLOCK_CHECKED);
+    return ab_trace_chunk_checksum(head, r->stored, h->stored_bytes) ==
+           ab_get_u64(head + AB_TRACE_CHUNK_CHECKED);
 #endif
 }
 
@@ -341,7 +341,7 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     size_t got;
     ab_trace_summary_encode(&r->account.info, expected);
     if (memcmp(expected, r->stored, sizeof expected) != 0)
-        return bad(r, r->block_offset, err, "the totals of the end mark are not those of the events");
+        return bad(r, r->chunk_offset, err, "the totals of the end mark are not those of the events");
     uint64_t end = r->offset;
     enum ab_status status = take(r, &more, 1, &got, err);
     if (status != AB_OK)
@@ -353,56 +353,56 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     return AB_OK;
 }
 
-/* Some of the block that was opened. */
+/* Some of the chunk that was opened. */
 static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
 {
     r->at = 0;
-    r->n = ab_block_next(&r->codec);
-    const char *wrong = ab_block_take(&r->codec, r->records);
+    r->n = ab_chunk_next(&r->codec);
+    const char *wrong = ab_chunk_take(&r->codec, r->records);
     if (wrong != NULL)
-        return bad(r, r->block_offset, err, "%s", wrong);
+        return bad(r, r->chunk_offset, err, "%s", wrong);
     return r->n_events < r->account.info.inherited ? check_inherited(r, err) : AB_OK;
 }
 
-static enum ab_status open_events(struct ab_trace_reader *r, const struct block_head *h,
+static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_head *h,
                                   struct ab_err *err)
 {
     const char *wrong = ab_unpacker_take(r->unpacker, r->stored, h->stored_bytes, r->raw,
                                          h->raw_bytes);
     if (wrong != NULL)
-        return blame(r, "a block that cannot be decompressed: ", wrong, err);
+        return blame(r, "a chunk that cannot be decompressed: ", wrong, err);
     r->raw[h->raw_bytes] = 0;
-    wrong = ab_block_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
-    return wrong == NULL ? AB_OK : bad(r, r->block_offset, err, "%s", wrong);
+    wrong = ab_chunk_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
+    return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-static enum ab_status read_block(struct ab_trace_reader *r, struct ab_err *err)
+static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
 {
-    uint8_t head[AB_TRACE_BLOCK_HEADER];
-    struct block_head h = {0};
+    uint8_t head[AB_TRACE_CHUNK_HEADER];
+    struct chunk_head h = {0};
     size_t got;
-    r->block_offset = r->offset;
+    r->chunk_offset = r->offset;
     enum ab_status status = take(r, head, sizeof head, &got, err);
     if (status != AB_OK)
         return status;
     if (got < sizeof head)
         return truncated(r, err);
     if ((status = check_head(r, head, &h, err)) != AB_OK ||
-        (status = fit_block(r, &h, err)) != AB_OK ||
+        (status = fit_chunk(r, &h, err)) != AB_OK ||
         (status = take(r, r->stored, h.stored_bytes, &got, err)) != AB_OK)
         return status;
     if (got < h.stored_bytes)
         return truncated(r, err);
     if (!is_checksum_right(r, head, &h))
-        return bad(r, r->block_offset, err, "block %u does not match its checksum", r->sequence);
+        return bad(r, r->chunk_offset, err, "chunk %u does not match its checksum", r->sequence);
     r->sequence++;
-    if (h.kind == AB_TRACE_BLOCK_INHERITED)
+    if (h.kind == AB_TRACE_CHUNK_INHERITED)
         return take_inherited(r, &h, err);
     if (is_optional(h.kind)) {
-        r->account.info.optional_blocks++;
+        r->account.info.optional_chunks++;
         return AB_OK;
     }
-    return h.kind == AB_TRACE_BLOCK_END ? end_of_trace(r, err) : open_events(r, &h, err);
+    return h.kind == AB_TRACE_CHUNK_END ? end_of_trace(r, err) : open_events(r, &h, err);
 }
 
 /* Until there are records that were not handed out, or none at all. */
@@ -410,7 +410,7 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
 {
     enum ab_status status = AB_OK;
     while (status == AB_OK && r->at == r->n && !r->is_over)
-        status = ab_block_next(&r->codec) > 0 ? decode_more(r, err) : read_block(r, err);
+        status = ab_chunk_next(&r->codec) > 0 ? decode_more(r, err) : read_chunk(r, err);
     return status;
 }
 
@@ -489,7 +489,7 @@ const char *ab_trace_reader_name(const struct ab_trace_reader *r)
 
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r)
 {
-    return r->block_offset;
+    return r->chunk_offset;
 }
 
 void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65])

@@ -48,14 +48,14 @@ struct ab_trace_info {
     bool is_partial;    /* end mark missing: the recorded program was killed, or a cut file */
     bool has_time;
     uint64_t thread_ends, time_us; /* of the last event */
-    uint64_t optional_blocks; /* of kinds that this reader does not know, skipped */
+    uint64_t optional_chunks; /* of kinds that this reader does not know, skipped */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
 };
 
 struct ab_trace_reader;
 
 struct ab_trace_options {
-    bool is_partial;       /* a file that was cut ends with its last whole block, without error;
+    bool is_partial;       /* a file that was cut ends with its last whole chunk, without error;
                               one that is damaged, or cut within its header, is refused still */
     bool has_thread_ends;  /* hand out AB_EVENT_THREAD_END too */
     bool has_digest;       /* keep the digest of the events */
@@ -74,7 +74,7 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err);
 /* The file, as errors show it. */
 const char *ab_trace_reader_name(const struct ab_trace_reader *r);
-/* Where in the file the block begins that the last events came from. */
+/* Where in the file the chunk begins that the last events came from. */
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r);
 /* Valid once ab_trace_next has returned *n = 0; `program` and `has_time` from the start. */
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r);

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "trace/live_state.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk_kinds.h"
 #include "trace/checksum.h"
 #include "trace/encoder.h"
 #include "trace/format.h"
@@ -17,10 +17,10 @@ struct ab_trace_writer {
     FILE *to;
     struct ab_account account;
     struct ab_encoder *encoder;
-    struct ab_block_batch *batch; /* being filled: the encoder's */
-    size_t cap;                   /* events in a block */
+    struct ab_chunk_batch *batch; /* being filled: the encoder's */
+    size_t cap;                   /* events in a chunk */
     uint32_t sequence;
-    uint64_t n_events; /* in blocks that are written */
+    uint64_t n_events; /* in chunks that are written */
     uint64_t file_bytes;
 };
 
@@ -58,9 +58,9 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     if (w == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     w->to = to;
-    w->cap = options->block_events != 0 && options->block_events < AB_TRACE_BLOCK_EVENTS_MAX
-                 ? options->block_events
-                 : AB_TRACE_BLOCK_EVENTS_MAX;
+    w->cap = options->chunk_events != 0 && options->chunk_events < AB_TRACE_CHUNK_EVENTS_MAX
+                 ? options->chunk_events
+                 : AB_TRACE_CHUNK_EVENTS_MAX;
     ab_account_init(&w->account);
     w->account.info.has_time = options->has_time;
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
@@ -82,31 +82,31 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
     return ab_trace_writer_open_with(to, &options, out, err);
 }
 
-static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind,
-                                const struct ab_stored_block *block, struct ab_err *err)
+static enum ab_status put_chunk(struct ab_trace_writer *w, uint32_t kind,
+                                const struct ab_stored_chunk *chunk, struct ab_err *err)
 {
-    uint8_t head[AB_TRACE_BLOCK_HEADER];
-    ab_put_u32(head, AB_TRACE_BLOCK_MAGIC);
+    uint8_t head[AB_TRACE_CHUNK_HEADER];
+    ab_put_u32(head, AB_TRACE_CHUNK_MAGIC);
     ab_put_u32(head + 4, kind);
     ab_put_u32(head + 8, w->sequence++);
-    ab_put_u32(head + 12, (uint32_t)block->n_events);
-    ab_put_u32(head + 16, (uint32_t)block->n_raw);
-    ab_put_u32(head + 20, (uint32_t)block->n_bytes);
+    ab_put_u32(head + 12, (uint32_t)chunk->n_events);
+    ab_put_u32(head + 16, (uint32_t)chunk->n_raw);
+    ab_put_u32(head + 20, (uint32_t)chunk->n_bytes);
     ab_put_u64(head + 24, w->n_events);
-    ab_put_u64(head + AB_TRACE_BLOCK_CHECKED,
-               ab_trace_block_checksum(head, block->bytes, block->n_bytes));
-    w->n_events += block->n_events;
+    ab_put_u64(head + AB_TRACE_CHUNK_CHECKED,
+               ab_trace_chunk_checksum(head, chunk->bytes, chunk->n_bytes));
+    w->n_events += chunk->n_events;
     enum ab_status status = put(w, head, sizeof head, err);
-    return status == AB_OK ? put(w, block->bytes, block->n_bytes, err) : status;
+    return status == AB_OK ? put(w, chunk->bytes, chunk->n_bytes, err) : status;
 }
 
 /* What the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
-    struct ab_stored_block block;
-    enum ab_status status = ab_encoder_end(w->encoder, &block, err);
-    return status == AB_OK && block.n_events > 0
-               ? put_block(w, AB_TRACE_BLOCK_EVENTS, &block, err)
+    struct ab_stored_chunk chunk;
+    enum ab_status status = ab_encoder_end(w->encoder, &chunk, err);
+    return status == AB_OK && chunk.n_events > 0
+               ? put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err)
                : status;
 }
 
@@ -125,8 +125,8 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
     uint8_t bytes[AB_TRACE_INHERITED_BYTES];
     w->account.info.inherited = n;
     ab_put_u64(bytes, n);
-    return put_block(w, AB_TRACE_BLOCK_INHERITED,
-                     &(struct ab_stored_block){bytes, sizeof bytes, sizeof bytes, 0}, err);
+    return put_chunk(w, AB_TRACE_CHUNK_INHERITED,
+                     &(struct ab_stored_chunk){bytes, sizeof bytes, sizeof bytes, 0}, err);
 }
 
 static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
@@ -144,10 +144,10 @@ static inline enum ab_status put_record(struct ab_trace_writer *w,
 {
     if (AB_UNLIKELY(wrong != NULL))
         return refuse(w, wrong, err);
-    struct ab_block_batch *batch = w->batch;
-    struct ab_block_event *event = &batch->events[batch->n];
+    struct ab_chunk_batch *batch = w->batch;
+    struct ab_chunk_event *event = &batch->events[batch->n];
     bool gives_block = ab_record_gives_block(record);
-    *event = ab_block_event_of(record);
+    *event = ab_chunk_event_of(record);
     if (gives_block)
         *number = event->block = new_number;
     if (AB_UNLIKELY(batch->times != NULL))
@@ -172,10 +172,10 @@ enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_t
     return put_record(w, record, wrong, new_number, number, err);
 }
 
-static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_block_event event,
+static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_chunk_event event,
                                        struct ab_err *err)
 {
-    struct ab_block_batch *batch = w->batch;
+    struct ab_chunk_batch *batch = w->batch;
     batch->events[batch->n] = event;
     return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
 }
@@ -185,14 +185,14 @@ enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, u
 {
     ab_account_drop_known(&w->account, old_size);
     ab_account_count(&w->account, AB_EVENT_FREE, thread);
-    struct ab_block_event event = {.block = block, .thread = thread, .code = AB_EVENT_FREE};
+    struct ab_chunk_event event = {.block = block, .thread = thread, .code = AB_EVENT_FREE};
     return put_event(w, event, err);
 }
 
 enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
                                     uint64_t size, uint64_t *number, struct ab_err *err)
 {
-    struct ab_block_event event = {.size = size, .thread = alloc.thread, .code = alloc.kind,
+    struct ab_chunk_event event = {.size = size, .thread = alloc.thread, .code = alloc.kind,
                                    .log2 = alloc.log2};
     const char *wrong = ab_account_give_known(&w->account, size, &event.block);
     if (AB_UNLIKELY(wrong != NULL))
@@ -202,7 +202,7 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
     return put_event(w, event, err);
 }
 
-/* Of the last events there may be two blocks: one that is under way, and one that is not full. */
+/* Of the last events there may be two chunks: one that is under way, and one that is not full. */
 static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
 {
     enum ab_status status = flush_events(w, err);
@@ -213,8 +213,8 @@ static enum ab_status put_end(struct ab_trace_writer *w, struct ab_err *err)
 {
     uint8_t bytes[AB_TRACE_SUMMARY_BYTES];
     ab_trace_summary_encode(&w->account.info, bytes);
-    return put_block(w, AB_TRACE_BLOCK_END,
-                     &(struct ab_stored_block){bytes, sizeof bytes, sizeof bytes, 0}, err);
+    return put_chunk(w, AB_TRACE_CHUNK_END,
+                     &(struct ab_stored_chunk){bytes, sizeof bytes, sizeof bytes, 0}, err);
 }
 
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,

@@ -23,13 +23,13 @@ struct ab_trace_writer_options {
     const char *program;
     bool has_time;         /* records carry time_us */
     bool has_thread;       /* a thread of its own packs them (encoder.h) */
-    uint32_t block_events; /* in a block; 0 = AB_TRACE_BLOCK_EVENTS_MAX */
+    uint32_t chunk_events; /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
 };
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
                                          struct ab_trace_writer **out, struct ab_err *err);
 
 /* Says that the first n events allocate the blocks that the process had from the one that forked
- * it. Before any block of events is full. */
+ * it. Before any chunk of events is full. */
 enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err);
 
 struct ab_trace_record { /* one call, in recorded order */

@@ -89,7 +89,7 @@ static enum ab_status put_kept(struct part *p, const struct kept *kept, size_t n
 {
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < n && status == AB_OK; i++) {
-        const struct ab_trace_block *block = &book->slots[kept[i].slot];
+        const struct ab_live_block *block = &book->slots[kept[i].slot];
         struct ab_trace_record r = {.kind = block->kind, .size = block->size,
                                     .align = block->align};
         status = put(p, &r, block->thread, kept[i].slot, err);

@@ -41,7 +41,7 @@ static char *put_optional(char *p, bool has_value, uint64_t v, unsigned layout)
 }
 
 char *ab_event_text(char *p, unsigned layout, uint64_t number,
-                    const struct ab_event *e, const struct ab_trace_block *block)
+                    const struct ab_event *e, const struct ab_live_block *block)
 {
     char separator = (layout & AB_EVENT_CSV) != 0 ? ',' : ' ';
     p = ab_text_put_u64(p, number);

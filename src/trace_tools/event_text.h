@@ -24,7 +24,7 @@ const char *ab_event_csv_head(unsigned layout);
 /* Writes one line at p, which has room for AB_EVENT_TEXT_MAX bytes; returns the end. `block` is the
  * event's, as ab_trace_book_take gives it. */
 char *ab_event_text(char *p, unsigned layout, uint64_t number,
-                    const struct ab_event *e, const struct ab_trace_block *block);
+                    const struct ab_event *e, const struct ab_live_block *block);
 
 /* v in decimal; returns the end. At most 20 bytes. */
 char *ab_text_put_u64(char *p, uint64_t v);

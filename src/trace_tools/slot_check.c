@@ -18,13 +18,13 @@ static const char *grow(struct ab_trace_book *b, uint32_t slot)
         return "an allocation in a slot beyond the next new one";
     if (slot == b->cap_slots) {
         size_t cap = b->cap_slots == 0 ? 1024 : b->cap_slots * 2;
-        struct ab_trace_block *grown = realloc(b->slots, cap * sizeof grown[0]);
+        struct ab_live_block *grown = realloc(b->slots, cap * sizeof grown[0]);
         if (grown == NULL)
             return ab_no_memory;
         b->slots = grown;
         b->cap_slots = cap;
     }
-    b->slots[b->n_slots++] = (struct ab_trace_block){0};
+    b->slots[b->n_slots++] = (struct ab_live_block){0};
     b->totals.slots = b->n_slots;
     return NULL;
 }
@@ -40,19 +40,19 @@ static void note_live(struct ab_trace_info *t, uint64_t old_size, uint64_t new_s
 }
 
 static const char *take_alloc(struct ab_trace_book *b, const struct ab_event *e,
-                              struct ab_trace_block *was)
+                              struct ab_live_block *was)
 {
     if (e->slot >= b->n_slots) {
         const char *wrong = grow(b, e->slot);
         if (wrong != NULL)
             return wrong;
     }
-    struct ab_trace_block *block = &b->slots[e->slot];
+    struct ab_live_block *block = &b->slots[e->slot];
     if (block->is_live)
         return "an allocation of a block that is live";
     if (e->block != b->next_number)
         return "an allocation whose number is not the next";
-    *block = (struct ab_trace_block){
+    *block = (struct ab_live_block){
         .number = b->next_number++,
         .size = e->size,
         .align = e->align,
@@ -69,13 +69,13 @@ static const char *take_alloc(struct ab_trace_book *b, const struct ab_event *e,
 }
 
 static const char *take_known(struct ab_trace_book *b, const struct ab_event *e,
-                              struct ab_trace_block *was)
+                              struct ab_live_block *was)
 {
     bool is_free = e->kind == AB_EVENT_FREE;
     if (e->slot >= b->n_slots || !b->slots[e->slot].is_live)
         return is_free ? "a free of a block that is not live"
                        : "a resize of a block that is not live";
-    struct ab_trace_block *block = &b->slots[e->slot];
+    struct ab_live_block *block = &b->slots[e->slot];
     if (e->block != block->number)
         return "a block with the number of another";
     *was = *block;
@@ -126,7 +126,7 @@ static const char *check_order(const struct ab_trace_book *b, const struct ab_ev
 }
 
 const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,
-                               struct ab_trace_block *was)
+                               struct ab_live_block *was)
 {
     const char *wrong = e->kind > AB_EVENT_THREAD_END ? "an event of unknown kind"
                                                       : check_order(b, e);

@@ -9,7 +9,7 @@
 
 #include "trace/reader.h"
 
-struct ab_trace_block {
+struct ab_live_block {
     uint64_t number;      /* of its allocation, counted over the file from 0 */
     uint64_t size;        /* of its last successful call */
     uint64_t align;       /* that still holds: 0 once the block was resized */
@@ -20,7 +20,7 @@ struct ab_trace_block {
 };
 
 struct ab_trace_book {
-    struct ab_trace_block *slots;
+    struct ab_live_block *slots;
     size_t n_slots, cap_slots;
     struct ab_trace_info totals; /* what follows from the events */
     uint64_t next_number;
@@ -42,6 +42,6 @@ ab_trace_book_prefetch(const struct ab_trace_book *b, uint32_t slot)
 /* Takes one event. *was is its block as it was before (free, resize) or as it is now (alloc
  * kinds); not live when the call has none. NULL, or what is wrong as the end of a sentence. */
 const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,
-                               struct ab_trace_block *was);
+                               struct ab_live_block *was);
 
 #endif

@@ -42,7 +42,7 @@ static void note_alloc(struct ab_survey *s, struct ab_survey_thread *t, const st
 }
 
 static void note_resize(struct ab_survey *s, struct ab_survey_thread *t, const struct ab_event *e,
-                        const struct ab_trace_block *block)
+                        const struct ab_live_block *block)
 {
     t->resizes++;
     ab_classes_add(&s->resize_sizes, e->size);
@@ -52,7 +52,7 @@ static void note_resize(struct ab_survey *s, struct ab_survey_thread *t, const s
 }
 
 static void note_free(struct ab_survey *s, struct ab_survey_thread *t, const struct ab_event *e,
-                      const struct ab_trace_block *block)
+                      const struct ab_live_block *block)
 {
     bool is_remote = block->thread != e->thread;
     t->frees++;

@@ -15,7 +15,7 @@ struct state {
     uint64_t first; /* calls before the batch */
     bool has_begun;
     struct ab_event events[BATCH];
-    struct ab_trace_block blocks[BATCH];
+    struct ab_live_block blocks[BATCH];
 };
 
 /* Errors of the reader carry file and place; those of the book and of visitors get them here. */

@@ -18,7 +18,7 @@ enum ab_walk_where {
 struct ab_walk_batch {
     enum ab_walk_where where;
     const struct ab_event *events;
-    const struct ab_trace_block *blocks; /* of each event, as ab_trace_book_take gives it */
+    const struct ab_live_block *blocks; /* of each event, as ab_trace_book_take gives it */
     size_t n;
     uint64_t first;                /* number of events[0] in the file: calls before it */
     const struct ab_trace_book *book;  /* behind the last of them */

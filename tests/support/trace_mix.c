@@ -87,7 +87,7 @@ uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_trace_record 
                        size_t *bytes, struct ab_trace_info *info)
 {
     struct ab_trace_writer_options options = {.program = "mix", .has_time = mix->has_time,
-                                              .block_events = mix->block_events};
+                                              .chunk_events = mix->chunk_events};
     struct ab_err err = {.text = ""};
     struct ab_trace_writer *w;
     char *out = NULL;

@@ -24,7 +24,7 @@ struct test_mix {
     uint64_t seed;
     uint32_t n, threads; /* at once; those that end are followed by new ones */
     bool has_time, has_thread_ends;
-    uint32_t block_events; /* 0 = the most */
+    uint32_t chunk_events; /* 0 = the most */
 };
 
 /* n records, malloc'ed; `block` of those that give one is its number. */

@@ -2,13 +2,13 @@
  *
  * Columns: what was encoded is decoded, and nothing else that is only a bit different.
  */
-#include "trace/chunk.h"
+#include "trace/chunk/chunk.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
 #include "trace/live_state.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk_kinds.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -17,37 +17,37 @@
 enum { MOST = 3000 };
 
 static uint8_t raw[AB_TRACE_RAW_MAX + 1];
-static struct ab_trace_record decoded[AB_TRACE_BLOCK_EVENTS_MAX];
+static struct ab_trace_record decoded[AB_TRACE_CHUNK_EVENTS_MAX];
 
-static size_t encode(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n)
+static size_t encode(struct ab_chunk_codec *c, const struct ab_trace_record *r, size_t n)
 {
-    size_t ends[AB_BLOCK_COLUMNS];
-    struct ab_block_event *events = malloc(n * sizeof events[0]);
+    size_t ends[AB_CHUNK_COLUMNS];
+    struct ab_chunk_event *events = malloc(n * sizeof events[0]);
     uint64_t *times = malloc(n * sizeof times[0]);
-    assert_true(events != NULL && times != NULL && ab_block_codec_fit(c, n));
+    assert_true(events != NULL && times != NULL && ab_chunk_codec_fit(c, n));
     for (size_t i = 0; i < n; i++) {
-        events[i] = ab_block_event_of(&r[i]);
+        events[i] = ab_chunk_event_of(&r[i]);
         times[i] = r[i].time_us;
     }
-    assert_true(ab_block_encode(c, events, times, n, raw, ends));
+    assert_true(ab_chunk_encode(c, events, times, n, raw, ends));
     free(events);
     free(times);
-    for (size_t i = 1; i < AB_BLOCK_COLUMNS; i++)
+    for (size_t i = 1; i < AB_CHUNK_COLUMNS; i++)
         assert_true(ends[i] >= ends[i - 1]);
-    return ends[AB_BLOCK_COLUMNS - 1];
+    return ends[AB_CHUNK_COLUMNS - 1];
 }
 
 /* Into memory of exactly that size, so that ASan sees a step too far. */
-static const char *decode(struct ab_block_codec *c, const uint8_t *bytes, size_t n_bytes, size_t n)
+static const char *decode(struct ab_chunk_codec *c, const uint8_t *bytes, size_t n_bytes, size_t n)
 {
     uint8_t *exact = malloc(n_bytes + 1);
     assert_non_null(exact);
     memcpy(exact, bytes, n_bytes);
     exact[n_bytes] = 0xff;
-    assert_true(ab_block_codec_fit(c, n));
-    const char *wrong = ab_block_open(c, exact, n_bytes, n);
-    for (size_t at = 0, more; wrong == NULL && (more = ab_block_next(c)) > 0; at += more)
-        wrong = ab_block_take(c, decoded + at);
+    assert_true(ab_chunk_codec_fit(c, n));
+    const char *wrong = ab_chunk_open(c, exact, n_bytes, n);
+    for (size_t at = 0, more; wrong == NULL && (more = ab_chunk_next(c)) > 0; at += more)
+        wrong = ab_chunk_take(c, decoded + at);
     free(exact);
     return wrong;
 }
@@ -90,7 +90,7 @@ static void blocks_of_all_lengths_come_back(void **state)
             struct test_mix mix = {.seed = threads, .n = MOST, .threads = threads,
                                    .has_time = threads == 5, .has_thread_ends = true};
             struct ab_trace_record *records = test_mix_records(&mix);
-            struct ab_block_codec in = {.has_time = mix.has_time}, out = in;
+            struct ab_chunk_codec in = {.has_time = mix.has_time}, out = in;
             for (uint32_t at = 0; at < MOST; at += length) {
                 uint32_t n = MOST - at < length ? MOST - at : length;
                 size_t bytes = encode(&in, records + at, n);
@@ -100,8 +100,8 @@ static void blocks_of_all_lengths_come_back(void **state)
                 for (uint32_t i = 0; i < n; i++)
                     assert_same(&decoded[i], &records[at + i]);
             }
-            ab_block_codec_fini(&in);
-            ab_block_codec_fini(&out);
+            ab_chunk_codec_fini(&in);
+            ab_chunk_codec_fini(&out);
             free(records);
         }
 }
@@ -109,19 +109,19 @@ static void blocks_of_all_lengths_come_back(void **state)
 static void every_value_takes_at_most_its_room(void **state)
 {
     (void)state;
-    struct ab_trace_record *r = calloc(AB_TRACE_BLOCK_EVENTS_MAX, sizeof r[0]);
-    struct ab_block_codec c = {.has_time = true, .next_number = UINT64_C(1) << 63}, again = c;
-    for (uint32_t i = 0; i < AB_TRACE_BLOCK_EVENTS_MAX; i++)
+    struct ab_trace_record *r = calloc(AB_TRACE_CHUNK_EVENTS_MAX, sizeof r[0]);
+    struct ab_chunk_codec c = {.has_time = true, .next_number = UINT64_C(1) << 63}, again = c;
+    for (uint32_t i = 0; i < AB_TRACE_CHUNK_EVENTS_MAX; i++)
         r[i] = (struct ab_trace_record){
             .kind = AB_EVENT_RESIZE, .size = UINT64_MAX, .block = i % 2 * (UINT64_C(1) << 62),
             .thread = AB_TRACE_THREADS_MAX - 1 - i, .time_us = i == 0 ? 0 : INT64_MAX};
-    size_t bytes = encode(&c, r, AB_TRACE_BLOCK_EVENTS_MAX);
+    size_t bytes = encode(&c, r, AB_TRACE_CHUNK_EVENTS_MAX);
     assert_true(bytes <= AB_TRACE_RAW_MAX);
-    assert_null(decode(&again, raw, bytes, AB_TRACE_BLOCK_EVENTS_MAX));
-    for (uint32_t i = 0; i < AB_TRACE_BLOCK_EVENTS_MAX; i++)
+    assert_null(decode(&again, raw, bytes, AB_TRACE_CHUNK_EVENTS_MAX));
+    for (uint32_t i = 0; i < AB_TRACE_CHUNK_EVENTS_MAX; i++)
         assert_same(&decoded[i], &r[i]);
-    ab_block_codec_fini(&c);
-    ab_block_codec_fini(&again);
+    ab_chunk_codec_fini(&c);
+    ab_chunk_codec_fini(&again);
     free(r);
 }
 
@@ -130,16 +130,16 @@ static void blocks_that_were_cut_or_have_more_are_refused(void **state)
     (void)state;
     struct test_mix mix = {.seed = 4, .n = 301, .threads = 3, .has_time = true};
     struct ab_trace_record *records = test_mix_records(&mix);
-    struct ab_block_codec c = {.has_time = true};
+    struct ab_chunk_codec c = {.has_time = true};
     size_t bytes = encode(&c, records, mix.n);
     for (size_t n = 0; n <= bytes + 1; n++) {
-        struct ab_block_codec fresh = {.has_time = true};
+        struct ab_chunk_codec fresh = {.has_time = true};
         const char *wrong = decode(&fresh, raw, n, mix.n);
         if ((wrong == NULL) != (n == bytes))
             fail_msg("%zu of %zu bytes: %s", n, bytes, wrong == NULL ? "accepted" : wrong);
-        ab_block_codec_fini(&fresh);
+        ab_chunk_codec_fini(&fresh);
     }
-    ab_block_codec_fini(&c);
+    ab_chunk_codec_fini(&c);
     free(records);
 }
 
@@ -149,23 +149,23 @@ static void changed_blocks_do_no_harm(void **state)
     (void)state;
     struct test_mix mix = {.seed = 8, .n = 200, .threads = 4, .has_thread_ends = true};
     struct ab_trace_record *records = test_mix_records(&mix);
-    struct ab_block_codec c = {.next_number = 0};
+    struct ab_chunk_codec c = {.next_number = 0};
     static uint8_t copy[1 << 16];
     struct ab_rng rng;
     size_t bytes = encode(&c, records, mix.n), n_refused = 0;
     ab_rng_init(&rng, 9, 9);
     for (unsigned round = 0; round < 4000; round++) {
-        struct ab_block_codec fresh = {.next_number = round};
+        struct ab_chunk_codec fresh = {.next_number = round};
         memcpy(copy, raw, bytes);
         for (unsigned k = 0; k <= round % 5; k++)
             copy[ab_rng_below(&rng, bytes)] ^= (uint8_t)(1 + ab_rng_below(&rng, 255));
         n_refused += decode(&fresh, copy, bytes, mix.n) != NULL;
         for (uint32_t i = 0; i < mix.n; i++)
             assert_true(decoded[i].thread < AB_TRACE_THREADS_MAX);
-        ab_block_codec_fini(&fresh);
+        ab_chunk_codec_fini(&fresh);
     }
     assert_true(n_refused > 400);
-    ab_block_codec_fini(&c);
+    ab_chunk_codec_fini(&c);
     free(records);
 }
 
@@ -177,13 +177,13 @@ static void every_changed_byte_of_the_columns_does_no_harm(void **state)
     struct test_mix mix = {.seed = 3, .n = 200, .threads = 3, .has_time = true,
                            .has_thread_ends = true};
     struct ab_trace_record *records = test_mix_records(&mix);
-    struct ab_block_codec c = {.has_time = true};
+    struct ab_chunk_codec c = {.has_time = true};
     static uint8_t copy[1 << 16];
     size_t bytes = encode(&c, records, mix.n), n_refused = 0, n_impossible = 0, n_other = 0;
     memcpy(copy, raw, bytes);
     for (size_t i = 0; i < bytes; i++) {
         for (unsigned change = 1; change <= UINT8_MAX; change++) {
-            struct ab_block_codec fresh = {.has_time = true};
+            struct ab_chunk_codec fresh = {.has_time = true};
             copy[i] = raw[i] ^ (uint8_t)change;
             if (decode(&fresh, copy, bytes, mix.n) != NULL)
                 n_refused++;
@@ -191,12 +191,12 @@ static void every_changed_byte_of_the_columns_does_no_harm(void **state)
                 n_other++;
             else
                 n_impossible++;
-            ab_block_codec_fini(&fresh);
+            ab_chunk_codec_fini(&fresh);
         }
         copy[i] = raw[i];
     }
     assert_true(n_refused > 0 && n_impossible > 0 && n_other > 0);
-    ab_block_codec_fini(&c);
+    ab_chunk_codec_fini(&c);
     free(records);
 }
 
@@ -219,12 +219,12 @@ static void a_block_of_one_thread_is_what_the_document_says(void **state)
         1, 3,                /* the resizes: 70 after 71, 69 after 71 */
         6,                   /* 64 */
     };
-    struct ab_block_codec c = {.next_number = 70};
+    struct ab_chunk_codec c = {.next_number = 70};
     size_t bytes = encode(&c, r, 5);
     assert_int_equal(bytes, sizeof expected);
     assert_memory_equal(raw, expected, sizeof expected);
     assert_int_equal(c.next_number, 72);
-    ab_block_codec_fini(&c);
+    ab_chunk_codec_fini(&c);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void the_size_of_blocks_does_not_matter(void **state)
     struct ab_trace_record *records = test_mix_records(&mix);
     char one[65], other[65];
     digest_of(&mix, records, one);
-    mix.block_events = 77;
+    mix.chunk_events = 77;
     digest_of(&mix, records, other);
     assert_string_equal(one, other);
     free(records);

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk_kinds.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static struct file write_file(const struct ab_trace_record *records, bool has_ti
                               bool is_known)
 {
     struct ab_trace_writer_options options = {.program = "mix", .has_time = has_time,
-                                              .has_thread = has_thread, .block_events = BLOCK};
+                                              .has_thread = has_thread, .chunk_events = BLOCK};
     struct ab_trace_writer *w;
     struct ab_err err = {.text = ""};
     struct file file = {0};
@@ -130,7 +130,7 @@ static void a_full_disk_is_told(void **state)
 {
     (void)state;
     for (int has_thread = 0; has_thread < 2; has_thread++) {
-        struct ab_trace_writer_options options = {.program = "x", .block_events = 10,
+        struct ab_trace_writer_options options = {.program = "x", .chunk_events = 10,
                                                   .has_thread = has_thread};
         struct ab_trace_alloc alloc = {.kind = AB_EVENT_ALLOC};
         struct ab_trace_writer *w;
@@ -157,11 +157,11 @@ static void a_full_disk_is_told(void **state)
 static void an_encoder_at_work_can_be_freed(void **state)
 {
     (void)state;
-    struct ab_encoder *e = ab_encoder_new(AB_TRACE_BLOCK_EVENTS_MAX, false, true);
+    struct ab_encoder *e = ab_encoder_new(AB_TRACE_CHUNK_EVENTS_MAX, false, true);
     assert_non_null(e);
-    struct ab_block_batch *batch = ab_encoder_batch(e);
-    for (; batch->n < AB_TRACE_BLOCK_EVENTS_MAX; batch->n++)
-        batch->events[batch->n] = (struct ab_block_event){
+    struct ab_chunk_batch *batch = ab_encoder_batch(e);
+    for (; batch->n < AB_TRACE_CHUNK_EVENTS_MAX; batch->n++)
+        batch->events[batch->n] = (struct ab_chunk_event){
             .size = batch->n * 7919 % 5000, .block = batch->n, .code = AB_EVENT_ALLOC};
     ab_encoder_begin(e);
     assert_ptr_not_equal(ab_encoder_batch(e), batch);

@@ -19,7 +19,7 @@
 enum { EVENTS = 700, IN_BLOCK = 100 };
 
 static const struct test_mix mix = {.seed = 5, .n = EVENTS, .threads = 3, .has_time = true,
-                                    .has_thread_ends = true, .block_events = IN_BLOCK};
+                                    .has_thread_ends = true, .chunk_events = IN_BLOCK};
 static struct ab_trace_record *records;
 static uint8_t *bytes;
 static size_t n_bytes, n_header;
@@ -73,10 +73,10 @@ static uint64_t whole_events(size_t n, size_t *end)
 {
     uint64_t events = 0;
     size_t at = n_header;
-    while (at + AB_TRACE_BLOCK_HEADER <= n &&
-           at + AB_TRACE_BLOCK_HEADER + ab_get_u32(bytes + at + 20) <= n) {
+    while (at + AB_TRACE_CHUNK_HEADER <= n &&
+           at + AB_TRACE_CHUNK_HEADER + ab_get_u32(bytes + at + 20) <= n) {
         events += ab_get_u32(bytes + at + 12);
-        at += AB_TRACE_BLOCK_HEADER + ab_get_u32(bytes + at + 20);
+        at += AB_TRACE_CHUNK_HEADER + ab_get_u32(bytes + at + 20);
     }
     *end = at;
     return events;
@@ -203,9 +203,9 @@ static void every_changed_byte_is_refused(void **state)
     write_bytes(bytes, n_bytes);
     change_each(0, n_header, TEST_SWEEP_STEP);
     for (size_t at = n_header, n; at < n_bytes; at += n) {
-        n = AB_TRACE_BLOCK_HEADER + ab_get_u32(bytes + at + 20);
-        change_each(at, at + AB_TRACE_BLOCK_HEADER, TEST_SWEEP_STEP);
-        change_each(at + AB_TRACE_BLOCK_HEADER, at + n, 0x55);
+        n = AB_TRACE_CHUNK_HEADER + ab_get_u32(bytes + at + 20);
+        change_each(at, at + AB_TRACE_CHUNK_HEADER, TEST_SWEEP_STEP);
+        change_each(at + AB_TRACE_CHUNK_HEADER, at + n, 0x55);
     }
     uint64_t events;
     struct ab_trace_info info;
@@ -219,15 +219,15 @@ static void no_changed_byte_keeps_the_checksum_of_its_block(void **state)
     uint8_t *copy = malloc(n_bytes);
     assert_non_null(copy);
     memcpy(copy, bytes, n_bytes);
-    for (size_t at = n_header, n; at < n_bytes; at += AB_TRACE_BLOCK_HEADER + n) {
-        uint8_t *stored = copy + at + AB_TRACE_BLOCK_HEADER;
+    for (size_t at = n_header, n; at < n_bytes; at += AB_TRACE_CHUNK_HEADER + n) {
+        uint8_t *stored = copy + at + AB_TRACE_CHUNK_HEADER;
         n = ab_get_u32(bytes + at + 20);
-        uint64_t right = ab_get_u64(bytes + at + AB_TRACE_BLOCK_CHECKED);
-        assert_int_equal(ab_trace_block_checksum(copy + at, stored, n), right);
+        uint64_t right = ab_get_u64(bytes + at + AB_TRACE_CHUNK_CHECKED);
+        assert_int_equal(ab_trace_chunk_checksum(copy + at, stored, n), right);
         for (size_t i = 0; i < n; i++)
             for (unsigned change = 1; change <= UINT8_MAX; change++) {
                 stored[i] ^= (uint8_t)change;
-                assert_int_not_equal(ab_trace_block_checksum(copy + at, stored, n), right);
+                assert_int_not_equal(ab_trace_chunk_checksum(copy + at, stored, n), right);
                 stored[i] ^= (uint8_t)change;
             }
     }

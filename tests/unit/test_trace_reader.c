@@ -113,8 +113,8 @@ static void blocks_out_of_place_are_refused(void **state)
     struct ab_trace_info info;
     uint8_t *big = test_trace_mixed(140000, &n, &info), *copy = malloc(2 * n);
     size_t head = ab_get_u32(big + 12);
-    size_t first = AB_TRACE_BLOCK_HEADER + ab_get_u32(big + head + 20);
-    size_t second = AB_TRACE_BLOCK_HEADER + ab_get_u32(big + head + first + 20);
+    size_t first = AB_TRACE_CHUNK_HEADER + ab_get_u32(big + head + 20);
+    size_t second = AB_TRACE_CHUNK_HEADER + ab_get_u32(big + head + first + 20);
     assert_int_equal(read_bytes(big, n, &err), AB_OK);
     memcpy(copy, big, n); /* swapped */
     memcpy(copy + head, big + head + first, second);
@@ -248,8 +248,8 @@ static void optional_blocks_are_skipped_and_counted(void **state)
                                      &err), AB_OK);
     assert_int_equal(ab_trace_digest("tests/golden/traces/good/optional.abt", false, with_hex,
                                      &with, &err), AB_OK);
-    assert_int_equal(plain.optional_blocks, 0);
-    assert_int_equal(with.optional_blocks, 2);
+    assert_int_equal(plain.optional_chunks, 0);
+    assert_int_equal(with.optional_chunks, 2);
     assert_int_equal(with.events, plain.events);
     assert_string_equal(with_hex, plain_hex);
 }
@@ -263,7 +263,7 @@ static void inherited_blocks_are_counted(void **state)
     assert_int_equal(ab_trace_digest("tests/golden/traces/good/inherited.abt", false, hex, &info,
                                      &err), AB_OK);
     assert_int_equal(info.inherited, 6);
-    assert_int_equal(info.optional_blocks, 0);
+    assert_int_equal(info.optional_chunks, 0);
     assert_int_equal(info.live_peak_blocks, 6);
 }
 

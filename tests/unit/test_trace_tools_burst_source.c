@@ -215,7 +215,7 @@ static void bursts_that_the_calls_fill_exactly_leave_none_over(void **state)
 static void an_end_mark_that_belongs_to_another_trace_is_found_out(void **state)
 {
     (void)state;
-    enum { MARK = AB_TRACE_BLOCK_HEADER + AB_TRACE_SUMMARY_BYTES };
+    enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
     struct test_mix many = {.seed = 5, .n = 70000, .threads = 4}, one = {.seed = 6, .n = 100,
                                                                          .threads = 1};
     struct ab_trace_record *records = test_mix_records(&many), *few = test_mix_records(&one);

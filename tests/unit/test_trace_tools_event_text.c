@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static void expect(const char *line, const char *csv, uint64_t number, struct ab_event e,
-                   struct ab_trace_block block)
+                   struct ab_live_block block)
 {
     char text[AB_EVENT_TEXT_MAX + 1];
     *ab_event_text(text, AB_EVENT_LINE, number, &e, &block) = 0;
@@ -22,7 +22,7 @@ static void expect(const char *line, const char *csv, uint64_t number, struct ab
 static void each_kind_has_its_line(void **state)
 {
     (void)state;
-    struct ab_trace_block block = {.number = 3, .is_live = true}, none = {0};
+    struct ab_live_block block = {.number = 3, .is_live = true}, none = {0};
     expect("0 0 alloc 64 - 3 ok\n", "0,0,alloc,64,,3,ok\r\n", 0,
            (struct ab_event){.kind = AB_EVENT_ALLOC, .size = 64}, block);
     expect("1 2 alloc_zeroed 0 - 3 ok\n", "1,2,alloc_zeroed,0,,3,ok\r\n", 1,
@@ -44,7 +44,7 @@ static void a_trace_with_times_has_one_more_field(void **state)
     (void)state;
     char text[AB_EVENT_TEXT_MAX + 1];
     struct ab_event e = {.kind = AB_EVENT_ALLOC, .size = 64, .time_us = 1234};
-    struct ab_trace_block block = {.number = 3, .is_live = true};
+    struct ab_live_block block = {.number = 3, .is_live = true};
     *ab_event_text(text, AB_EVENT_LINE | AB_EVENT_TIMED, 0, &e, &block) = 0;
     assert_string_equal(text, "0 0 alloc 64 - 3 ok 1234\n");
     *ab_event_text(text, AB_EVENT_CSV | AB_EVENT_TIMED, 0, &e, &block) = 0;
@@ -61,7 +61,7 @@ static void the_longest_line_fits(void **state)
     char text[AB_EVENT_TEXT_MAX];
     struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED, .size = UINT64_MAX, .align = UINT64_MAX,
                          .thread = UINT32_MAX, .released = true, .time_us = UINT64_MAX};
-    struct ab_trace_block block = {.number = UINT64_MAX, .is_live = true};
+    struct ab_live_block block = {.number = UINT64_MAX, .is_live = true};
     char *end = ab_event_text(text, AB_EVENT_CSV | AB_EVENT_TIMED, UINT64_MAX, &e, &block);
     assert_true(end - text <= AB_EVENT_TEXT_MAX);
 }

@@ -19,7 +19,7 @@ static int fini(void **state)
 
 static const char *take(struct ab_event e)
 {
-    struct ab_trace_block was;
+    struct ab_live_block was;
     return ab_trace_book_take(&book, &e, &was);
 }
 
@@ -80,7 +80,7 @@ static void threads_end_once_and_time_goes_on(void **state)
 static void blocks_know_their_past(void **state)
 {
     (void)state;
-    struct ab_trace_block was;
+    struct ab_live_block was;
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 100});
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC_ALIGNED, .slot = 1, .size = 10,
                                    .align = 64, .thread = 1, .block = 1});
@@ -110,7 +110,7 @@ static void blocks_know_their_past(void **state)
 static void a_failed_allocation_has_no_block(void **state)
 {
     (void)state;
-    struct ab_trace_block was = {.is_live = true};
+    struct ab_live_block was = {.is_live = true};
     struct ab_event e = {.kind = AB_EVENT_ALLOC, .failed = true, .size = UINT64_MAX, .slot = 99};
     assert_null(ab_trace_book_take(&book, &e, &was));
     assert_false(was.is_live);

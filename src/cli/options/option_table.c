@@ -159,7 +159,7 @@ static const struct ab_option_info table[] = {
      "cut: blocks live at A come first, as allocations (keep, the default),\n"
      "or are left out with every call on them (drop)",
      "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
-    {"partial", NULL, "accept a trace without its end, as far as its blocks are whole",
+    {"partial", NULL, "accept a trace without its end, as far as its chunks are whole",
      "What is read", 0, TRACE | REPLAY, FLAG(is_partial)},
     {"digest", NULL, "info: tell the digest of the events",
      "What is read", 0, TRACE, FLAG(wants_digest)},

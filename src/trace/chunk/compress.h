@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stored bytes of blocks of events: one zstd stream over the whole file, of which each block
- * holds a piece that ends with a flush. A block repeats what the blocks before it did more often
+ * The stored bytes of chunks of events: one zstd stream over the whole file, of which each chunk
+ * holds a piece that ends with a flush. A chunk repeats what the chunks before it did more often
  * than what it did itself: with a stream of its own each python trace is three times as large.
  */
-#ifndef AB_TRACE_COMPRESS_H
-#define AB_TRACE_COMPRESS_H
+#ifndef AB_TRACE_CHUNK_COMPRESS_H
+#define AB_TRACE_CHUNK_COMPRESS_H
 
 #include "core/status.h"
 
@@ -26,7 +26,7 @@ struct ab_unpacker;
 
 struct ab_unpacker *ab_unpacker_new(void);
 void ab_unpacker_free(struct ab_unpacker *u);
-/* Unpacks one block to exactly n_raw bytes; `raw` has room for one more. NULL, or what is wrong as
+/* Unpacks one chunk to exactly n_raw bytes; `raw` has room for one more. NULL, or what is wrong as
  * the end of a sentence. */
 const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_t n_stored,
                              uint8_t *raw, size_t n_raw);

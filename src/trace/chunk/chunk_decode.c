@@ -6,8 +6,8 @@
  */
 #include "base/bits.h"
 #include "base/bytes.h"
-#include "trace/chunk.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk.h"
+#include "trace/chunk/chunk_kinds.h"
 #include "trace/format.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
 }
 
 /* The runs of threads; *p is then behind them. False when they are not what n events need. */
-static bool decode_runs(struct ab_block_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
+static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {
     struct ab_cursor lengths = {*p, end, false};
     uint64_t n_runs = ab_read_varint(&lengths);
@@ -69,10 +69,10 @@ static bool decode_runs(struct ab_block_codec *c, const uint8_t **p, const uint8
     for (uint64_t k = 0; k < n_runs; k++) {
         uint64_t length = ab_read_varint(&lengths), thread = ab_read_varint(&threads);
         if (lengths.has_failed || threads.has_failed || length == 0 || length > left ||
-            thread >= AB_TRACE_THREADS_MAX || !ab_block_codec_know(c, (uint32_t)thread) ||
+            thread >= AB_TRACE_THREADS_MAX || !ab_chunk_codec_know(c, (uint32_t)thread) ||
             (k > 0 && c->runs[k - 1].thread == thread))
             return false;
-        c->runs[k] = (struct ab_block_run){(uint32_t)thread, (uint32_t)length};
+        c->runs[k] = (struct ab_chunk_run){(uint32_t)thread, (uint32_t)length};
         left -= length;
     }
     *p = threads.at;
@@ -102,11 +102,11 @@ static bool count_codes(const uint8_t *kinds, size_t n, uint32_t counts[16])
     return true;
 }
 
-static const char *find_columns(const struct ab_block_codec *c, const uint8_t *p,
-                                const uint8_t *end, size_t n, struct ab_block_columns *out)
+static const char *find_columns(const struct ab_chunk_codec *c, const uint8_t *p,
+                                const uint8_t *end, size_t n, struct ab_chunk_columns *out)
 {
     uint32_t codes[16];
-    *out = (struct ab_block_columns){.kinds = p};
+    *out = (struct ab_chunk_columns){.kinds = p};
     if ((size_t)(end - p) < (n + 1) / 2)
         return "a column of kinds that does not match its events";
     if (!count_codes(p, n, codes))
@@ -130,7 +130,7 @@ static const char *find_columns(const struct ab_block_codec *c, const uint8_t *p
     const uint8_t *last = c->has_time ? skip_varints(out->times, end, n) : out->times;
     if (last == NULL)
         return "a column of times that does not match its events";
-    return last == end ? NULL : "a block longer than its columns";
+    return last == end ? NULL : "a chunk longer than its columns";
 }
 
 static inline unsigned code_at(const uint8_t *kinds, size_t place)
@@ -139,7 +139,7 @@ static inline unsigned code_at(const uint8_t *kinds, size_t place)
 }
 
 /* One event; *base is the block of its thread's call before, then of this one. */
-static inline struct ab_trace_record decode_event(struct ab_block_columns *c, unsigned code,
+static inline struct ab_trace_record decode_event(struct ab_chunk_columns *c, unsigned code,
                                                   uint32_t thread, uint64_t number,
                                                   uint64_t *base)
 {
@@ -166,10 +166,10 @@ static inline struct ab_trace_record decode_event(struct ab_block_columns *c, un
 }
 
 /* `place`: of the first of them in the column of kinds. */
-static void decode_one_thread(struct ab_block_codec *codec, struct ab_trace_record *r, size_t n,
+static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_trace_record *r, size_t n,
                               size_t place)
 {
-    struct ab_block_columns c = codec->columns;
+    struct ab_chunk_columns c = codec->columns;
     uint32_t thread = codec->runs[0].thread;
     uint64_t number = codec->next_number, base = codec->base;
     for (size_t i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static void decode_one_thread(struct ab_block_codec *codec, struct ab_trace_reco
 
 /* Numbers of new blocks follow the order of the events, not that of the columns. Returns how many
  * there are. */
-static uint32_t number_blocks(struct ab_block_codec *c, const uint8_t *kinds, size_t n)
+static uint32_t number_blocks(struct ab_chunk_codec *c, const uint8_t *kinds, size_t n)
 {
     uint32_t number = 0;
     for (size_t place = 0; place < n; place++)
@@ -196,14 +196,14 @@ static uint32_t number_blocks(struct ab_block_codec *c, const uint8_t *kinds, si
     return number;
 }
 
-static void decode_threads_apart(struct ab_block_codec *codec, struct ab_trace_record *r, size_t n)
+static void decode_threads_apart(struct ab_chunk_codec *codec, struct ab_trace_record *r, size_t n)
 {
-    struct ab_block_columns c = codec->columns;
-    ab_block_order(codec);
+    struct ab_chunk_columns c = codec->columns;
+    ab_chunk_order(codec);
     uint32_t n_new = number_blocks(codec, c.kinds, n);
     size_t place = 0;
     for (size_t g = 0; g < codec->n_groups; g++) {
-        struct ab_block_group group = codec->groups[g];
+        struct ab_chunk_group group = codec->groups[g];
         uint64_t base = codec->next_number;
         for (; place < group.end; place++) {
             uint32_t i = codec->order[place];
@@ -215,7 +215,7 @@ static void decode_threads_apart(struct ab_block_codec *codec, struct ab_trace_r
     codec->columns = c;
 }
 
-static const char *decode_times(struct ab_block_codec *c, struct ab_trace_record *r, size_t n)
+static const char *decode_times(struct ab_chunk_codec *c, struct ab_trace_record *r, size_t n)
 {
     bool has_failed = false;
     for (size_t i = 0; i < n; i++) {
@@ -229,7 +229,7 @@ static const char *decode_times(struct ab_block_codec *c, struct ab_trace_record
     return NULL;
 }
 
-const char *ab_block_open(struct ab_block_codec *codec, const uint8_t *raw, size_t bytes, size_t n)
+const char *ab_chunk_open(struct ab_chunk_codec *codec, const uint8_t *raw, size_t bytes, size_t n)
 {
     const uint8_t *p = raw, *end = raw + bytes;
     codec->n_left = 0;
@@ -243,14 +243,14 @@ const char *ab_block_open(struct ab_block_codec *codec, const uint8_t *raw, size
     return NULL;
 }
 
-size_t ab_block_next(const struct ab_block_codec *codec)
+size_t ab_chunk_next(const struct ab_chunk_codec *codec)
 {
     return codec->n_runs > 1 || codec->n_left < AT_ONCE ? codec->n_left : AT_ONCE;
 }
 
-const char *ab_block_take(struct ab_block_codec *codec, struct ab_trace_record *records)
+const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_trace_record *records)
 {
-    size_t n = ab_block_next(codec);
+    size_t n = ab_chunk_next(codec);
     if (codec->n_runs == 1)
         decode_one_thread(codec, records, n, codec->n_events - codec->n_left);
     else

@@ -3,11 +3,11 @@
  * The four bits of an event's kind: enum ab_event_kind, bit 3 for a call that failed; 6 is a resize
  * to size 0 that released its block.
  */
-#ifndef AB_TRACE_CHUNK_KINDS_H
-#define AB_TRACE_CHUNK_KINDS_H
+#ifndef AB_TRACE_CHUNK_CHUNK_KINDS_H
+#define AB_TRACE_CHUNK_CHUNK_KINDS_H
 
 #include "base/bits.h"
-#include "trace/chunk.h"
+#include "trace/chunk/chunk.h"
 
 enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
 
@@ -20,10 +20,10 @@ static inline unsigned ab_kind_code(const struct ab_trace_record *r)
                        : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
 }
 
-static inline struct ab_block_event ab_block_event_of(const struct ab_trace_record *r)
+static inline struct ab_chunk_event ab_chunk_event_of(const struct ab_trace_record *r)
 {
     bool is_aligned = r->kind == AB_EVENT_ALLOC_ALIGNED;
-    return (struct ab_block_event){
+    return (struct ab_chunk_event){
         .size = r->size,
         .block = r->block,
         .thread = r->thread,

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/chunk.h"
+#include "trace/chunk/chunk.h"
 
 #include "base/bits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void ab_block_codec_fini(struct ab_block_codec *c)
+void ab_chunk_codec_fini(struct ab_chunk_codec *c)
 {
     free(c->runs);
     free(c->numbers);
     free(c->order);
     free(c->groups);
     free(c->group_of);
-    *c = (struct ab_block_codec){0};
+    *c = (struct ab_chunk_codec){0};
 }
 
-bool ab_block_codec_fit(struct ab_block_codec *c, size_t n)
+bool ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
 {
     if (n <= c->cap)
         return true;
-    c->cap = 0; /* what they hold is of one block only */
+    c->cap = 0; /* what they hold is of one chunk only */
     free(c->runs);
     free(c->numbers);
     free(c->order);
@@ -35,7 +35,7 @@ bool ab_block_codec_fit(struct ab_block_codec *c, size_t n)
     return true;
 }
 
-bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread)
+bool ab_chunk_codec_know(struct ab_chunk_codec *c, uint32_t thread)
 {
     if (AB_LIKELY(thread < c->cap_group_of))
         return true;
@@ -50,20 +50,20 @@ bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread)
 }
 
 /* Counts the events of each thread in `end`. */
-static void count_groups(struct ab_block_codec *c)
+static void count_groups(struct ab_chunk_codec *c)
 {
     c->n_groups = 0;
     for (size_t k = 0; k < c->n_runs; k++) {
         uint32_t *group = &c->group_of[c->runs[k].thread];
         if (*group == 0) {
-            c->groups[c->n_groups++] = (struct ab_block_group){.thread = c->runs[k].thread};
+            c->groups[c->n_groups++] = (struct ab_chunk_group){.thread = c->runs[k].thread};
             *group = (uint32_t)c->n_groups;
         }
         c->groups[*group - 1].end += c->runs[k].n;
     }
 }
 
-void ab_block_order(struct ab_block_codec *c)
+void ab_chunk_order(struct ab_chunk_codec *c)
 {
     uint32_t place = 0, event = 0;
     count_groups(c);

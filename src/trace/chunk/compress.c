@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/compress.h"
+#include "trace/chunk/compress.h"
 
 #include "base/bits.h"
 #include "trace/format.h"
@@ -71,7 +71,7 @@ enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const siz
         if (ZSTD_isError(left))
             return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(left));
         if (left != 0)
-            return ab_fail(err, AB_SYSTEM, "cannot compress: a block too large");
+            return ab_fail(err, AB_SYSTEM, "cannot compress: a chunk too large");
         begin = ends[i];
     }
     *n_stored = out.pos;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/bits.h"
 #include "base/bytes.h"
-#include "trace/chunk.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk/chunk.h"
+#include "trace/chunk/chunk_kinds.h"
 
 #include <string.h>
 
-static bool find_runs(struct ab_block_codec *c, const struct ab_block_event *r, size_t n)
+static bool find_runs(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n)
 {
     size_t i = 0;
     for (c->n_runs = 0; i < n; c->n_runs++) {
@@ -14,14 +14,14 @@ static bool find_runs(struct ab_block_codec *c, const struct ab_block_event *r, 
         uint32_t thread = r[i].thread;
         while (i < n && r[i].thread == thread)
             i++;
-        c->runs[c->n_runs] = (struct ab_block_run){thread, (uint32_t)(i - begin)};
-        if (!ab_block_codec_know(c, thread))
+        c->runs[c->n_runs] = (struct ab_chunk_run){thread, (uint32_t)(i - begin)};
+        if (!ab_chunk_codec_know(c, thread))
             return false;
     }
     return true;
 }
 
-static uint8_t *encode_threads(const struct ab_block_codec *c, uint8_t *p)
+static uint8_t *encode_threads(const struct ab_chunk_codec *c, uint8_t *p)
 {
     p = ab_put_varint(p, c->n_runs);
     for (size_t k = 0; k < c->n_runs; k++)
@@ -40,14 +40,14 @@ struct columns {
     uint8_t *begin[COLUMNS], *end[COLUMNS];
 };
 
-/* An event of the block by its place in the columns. */
-static inline const struct ab_block_event *at(const struct ab_block_codec *c,
-                                               const struct ab_block_event *r, size_t place)
+/* An event of the chunk by its place in the columns. */
+static inline const struct ab_chunk_event *at(const struct ab_chunk_codec *c,
+                                               const struct ab_chunk_event *r, size_t place)
 {
     return c->n_runs == 1 ? &r[place] : &r[c->order[place]];
 }
 
-static uint8_t *encode_kinds(const struct ab_block_codec *c, const struct ab_block_event *r,
+static uint8_t *encode_kinds(const struct ab_chunk_codec *c, const struct ab_chunk_event *r,
                              size_t n, uint8_t *p, size_t n_of[16])
 {
     memset(n_of, 0, 16 * sizeof n_of[0]);
@@ -91,7 +91,7 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 
 /* One call; a call names its block by the distance from the one that its thread's call before
  * had. Returns the block that the next one's is told from. */
-static inline uint64_t encode_call(struct columns *columns, const struct ab_block_event *e,
+static inline uint64_t encode_call(struct columns *columns, const struct ab_chunk_event *e,
                                    uint64_t base)
 {
     uint8_t **end = columns->end;
@@ -114,14 +114,14 @@ static inline uint64_t encode_call(struct columns *columns, const struct ab_bloc
     return e->block;
 }
 
-static void encode_calls(struct ab_block_codec *c, const struct ab_block_event *r, size_t n,
+static void encode_calls(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n,
                          struct columns *columns)
 {
     struct columns own = *columns; /* not to be read back after each byte */
     uint64_t base = c->next_number;
     uint32_t thread = at(c, r, 0)->thread;
     for (size_t i = 0; i < n; i++) {
-        const struct ab_block_event *e = at(c, r, i);
+        const struct ab_chunk_event *e = at(c, r, i);
         if (AB_UNLIKELY(e->thread != thread)) {
             thread = e->thread;
             base = c->next_number;
@@ -131,7 +131,7 @@ static void encode_calls(struct ab_block_codec *c, const struct ab_block_event *
     *columns = own;
 }
 
-static uint8_t *encode_times(struct ab_block_codec *c, const uint64_t *times, size_t n, uint8_t *p)
+static uint8_t *encode_times(struct ab_chunk_codec *c, const uint64_t *times, size_t n, uint8_t *p)
 {
     for (size_t i = 0; i < n; i++) {
         p = ab_put_varint(p, times[i] - c->time_us);
@@ -140,8 +140,8 @@ static uint8_t *encode_times(struct ab_block_codec *c, const uint64_t *times, si
     return p;
 }
 
-bool ab_block_encode(struct ab_block_codec *c, const struct ab_block_event *r,
-                     const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS])
+bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *r,
+                     const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_CHUNK_COLUMNS])
 {
     struct columns columns;
     size_t n_of[16];
@@ -150,7 +150,7 @@ bool ab_block_encode(struct ab_block_codec *c, const struct ab_block_event *r,
     if (!find_runs(c, r, n))
         return false;
     if (c->n_runs > 1)
-        ab_block_order(c);
+        ab_chunk_order(c);
     *end++ = (size_t)((p = encode_threads(c, p)) - raw);
     *end++ = (size_t)((p = encode_kinds(c, r, n, p, n_of)) - raw);
     lay_out(&columns, p, n_of);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One op, by one of the three ways of timing; the first part of pass_body.h, whose macros are set.
+ */
+#define INLINE static inline __attribute__((always_inline))
+
+enum timing { UNTIMED, FENCED, CHAINED };
+
+INLINE uint64_t FN(begin)(enum timing timing)
+{
+    return timing == FENCED ? ab_tick_begin() : 0;
+}
+
+INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
+{
+    if (timing == FENCED)
+        lane->delta = ab_tick_end() - begun;
+    if (timing == CHAINED) {
+        uint64_t now = ab_tick_end();
+        lane->delta = now - lane->chain;
+        lane->chain = now;
+    }
+}
+
+/* Stores what an allocation gave. False when it gave nothing. */
+INLINE bool FN(accept)(struct ab_lane *lane, struct ab_slot *slot, uintptr_t ref, size_t size)
+{
+    slot->ref = ref;
+    slot->size_seq = size;
+    if (AB_UNLIKELY(ref == 0))
+        ab_worker_note_null(lane, size);
+    return ref != 0;
+}
+
+INLINE void FN(resize)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, uint64_t size,
+                       unsigned flags, enum timing timing)
+{
+    if (!HAS_RESIZE(f) || slot->ref == 0)
+        return;
+    size_t old_size = slot->size_seq;
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
+    FN(end)(lane, timing, begun);
+    if (AB_UNLIKELY(ref == 0)) {
+        if ((flags & AB_WIDE_MAY_FAIL) == 0) /* else as in the program: the old block lives on */
+            ab_worker_note_null(lane, size);
+        return;
+    }
+    slot->ref = ref;
+    slot->size_seq = size;
+    if ((flags & AB_CODE_TOUCHED) != 0 && old_size < size)
+        ab_touch_pages(ADDRESS(f, ref), old_size, size);
+}
+
+INLINE void FN(alloc)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
+                      unsigned touched, enum timing timing)
+{
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALLOC(f, size);
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
+}
+
+INLINE void FN(alloc_zeroed)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
+                             unsigned touched, enum timing timing)
+{
+    if (!HAS_ZEROED(f)) {
+        slot->ref = 0;
+        return;
+    }
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ZEROED(f, size);
+    FN(end)(lane, timing, begun);
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+INLINE void FN(alloc_aligned)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
+                              const struct ab_wide *wide, enum timing timing)
+{
+    if (!HAS_ALIGNED(f)) {
+        slot->ref = 0;
+        return;
+    }
+    size_t size = wide->size;
+    uint64_t begun = FN(begin)(timing);
+    uintptr_t ref = CALL_ALIGNED(f, wide->align, size);
+    FN(end)(lane, timing, begun);
+    if (FN(accept)(lane, slot, ref, size) && (wide->code & AB_CODE_TOUCHED) != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+/* The program got NULL here. A back end that can serve it does so, and the block goes at once. */
+INLINE void FN(alloc_failing)(struct ab_lane *lane, FACE *f, const struct ab_wide *wide,
+                              enum timing timing)
+{
+    unsigned code = wide->code & 7;
+    uintptr_t ref = 0;
+    if ((code == AB_CODE_ALLOC_ZEROED && !HAS_ZEROED(f)) ||
+        (code == AB_CODE_ALLOC_ALIGNED && !HAS_ALIGNED(f)))
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ref = code == AB_CODE_ALLOC_ZEROED    ? CALL_ZEROED(f, wide->size)
+          : code == AB_CODE_ALLOC_ALIGNED ? CALL_ALIGNED(f, wide->align, wide->size)
+                                          : CALL_ALLOC(f, wide->size);
+    FN(end)(lane, timing, begun);
+    if (ref != 0)
+        CALL_FREE(f, ref, wide->size);
+}
+
+INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
+                     const struct ab_wide *wide, enum timing timing)
+{
+    unsigned code = wide->code & 7, touched = wide->code & AB_CODE_TOUCHED;
+    if (code == AB_CODE_RESIZE)
+        FN(resize)(lane, f, slot, wide->size, wide->flags | touched, timing);
+    else if ((wide->flags & AB_WIDE_MAY_FAIL) != 0)
+        FN(alloc_failing)(lane, f, wide, timing);
+    else if (code == AB_CODE_ALLOC)
+        FN(alloc)(lane, f, slot, wide->size, touched, timing);
+    else if (code == AB_CODE_ALLOC_ZEROED)
+        FN(alloc_zeroed)(lane, f, slot, wide->size, touched, timing);
+    else
+        FN(alloc_aligned)(lane, f, slot, wide, timing);
+}
+
+/* Where handles must be resolved, that is part of what an access costs. */
+INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum ab_access how,
+                       enum timing timing)
+{
+    if (slot->ref == 0)
+        return;
+    uint64_t begun = FN(begin)(timing);
+    ab_access_line(ADDRESS(f, slot->ref), how);
+    FN(end)(lane, timing, begun);
+}
+
+/* Aligned requests and what goes through the side table: too rare to be in the loop. */
+INLINE void FN(rare)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slot,
+                     enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    uint32_t operand = AB_OP_SIZE(op);
+    if (code == AB_CODE_WIDE) {
+        FN(wide)(lane, f, slot, &lane->wide[operand], timing);
+        return;
+    }
+    struct ab_wide aligned = {.size = AB_ALIGNED_SIZE(operand),
+                              .align = UINT64_C(1) << AB_ALIGNED_LOG2(operand),
+                              .code = (uint16_t)code};
+    FN(alloc_aligned)(lane, f, slot, &aligned, timing);
+}
+
+static __attribute__((noinline)) void FN(rare_untimed)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, UNTIMED);
+}
+
+static __attribute__((noinline)) void FN(rare_fenced)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                      struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, FENCED);
+}
+
+static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                       struct ab_slot *slot)
+{
+    FN(rare)(lane, f, op, slot, CHAINED);
+}
+
+/* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
+ * offset plus the code, so a constant displacement takes the place of a mask. */
+INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
+{
+    return (struct ab_slot *)(at - code);
+}
+
+/* What only a lane among others does; rare enough to be out of the loop. */
+INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
+{
+    if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
+        ab_gauge_set(lane, &lane->published, AB_OP_SIZE(op));
+    else
+        ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
+}
+
+/* True when the bulk reset made lane->n_spared frees behind it needless. */
+INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
+{
+    if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
+        return false;
+    uint64_t begun = FN(begin)(timing);
+    CALL_RESET(f);
+    FN(end)(lane, timing, begun);
+    lane->n_spared = AB_OP_SIZE(op);
+    return true;
+}
+
+/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
+ * that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+                           enum timing timing)
+{
+    unsigned code = AB_OP_CODE(op);
+    char *at = (char *)slots + (uint32_t)op;
+    if (code == AB_CODE_FREE) {
+        struct ab_slot *slot = FN(slot)(at, AB_CODE_FREE);
+        uintptr_t ref = slot->ref;
+        uint64_t begun = FN(begin)(timing);
+        CALL_FREE(f, ref, slot->size_seq);
+        FN(end)(lane, timing, begun);
+        return false;
+    }
+    if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
+        FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
+                  timing);
+        return false;
+    }
+    struct ab_slot *slot = FN(slot)(at, code);
+    switch (code) {
+    case AB_CODE_ALLOC:
+        FN(alloc)(lane, f, slot, AB_OP_SIZE(op), 0, timing);
+        break;
+    case AB_CODE_ALLOC_ZEROED:
+    case AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED:
+        FN(alloc_zeroed)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_RESIZE:
+    case AB_CODE_RESIZE | AB_CODE_TOUCHED:
+        FN(resize)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
+        break;
+    case AB_CODE_TOUCH:
+        if (slot->ref != 0 && slot->size_seq > 0)
+            ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    case AB_CODE_ACCESS:
+        FN(access)(lane, f, slot, AB_OP_SIZE(op), timing);
+        break;
+    case AB_CODE_WAIT:
+    case AB_CODE_PUBLISH:
+        FN(meet)(lane, op);
+        break;
+    case AB_CODE_RESET:
+        return FN(reset)(lane, f, op, timing);
+    default:
+        if (timing == UNTIMED)
+            FN(rare_untimed)(lane, f, op, slot);
+        else if (timing == FENCED)
+            FN(rare_fenced)(lane, f, op, slot);
+        else
+            FN(rare_chained)(lane, f, op, slot);
+    }
+    return false;
+}
