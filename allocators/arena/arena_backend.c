@@ -7,7 +7,7 @@
  */
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
-#include "allocators/inline.h"
+#include "allocators/arena/arena_backend.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
 

@@ -6,9 +6,9 @@
  * the pool itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
+#include "allocators/pool/pool_backend.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
 

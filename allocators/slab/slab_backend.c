@@ -5,10 +5,10 @@
  * more than the allocator itself; whatever needs a lock, guards or another member is out of line.
  */
 #include "allocators/ab_backend.h"
-#include "allocators/inline.h"
 #include "allocators/os_map.h"
 #include "allocators/slab/slab.h"
 #include "allocators/shards/shards.h"
+#include "allocators/slab/slab_backend.h"
 
 struct ab_heap {
     struct ab_member member;

@@ -5,8 +5,10 @@
 #include "backend/params.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ static void add_list(struct ab_text *t, const char *const *words, size_t n)
 static enum ab_status fail_unknown(const struct ab_backend *b, const char *name,
                                    struct ab_err *err)
 {
-    const char *names[AB_BACKEND_PARAMS_MAX];
+    const char *names[AB_PARAMS_MAX];
     char shown[128];
     for (size_t i = 0; i < b->n_params; i++)
         names[i] = b->params[i].name;
@@ -181,14 +183,14 @@ static enum ab_status refuse_idle(const struct ab_backend *b, const uint64_t *va
 }
 
 enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
-                               uint64_t values[AB_BACKEND_PARAMS_MAX], struct ab_err *err)
+                               uint64_t values[AB_PARAMS_MAX], struct ab_err *err)
 {
-    uint64_t made[AB_BACKEND_PARAMS_MAX] = {0};
-    bool is_set[AB_BACKEND_PARAMS_MAX] = {false};
+    uint64_t made[AB_PARAMS_MAX] = {0};
+    bool is_set[AB_PARAMS_MAX] = {false};
     char copy[1024];
-    if (backend->n_params > AB_BACKEND_PARAMS_MAX)
+    if (backend->n_params > AB_PARAMS_MAX)
         return ab_fail(err, AB_USAGE, "%s has %zu parameters, %d are allowed", backend->name,
-                       backend->n_params, AB_BACKEND_PARAMS_MAX);
+                       backend->n_params, AB_PARAMS_MAX);
     if (strlen(text) >= sizeof copy)
         return ab_fail(err, AB_USAGE, "%s: parameters longer than %zu characters", backend->name,
                        sizeof copy - 1);

@@ -6,12 +6,12 @@
 #define AB_BACKEND_PARAMS_H
 
 #include "allocators/ab_backend.h"
+#include "base/limits.h"
 #include "core/status.h"
 
-enum { AB_BACKEND_PARAMS_MAX = 16 };
 
 /* Sets all values of the back end: defaults, then what `text` ("" = nothing) says. */
 enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
-                               uint64_t values[AB_BACKEND_PARAMS_MAX], struct ab_err *err);
+                               uint64_t values[AB_PARAMS_MAX], struct ab_err *err);
 
 #endif

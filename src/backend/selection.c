@@ -10,6 +10,7 @@
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "core/text.h"
 #include "base/units.h"
 

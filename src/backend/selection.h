@@ -48,7 +48,7 @@ struct ab_selection {
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
     bool is_inline; /* "inline+NAME": a built-in, compiled into the loop */
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
     char prefix[32];   /* of AB_SELECTION_PREFIX, "mi_" */
     char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */

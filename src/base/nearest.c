@@ -2,6 +2,7 @@
  *
  * The nearest right spelling, without malloc and stdio: the worker corrects spellings too.
  */
+#include "base/nearest.h"
 #include "core/text.h"
 
 #include <stdint.h>

@@ -28,11 +28,4 @@ struct ab_number {
 /* Reads all of s[0..n). Returns NULL, or a static message saying what is wrong; out untouched. */
 const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, struct ab_number *out);
 
-/* "64 B", "1.21 MiB" … three significant digits. Returns buf. */
-const char *ab_units_bytes(char *buf, size_t cap, double bytes);
-/* "42.1 ns", "1.31 us", "5.00 ms" */
-const char *ab_units_time(char *buf, size_t cap, double ns);
-/* "12.4 M", "950" */
-const char *ab_units_count(char *buf, size_t cap, double n);
-
 #endif

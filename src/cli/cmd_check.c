@@ -6,6 +6,7 @@
 #include "cli/one_file.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "runner/estimate.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
  */
 #include "allocators/builtin.h"
 #include "backend/presets.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/list_format.h"
 #include "base/bits.h"

@@ -4,13 +4,15 @@
  * trace also by its first bytes).
  */
 #include "backend/selection.h"
+#include "base/nearest.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/build_limit.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/text.h"
-#include "report/verify_report.h"
+#include "report/table/verify_table.h"
+#include "report/verify_json.h"
 #include "runner/estimate.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"

@@ -3,6 +3,7 @@
  * Finds the command, runs it, prints the error, returns the exit code. The only file that prints
  * errors, and the only one that decides how the process ends.
  */
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/version.h"
 #include "core/text.h"

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "core/text.h"
 #include "base/units.h"
 #include "tape/tape.h"

@@ -18,10 +18,6 @@ void ab_text_add(struct ab_text *t, const char *s);
 void ab_text_addf(struct ab_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_text_fini(struct ab_text *t);
 
-/* The candidate nearest to `word` by optimal string alignment distance, or NULL when none is
- * near enough to be what was meant (distance ≤ max(1, length/3)). */
-const char *ab_text_nearest(const char *word, const char *const *candidates, size_t n);
-
 /* Copies `s` with control characters, those that turn the direction of text, and invalid UTF-8
  * shown as \xNN, so that hostile names cannot move the cursor nor be read as others. Always terminates; returns dst. */
 const char *ab_text_printable(char *dst, size_t cap, const char *s);

@@ -4,6 +4,7 @@
  * locale says.
  */
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include "base/bits.h"
 

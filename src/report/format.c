@@ -3,6 +3,7 @@
 
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,6 +5,7 @@
  * below. What is not known is null, never 0, never missing.
  */
 #include "report/sink.h"
+#include "result/session.h"
 
 #include "base/bits.h"
 #include "core/text.h"
@@ -264,7 +265,7 @@ static json_t *tail(struct writer *w, const struct ab_result *r)
         return json_null();
     json_t *o = json_object(), *worst = json_array();
     put_fields(w, o, r, AB_FIELD_TAIL);
-    for (uint32_t i = 0; i < r->n_worst && i < AB_RESULT_WORST_MAX; i++) {
+    for (uint32_t i = 0; i < r->n_worst && i < AB_WORST_MAX; i++) {
         json_t *op = json_object();
         put(w, op, "position", whole(r->worst[i].position));
         put(w, op, "size", r->worst[i].size == AB_SIZE_UNKNOWN ? json_null()

@@ -29,7 +29,4 @@ enum {
     AB_HDR_V2_TEXT_MAX = (AB_HDR_V2_WRAPPER_BYTES + AB_HDR_V2_ZLIB_MAX + 2) / 3 * 4,
 };
 
-/* Base64 of RFC 4648 with padding. dst needs (n + 2) / 3 * 4 + 1 bytes. */
-void ab_hdr_base64(char *dst, const uint8_t *src, size_t n);
-
 #endif

@@ -9,8 +9,10 @@
 #define AB_RESULT_RESULT_H
 
 #include "allocators/ab_backend.h"
+#include "base/limits.h"
 #include "core/status.h"
 #include "result/hdr.h"
+#include "wire/memory_at.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,8 +74,6 @@ struct ab_worst_op {
 };
 #define AB_SIZE_UNKNOWN UINT64_MAX
 
-#define AB_RESULT_WORST_MAX 16
-
 /* One back end × phase × op × round. */
 struct ab_result {
     uint32_t backend;    /* index in ab_session.backends */
@@ -94,7 +94,7 @@ struct ab_result {
     /* tail pass: every op; the worst also from the latency pass */
     uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
     uint32_t n_worst;
-    struct ab_worst_op worst[AB_RESULT_WORST_MAX]; /* slowest first */
+    struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first */
 };
 
 /* Latency of one op kind by requested size: (2^(log2 − 1), 2^log2] bytes. From the latency pass. */
@@ -119,18 +119,11 @@ struct ab_window {
 };
 
 /* Where in a phase a memory record was taken. */
-enum ab_memory_at {
-    AB_AT_FOOTPRINT_PEAK,
-    AB_AT_LIVE_PEAK,
-    AB_AT_END, /* behind the last op of the phase */
-    AB_AT_COUNT
-};
 const char *ab_memory_at_name(enum ab_memory_at at); /* "footprint_peak", "live_peak", "end" */
 
 enum { AB_MEMORY_REASON_BYTES = 320 };
 
 /* When the footprint was read again, once every block had been freed. */
-#define AB_DRAIN_COUNT 5
 extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
 
 /* Memory pass, by page: what each number is says memory_fields.def. On resident pages
@@ -295,14 +288,6 @@ struct ab_session { /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;           /* lanes took turns in the exact order */
 };
-
-/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
-void ab_session_fini(struct ab_session *session);
-
-/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
- * exact), so that a table made from the session and one made from its file are the same. */
-void ab_session_settle(struct ab_session *session);
-double ab_number_settle(double x);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */

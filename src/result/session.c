@@ -3,7 +3,7 @@
  * What can be done with a session as a whole: rounding its numbers to what files tell, and freeing
  * it.
  */
-#include "result/result.h"
+#include "result/session.h"
 #include "result/result_fields.h"
 
 #include <math.h>

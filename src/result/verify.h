@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One check of `allocbench verify`, as parent and worker see it: what is asked for, what came out.
+ * What `allocbench verify` found: the verdict of each check of each back end.
  */
 #ifndef AB_RESULT_VERIFY_H
 #define AB_RESULT_VERIFY_H
@@ -9,29 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum ab_verify_answer {
-    AB_ANSWER_NONE,    /* the check did not come to its end */
-    AB_ANSWER_PASS,
-    AB_ANSWER_SKIPPED, /* has nothing to check here; `text` says why */
-    AB_ANSWER_TOLD,    /* a line of the matrix: `text` is the answer, neither right nor wrong */
-    AB_ANSWER_BROKEN,  /* a line of the matrix that the back end claims, and `text` is not it */
-};
-
-struct ab_verify_request {
-    uint32_t check; /* index in ab_checks */
-    uint32_t reserved;
-    uint64_t seed;
-};
-
-struct ab_verify_report {
-    uint32_t answer;
-    uint32_t n_live; /* blocks live at a NULL that ended the check */
-    uint64_t work; /* of the check's unit; below its floor the check is vacuous */
-    char text[160];
-};
-
-/* ---- what the parent makes of it ---- */
 
 enum ab_verify_verdict { /* names are frozen: results/README.md */
     AB_VERIFY_OK,

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "wire/memory_report.h"
+#include "result/result.h"
 #include "runner/case.h"
 #include "runner/tape/tape_image.h"
 

@@ -2,6 +2,7 @@
 #include "runner/session.h"
 
 #include "base/units.h"
+#include "core/units_show.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"

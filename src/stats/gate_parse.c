@@ -4,6 +4,7 @@
  * because names of back ends may hold ':' and '/' of their own (slab:threads=sharded,
  * jemalloc{A=B:C}) while phases, ops and statistics may not.
  */
+#include "base/nearest.h"
 #include "stats/gate.h"
 
 #include "base/bits.h"

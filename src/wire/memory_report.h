@@ -9,7 +9,7 @@
 #ifndef AB_WIRE_MEMORY_REPORT_H
 #define AB_WIRE_MEMORY_REPORT_H
 
-#include "result/result.h"
+#include "wire/memory_at.h"
 #include "wire/run.h"
 
 #define AB_MEMORY_UNKNOWN UINT64_MAX

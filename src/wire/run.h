@@ -17,8 +17,9 @@
 
 #include "allocators/ab_backend.h"
 #include "base/bits.h"
-#include "result/verify.h"
+#include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/verify_run.h"
 
 #include <stdint.h>
 
@@ -78,9 +79,7 @@ enum ab_failure {
 };
 
 #define AB_TEXT_MAX 512
-#define AB_PARAMS_MAX 16
 #define AB_PHASES_MAX 256
-#define AB_WORST_MAX 16
 
 struct ab_run_request {
     uint32_t pass, boundary, source;

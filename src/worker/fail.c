@@ -3,6 +3,7 @@
  * What the loops note, out of line, and how a worker says that it must stop. No stdio: texts are
  * joined by hand into the run block.
  */
+#include "worker/target/decorate.h"
 #include "worker/worker.h"
 
 #include "worker/preflight.h"

@@ -4,6 +4,7 @@
  * made an op of a tape of one, and the loop runs that: the same machine code as in the timed run.
  */
 #include "base/bits.h"
+#include "worker/inline_target.h"
 #include "worker/target/inline_backend.h"
 #include "worker/lanes.h"
 #include "worker/preflight.h"

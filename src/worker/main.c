@@ -4,6 +4,9 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
+#include "worker/inline_target.h"
+#include "worker/run_check.h"
+#include "worker/target/decorate.h"
 #include "worker/target/inline_backend.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "worker/checks/checker.h"
 #include "worker/lanes.h"
+#include "worker/strict_order.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  */
 #include "worker/checks/checks.h"
 #include "worker/preflight.h"
+#include "worker/run_check.h"
 
 /* Of the program itself, as the linker names them. */
 extern char __executable_start[], end[];

@@ -4,7 +4,7 @@
  * tape holds WAITs and PUBLISHes besides: a stretch has those ahead of its ops and the PUBLISH
  * behind its last one.
  */
-#include "worker/lanes.h"
+#include "worker/strict_order.h"
 
 void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase)
 {

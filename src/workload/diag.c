@@ -61,7 +61,7 @@ static bool is_break(char c)
 }
 
 /* Start of a line; \n, \r\n and \r end lines, as libyaml counts them. */
-static const char *find_line(const struct ab_source *source, uint32_t line)
+static const char *find_line(const struct ab_source_text *source, uint32_t line)
 {
     const char *s = source->text, *end = source->text + source->n;
     for (; line > 1 && s < end; line--) {
@@ -93,7 +93,7 @@ static size_t add_char(struct ab_text *out, const char *s, size_t n)
     return strcmp(shown, one) == 0 ? 1 : strlen(shown);
 }
 
-void ab_diag_excerpt(struct ab_text *out, const struct ab_source *source, struct ab_place at)
+void ab_diag_excerpt(struct ab_text *out, const struct ab_source_text *source, struct ab_place at)
 {
     if (at.line == 0)
         return;

@@ -21,7 +21,7 @@ struct ab_place {
     uint32_t line, col, len;
 };
 
-struct ab_source {
+struct ab_source_text {
     const char *file; /* as the user named it */
     const char *text; /* without byte order mark; ends with NUL */
     size_t n;
@@ -31,7 +31,7 @@ struct ab_diag_entry;
 
 /* Zero-initialise with `source` set, then fini. */
 struct ab_diag {
-    struct ab_source source;
+    struct ab_source_text source;
     struct ab_diag_entry *entries;
     size_t n_entries;
     size_t n_errors; /* also those that were not kept */
@@ -47,7 +47,7 @@ char *ab_diag_render(struct ab_diag *d);
 void ab_diag_fini(struct ab_diag *d);
 
 /* The source line of a place and the caret under it; nothing without a place. */
-void ab_diag_excerpt(struct ab_text *out, const struct ab_source *source, struct ab_place at);
+void ab_diag_excerpt(struct ab_text *out, const struct ab_source_text *source, struct ab_place at);
 
 /* `word` escaped and cut for a message; returns buf. */
 const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n);

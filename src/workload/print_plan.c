@@ -3,6 +3,7 @@
  * What a workload will do, for `allocbench check`: counted from the tape, not guessed from the
  * text.
  */
+#include "core/units_show.h"
 #include "workload/config.h"
 
 #include "base/bits.h"

@@ -5,6 +5,7 @@
  */
 #include "workload/values.h"
 
+#include "base/nearest.h"
 #include "core/text.h"
 #include "workload/diag.h"
 

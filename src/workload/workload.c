@@ -64,12 +64,12 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
 {
     const unsigned char *s = (const unsigned char *)w->text;
     if (w->n_text >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff))) {
-        diag->source = (struct ab_source){w->file, "", 0};
+        diag->source = (struct ab_source_text){w->file, "", 0};
         ab_diag_add(diag, (struct ab_place){0}, "the file is UTF-16; save it as UTF-8");
         return false;
     }
     if (w->n_text >= 8 && memcmp(s, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) == 0) {
-        diag->source = (struct ab_source){w->file, "", 0};
+        diag->source = (struct ab_source_text){w->file, "", 0};
         ab_diag_add(diag, (struct ab_place){0}, "a trace, not a workload: allocbench replay "
                     "measures it");
         return false;
@@ -78,7 +78,7 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
         w->n_text -= 3;
         memmove(w->text, w->text + 3, w->n_text + 1);
     }
-    diag->source = (struct ab_source){w->file, w->text, w->n_text};
+    diag->source = (struct ab_source_text){w->file, w->text, w->n_text};
     return true;
 }
 

@@ -40,7 +40,7 @@ struct heap {
 
 static struct heap heap_open_for(const struct subject *s, const struct ab_facts *work)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     assert_int_equal(ab_params_parse(s->b, s->params, values, NULL), AB_OK);
     struct ab_open_args args = {.size = sizeof args, .facts = work, .values = values};
     struct heap heap = {.b = s->b};

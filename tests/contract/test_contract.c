@@ -48,7 +48,7 @@ static void the_table_is_valid(const struct subject *s)
     assert_null(strchr(b->summary, '\n'));
     assert_true(b->open != NULL && b->close != NULL && b->alloc != NULL);
     assert_true((b->mark == NULL) == (b->release == NULL));
-    assert_true(b->n_params <= AB_BACKEND_PARAMS_MAX);
+    assert_true(b->n_params <= AB_PARAMS_MAX);
     for (size_t i = 0; i < b->n_params; i++) {
         const struct ab_param *p = &b->params[i];
         assert_true(p->name != NULL && p->name[0] != 0 && p->help != NULL);
@@ -458,7 +458,7 @@ static void no_malloc_is_called(const struct subject *s)
 static void absurd_facts_are_refused_or_served(const struct subject *s)
 {
     struct ab_facts absurd;
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     memset(&absurd, 0xff, sizeof absurd);
     absurd.largest_align = UINT64_C(1) << 63;
     assert_int_equal(ab_params_parse(s->b, s->params, values, NULL), AB_OK);
@@ -559,7 +559,7 @@ static void add_subject(const struct ab_backend *b, const char *params)
 {
     if (n_subjects == SUBJECTS_MAX)
         abort();
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     if (ab_params_parse(b, params, values, NULL) != AB_OK)
         abort();
     subjects[n_subjects++] = (struct subject){ab_backend_variant(b, values), params};

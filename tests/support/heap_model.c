@@ -33,7 +33,7 @@ struct model {
 struct ab_heap *heap_model_open(const struct ab_backend *backend, const char *params,
                                 const struct ab_facts *facts)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     struct ab_heap *heap = NULL;
     assert_int_equal(ab_params_parse(backend, params, values, NULL), AB_OK);
     struct ab_open_args args = {.size = sizeof args, .facts = facts, .values = values};

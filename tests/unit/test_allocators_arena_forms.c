@@ -284,7 +284,7 @@ static void the_interface_gives_back_the_very_block_that_it_got(void **state)
 
 static const struct ab_backend *variant(const char *params)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     const struct ab_backend *b = ab_builtin_find("arena");
     assert_int_equal(ab_params_parse(b, params, values, NULL), AB_OK);
     return ab_backend_variant(b, values);
@@ -297,7 +297,7 @@ static void the_threads_setting_says_what_it_can_do(void **state)
     assert_null(variant("threads=mutex")->thread_enter);
     assert_int_equal(variant("threads=none")->traits & AB_TRAIT_THREAD_SAFE, 0);
     assert_non_null(variant("threads=local")->thread_enter);
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     struct ab_facts facts = {.total_bytes = MIB, .lanes = 2};
     struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
     assert_int_equal(ab_params_parse(variant(""), "threads=none", values, NULL), AB_OK);

@@ -92,7 +92,7 @@ static void open_heap(int number)
                                           .total_blocks = 100000,
                                           .total_bytes = 100000 * LARGEST_BYTES,
                                           .lanes = N_WORKERS};
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     char params[64];
     const struct right *right = &rights[right_of(number)];
     const struct ab_backend *b = ab_builtin_find(right->name);

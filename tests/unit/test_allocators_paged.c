@@ -572,7 +572,7 @@ static void the_interface_gives_the_last_block_back(void **state)
 
 static const struct ab_backend *form(const char *params)
 {
-    uint64_t values[AB_BACKEND_PARAMS_MAX];
+    uint64_t values[AB_PARAMS_MAX];
     const struct ab_backend *b = ab_builtin_find("paged");
     assert_int_equal(ab_params_parse(b, params, values, NULL), AB_OK);
     return ab_backend_variant(b, values);

@@ -23,7 +23,7 @@ static const struct ab_backend bare = {.name = "bare"};
 static void without_text_every_value_is_its_default(void **state)
 {
     (void)state;
-    uint64_t v[AB_BACKEND_PARAMS_MAX];
+    uint64_t v[AB_PARAMS_MAX];
     assert_int_equal(ab_params_parse(&backend, "", v, NULL), AB_OK);
     assert_int_equal(v[0], 4096);
     assert_int_equal(v[1], 10);
@@ -35,7 +35,7 @@ static void without_text_every_value_is_its_default(void **state)
 static void values_are_read_by_their_type(void **state)
 {
     (void)state;
-    uint64_t v[AB_BACKEND_PARAMS_MAX];
+    uint64_t v[AB_PARAMS_MAX];
     struct ab_err err;
     assert_int_equal(ab_params_parse(&backend, "threads=local:reserve=64KiB:poison=off:slots=1e3",
                                      v, &err), AB_OK);
@@ -70,7 +70,7 @@ static void what_is_wrong_is_said_with_what_is_allowed(void **state)
         {"threads=\033[31m", "\\x1b", ""},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        uint64_t v[AB_BACKEND_PARAMS_MAX] = {77};
+        uint64_t v[AB_PARAMS_MAX] = {77};
         struct ab_err err;
         assert_int_equal(ab_params_parse(&backend, table[i].text, v, &err), AB_USAGE);
         if (strstr(err.text, table[i].part) == NULL || strstr(err.text, table[i].also) == NULL)
@@ -95,7 +95,7 @@ static void a_setting_that_counts_only_beside_another_is_refused_alone(void **st
         {"paged", "block=64KiB", NULL},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        uint64_t v[AB_BACKEND_PARAMS_MAX] = {77};
+        uint64_t v[AB_PARAMS_MAX] = {77};
         struct ab_err err = {0};
         enum ab_status status =
             ab_params_parse(ab_builtin_find(table[i].name), table[i].text, v, &err);
@@ -108,7 +108,7 @@ static void a_setting_that_counts_only_beside_another_is_refused_alone(void **st
 static void a_back_end_without_parameters_says_so(void **state)
 {
     (void)state;
-    uint64_t v[AB_BACKEND_PARAMS_MAX];
+    uint64_t v[AB_PARAMS_MAX];
     struct ab_err err;
     assert_int_equal(ab_params_parse(&bare, "x=1", v, &err), AB_USAGE);
     assert_string_equal(err.text, "bare takes no parameters, but got \"x\"");
@@ -118,7 +118,7 @@ static void overlong_text_is_refused(void **state)
 {
     (void)state;
     static char text[100000];
-    uint64_t v[AB_BACKEND_PARAMS_MAX];
+    uint64_t v[AB_PARAMS_MAX];
     memset(text, 'x', sizeof text - 1);
     assert_int_equal(ab_params_parse(&backend, text, v, NULL), AB_USAGE);
     text[1000] = 0;

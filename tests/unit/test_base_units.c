@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/bits.h"
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/nearest.h"
 #include "core/text.h"
 
 #include <setjmp.h>

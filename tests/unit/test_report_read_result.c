@@ -4,6 +4,7 @@
  * with its place.
  */
 #include "report/read/read_result.h"
+#include "result/session.h"
 
 #include "base/bits.h"
 #include "core/text.h"

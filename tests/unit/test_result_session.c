@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "result/result.h"
+#include "result/session.h"
 
 #include "base/bits.h"
 #include "result/result_fields.h"

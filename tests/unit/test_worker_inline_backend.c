@@ -3,7 +3,6 @@
  * What the command line takes as inline+NAME is what the worker has a loop for, and nothing is
  * compiled in for settings that ask for more.
  */
-#include "allocators/inline.h"
 #include "allocators/builtin.h"
 #include "base/bits.h"
 #include "support/cmocka.h"

@@ -6,6 +6,7 @@
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "support/worker.h"
+#include "worker/inline_target.h"
 #include "worker/target/inline_backend.h"
 #include "worker/preflight.h"
 

@@ -5,6 +5,7 @@
  */
 #include "support/cmocka.h"
 #include "support/worker.h"
+#include "worker/memory/memory.h"
 #include "worker/memory/memory_pass.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 static void expect_excerpt(const char *text, struct ab_place at, const char *expected)
 {
-    struct ab_source source = {"f", text, strlen(text)};
+    struct ab_source_text source = {"f", text, strlen(text)};
     struct ab_text out = {0};
     ab_diag_excerpt(&out, &source, at);
     assert_string_equal(out.s, expected);
@@ -42,7 +42,7 @@ static void a_long_line_is_cut_around_the_place(void **state)
     char text[3001];
     memset(text, 'x', 3000);
     text[3000] = 0;
-    struct ab_source source = {"f", text, 3000};
+    struct ab_source_text source = {"f", text, 3000};
     struct ab_text out = {0};
     ab_diag_excerpt(&out, &source, (struct ab_place){1, 1500, 3});
     assert_true(out.n < 250);

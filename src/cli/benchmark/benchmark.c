@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "result/environment.h"
+#include "result/session.h"
 #include "runner/case.h"
 #include "runner/estimate.h"
 #include "runner/resume.h"

@@ -47,7 +47,6 @@ void ab_case_make(const struct ab_selection *s, struct ab_case *c)
         [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
         [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
     };
-    _Static_assert(AB_BACKEND_PARAMS_MAX == AB_PARAMS_MAX, "values are copied whole");
     c->source = kinds[s->source].source;
     c->boundary = s->is_inline ? AB_BOUNDARY_INLINE : kinds[s->source].boundary;
     c->path = s->path[0] != 0 ? s->path : NULL;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "record/starts.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  */
 #include "cli/trace/cmd_trace.h"
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "base/bits.h"
 #include "core/text.h"

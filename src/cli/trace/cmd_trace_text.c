@@ -5,6 +5,7 @@
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "trace_tools/event_text.h"
 
 #include <string.h>

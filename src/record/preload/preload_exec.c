@@ -8,6 +8,7 @@
 #include "record/preload/preload_exec.h"
 
 #include "record/preload/preload_files.h"
+#include "record/preload/preload_spool.h"
 
 #include <alloca.h>
 #include <dlfcn.h>

@@ -16,7 +16,5 @@ extern bool ab_exec_is_noted AB_HIDDEN;
 void ab_exec_forget_start(void) AB_HIDDEN;
 /* This process is to be recorded, and cannot be. */
 void ab_exec_note_failure(const char *program, enum ab_spool_stop why) AB_HIDDEN;
-/* Which image the next program of a process will have (preload_spool.c). */
-uint32_t ab_exec_next_generation(uint32_t pid) AB_HIDDEN;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/read/json_in.h"
 
+#include "base/nearest.h"
 #include "core/text.h"
 
 #include <errno.h>

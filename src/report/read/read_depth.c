@@ -3,7 +3,7 @@
  * What the latency pass left in a result besides the results: size classes and windows. Results of
  * earlier versions have neither.
  */
-#include "report/read/read_records.h"
+#include "report/read/read_depth.h"
 
 #include "base/bits.h"
 

@@ -2,7 +2,7 @@
  *
  * What the memory pass left in a result: records and time lines.
  */
-#include "report/read/read_records.h"
+#include "report/read/read_memory.h"
 
 #include "base/bits.h"
 #include "result/result_fields.h"

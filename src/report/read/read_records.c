@@ -183,7 +183,7 @@ static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *rec
     if (result->tail_n == 0)
         ab_json_fail(j, &o, "has seen no ops: it has to be null");
     struct ab_json_node list = ab_json_array(j, &o, "worst");
-    size_t n = ab_json_count(j, &list, AB_RESULT_WORST_MAX);
+    size_t n = ab_json_count(j, &list, AB_WORST_MAX);
     for (size_t i = 0; i < n; i++) {
         struct ab_json_node op = ab_json_item_object(j, &list, i);
         struct ab_worst_op *worst = &result->worst[result->n_worst++];

@@ -32,7 +32,5 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
 /* Each fills one list of the session from the document. */
 void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer);
 void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *document);
-void ab_stored_depth(struct ab_stored_reader *r, const struct ab_json_node *document);
-void ab_stored_memory(struct ab_stored_reader *r, const struct ab_json_node *document);
 
 #endif

@@ -7,7 +7,10 @@
 
 #include "base/bits.h"
 #include "core/text.h"
+#include "report/read/read_depth.h"
+#include "report/read/read_memory.h"
 #include "report/read/read_records.h"
+#include "result/session.h"
 
 #include <math.h>
 #include <stdlib.h>

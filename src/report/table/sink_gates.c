@@ -3,6 +3,7 @@
  * The gates, one line each: what it says, on whom, what came, and where a gate that did not pass
  * stands in its file. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
+#include "core/units_show.h"
 #include "report/sink.h"
 
 #include "core/text.h"

@@ -4,6 +4,7 @@
  * is needed to read it, who is missing and why, one closing sentence. Numbers of all rounds:
  * histograms merged, throughput as median. The exact ones are in the JSON.
  */
+#include "core/units_show.h"
 #include "report/sink.h"
 
 #include "base/bits.h"

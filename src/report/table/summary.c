@@ -6,6 +6,7 @@
 #include "report/table/summary.h"
 
 #include "base/units.h"
+#include "core/units_show.h"
 #include "stats/aggregate.h"
 #include "report/format.h"
 

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 
@@ -126,7 +127,7 @@ static void print_worst_of(const struct depth *d, uint32_t backend, struct worst
 
 static void print_worst(const struct depth *d, const char *phase)
 {
-    struct worst *ops = calloc((size_t)d->s->n_results * AB_RESULT_WORST_MAX + 1, sizeof *ops);
+    struct worst *ops = calloc((size_t)d->s->n_results * AB_WORST_MAX + 1, sizeof *ops);
     print_title(d, phase, "the worst ops of all rounds, by their place in the tape");
     for (uint32_t b = 0; b < d->s->n_backends && ops != NULL; b++) {
         size_t n = 0;

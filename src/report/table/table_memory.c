@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "core/units_show.h"
 #include "stats/aggregate.h"
 #include "report/format.h"
 #include "report/table/table.h"

@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
-#include "report/verify_report.h"
+#include "report/table/verify_table.h"
 
 #include <string.h>
 

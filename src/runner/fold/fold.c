@@ -153,12 +153,12 @@ static int by_slowness(const void *a, const void *b)
 
 static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
 {
-    struct ab_worst_op merged[AB_RESULT_WORST_MAX + AB_WORST_MAX];
+    struct ab_worst_op merged[AB_WORST_MAX + AB_WORST_MAX];
     memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
     memcpy(merged + r->n_worst, ops, n * sizeof merged[0]);
     n += r->n_worst;
     qsort(merged, n, sizeof merged[0], by_slowness);
-    r->n_worst = n < AB_RESULT_WORST_MAX ? n : AB_RESULT_WORST_MAX;
+    r->n_worst = n < AB_WORST_MAX ? n : AB_WORST_MAX;
     memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
 }
 

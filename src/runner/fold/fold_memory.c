@@ -2,6 +2,7 @@
 #include "runner/fold/fold_memory.h"
 
 #include "base/units.h"
+#include "core/units_show.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@ void ab_checker_close(struct ab_checker *c)
 void ab_checker_forbid(struct ab_checker *c, const void *begin, size_t bytes)
 {
     if (c->n_foreign < AB_FOREIGN_MAX)
-        c->foreign[c->n_foreign++] = (struct ab_range){(uintptr_t)begin, (uintptr_t)begin + bytes};
+        c->foreign[c->n_foreign++] = (struct ab_address_range){(uintptr_t)begin, (uintptr_t)begin + bytes};
 }
 
 static void take_lock(struct ab_checker *c)

@@ -12,7 +12,7 @@
 
 #include "worker/checks/shadow.h"
 
-struct ab_range {
+struct ab_address_range {
     uintptr_t begin, end;
 };
 
@@ -45,7 +45,7 @@ struct ab_checker {
     bool fills_usable; /* up to usable_size */
     bool is_shared;    /* several threads call */
     bool is_null_told; /* a NULL where size > 0 is a failure: the caller knows there is room */
-    struct ab_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
+    struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
     uint32_t n_foreign;
     int lock;
     uint64_t seq;                             /* calls so far */

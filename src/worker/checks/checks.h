@@ -9,7 +9,7 @@
 #define AB_WORKER_CHECKS_CHECKS_H
 
 #include "base/rng.h"
-#include "result/verify.h"
+#include "wire/verify_run.h"
 #include "worker/checks/checker.h"
 
 struct ab_trial { /* one check while it runs */

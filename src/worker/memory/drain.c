@@ -3,6 +3,7 @@
  * What is given back: every block dies, then the footprint is read at once, after a while, and
  * once the allocator was told to let go. Nothing of ours runs in between.
  */
+#include "worker/memory/memory.h"
 #include "worker/memory/memory_pass.h"
 
 #include "base/clock.h"

@@ -40,4 +40,10 @@ void ab_memory_drain(struct ab_worker *w);
 /* Stack pages that this thread may come to need, so that they are no footprint of anybody's. */
 void ab_memory_touch_stack(void);
 
+/* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
+uint64_t ab_memory_footprint(struct ab_memory_pass *m);
+
+/* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
+
 #endif

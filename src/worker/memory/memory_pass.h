@@ -32,9 +32,4 @@ struct ab_memory_pass {
     struct ab_memory_state checked_peak; /* of this phase: the checkpoint of the largest footprint */
 };
 
-/* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
-uint64_t ab_memory_footprint(struct ab_memory_pass *m);
-/* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
-uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
-
 #endif

@@ -19,6 +19,7 @@
 #include "worker/memory/memory.h"
 #include "worker/phase_meter.h"
 #include "worker/passes/touch.h"
+#include "worker/strict_order.h"
 #include "worker/wait.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -6,6 +6,7 @@
  */
 #include "worker/checks/checker.h"
 #include "worker/preflight.h"
+#include "worker/target/decorate.h"
 
 #include <sys/mman.h>
 

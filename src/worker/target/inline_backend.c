@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "worker/target/inline_backend.h"
 
-#include "allocators/inline.h"
+#include "allocators/arena/arena_backend.h"
+#include "allocators/pool/pool_backend.h"
+#include "allocators/slab/slab_backend.h"
 #include "base/bits.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * backend/params.c does for built-ins, in the same words, without malloc and stdio. The parent has
  * checked the form, and that no parameter is there twice.
  */
+#include "base/nearest.h"
 #include "worker/worker.h"
 
 #include "base/bits.h"

@@ -13,8 +13,11 @@
 #include "workload/generate/generate.h"
 
 #include "base/bits.h"
+#include "core/units_show.h"
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
+#include "workload/generate/interpret.h"
+#include "workload/generate/workload_step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +30,7 @@ enum { IDLE_FREE = 10000000, IDLE_PER_OP = 64 };
 
 enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, const char *fmt, ...)
 {
-    const struct ab_source source = {g->w->file, g->w->text, g->w->n_text};
+    const struct ab_source_text source = {g->w->file, g->w->text, g->w->n_text};
     struct ab_text out = {0};
     char file[300], message[400], lane[40] = "";
     va_list args;
@@ -75,7 +78,7 @@ uint64_t ab_generate_counter(const struct ab_generator *g)
 enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint64_t n)
 {
     uint64_t n_ops = ab_tape_count(g->tape);
-    struct ab_lane *lane = g->lane != NULL ? g->lane : &g->lanes[0];
+    struct ab_generator_lane *lane = g->lane != NULL ? g->lane : &g->lanes[0];
     g->idle += n;
     bool is_endless = __builtin_add_overflow(lane->idle, n, &lane->idle) ||
                       lane->idle > IDLE_FREE / g->phase->n_lanes + n_ops * IDLE_PER_OP;
@@ -88,7 +91,7 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
 
 /* ---- lanes taking turns ---- */
 
-static const char *queue_name(const struct ab_generator *g, const struct ab_lane *lane)
+static const char *queue_name(const struct ab_generator *g, const struct ab_generator_lane *lane)
 {
     return g->w->sets[lane->verb->set].name;
 }
@@ -96,11 +99,11 @@ static const char *queue_name(const struct ab_generator *g, const struct ab_lane
 static enum ab_status fail_standing(struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
-    const struct ab_lane *first = NULL;
+    const struct ab_generator_lane *first = NULL;
     struct ab_text all = {0};
     unsigned n_shown = 0;
     for (uint32_t i = 0; i < p->n_lanes; i++) {
-        const struct ab_lane *lane = &g->lanes[i];
+        const struct ab_generator_lane *lane = &g->lanes[i];
         if (lane->is_finished || n_shown++ >= 3)
             continue;
         first = first != NULL ? first : lane;
@@ -131,7 +134,7 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
     return AB_OK;
 }
 
-static enum ab_status take_turn(struct ab_generator *g, struct ab_lane *lane)
+static enum ab_status take_turn(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     g->lane = lane;
     g->tape_lane = g->phase->is_run_by_main ? 0 : lane->index;
@@ -225,7 +228,7 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
 
 /* ---- all of it ---- */
 
-static bool prepare_lane(const struct ab_workload *w, struct ab_lane *lane, uint32_t index)
+static bool prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane, uint32_t index)
 {
     uint64_t stream = (uint64_t)index * STREAMS_A_LANE;
     lane->index = index;

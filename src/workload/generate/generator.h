@@ -37,7 +37,7 @@ enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
 
 /* What carries out a body: which sets, which random streams, and how far it is. The streams go on
  * from phase to phase. */
-struct ab_lane {
+struct ab_generator_lane {
     uint32_t index;
     struct ab_rng sizes, positions, order;
     uint64_t *turns;   /* of cycles, one a distribution */
@@ -66,9 +66,9 @@ struct ab_generator {
     struct ab_instance *instances;
     uint32_t *first_instance; /* of each set */
     struct ab_slot_pool pool;
-    struct ab_lane *lanes;
+    struct ab_generator_lane *lanes;
     uint32_t n_lanes;
-    struct ab_lane *lane; /* whose turn it is */
+    struct ab_generator_lane *lane; /* whose turn it is */
     uint32_t tape_lane;   /* that carries it out */
     uint64_t ready[AB_LANES_MAX / 64]; /* bits of the lanes that neither wait nor have finished */
     uint64_t max_ops, idle, n_grown; /* idle steps of all lanes; positions that sets grew by */
@@ -107,26 +107,5 @@ static inline void ab_lane_set_ready(struct ab_generator *g, uint32_t lane, bool
     uint64_t bit = UINT64_C(1) << lane % 64;
     g->ready[lane / 64] = is_ready ? g->ready[lane / 64] | bit : g->ready[lane / 64] & ~bit;
 }
-
-/* pick.c: the next position of an `at` in a set, or AB_NO_POSITION when there is none. */
-uint32_t ab_pick_position(struct ab_generator *g, const struct ab_verb *v, uint32_t set,
-                          enum ab_pick pick);
-/* How often the verb steps; what of an `order` are chosen and lie in the lane's `picked`. */
-enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v);
-/* Room for n positions in the lane's `picked`. */
-enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n);
-
-/* step.c: one step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
- * lane's step has cleared it. */
-enum ab_status ab_step(struct ab_generator *g);
-/* Puts the message that a lane holds back where it belongs, at the end of a phase. */
-enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_lane *lane);
-
-/* interpret.c: at the beginning of a phase's repetition, and one turn. */
-void ab_interpret_begin(struct ab_generator *g, struct ab_lane *lane);
-enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_lane *lane);
-/* After some turns of a loop of `all`, `done` of them: will there be too many ops? */
-enum ab_status ab_interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
-                                  uint64_t n_ops);
 
 #endif

@@ -3,13 +3,15 @@
  * A lane's body, as far as its turn goes. Where a lane is stands in records, not on the stack, so
  * that it can stop in the middle of a verb and go on in its next turn.
  */
-#include "workload/generate/generator.h"
+#include "workload/generate/interpret.h"
+#include "workload/generate/pick.h"
+#include "workload/generate/workload_step.h"
 
 #include "base/bits.h"
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
 
-void ab_interpret_begin(struct ab_generator *g, struct ab_lane *lane)
+void ab_interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_phase_def *p = g->phase;
     lane->verb = NULL;
@@ -48,7 +50,7 @@ static enum ab_status check_rise(struct ab_generator *g)
                             (unsigned long long)p->limit);
 }
 
-static enum ab_status end_iteration(struct ab_generator *g, struct ab_lane *lane)
+static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
@@ -62,7 +64,7 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_lane *lane
 }
 
 /* The smallest thing to do next. */
-static enum ab_status advance(struct ab_generator *g, struct ab_lane *lane)
+static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     if (lane->verb != NULL && lane->step < lane->n_steps)
         return ab_step(g);
@@ -81,7 +83,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_lane *lane)
     return AB_OK;
 }
 
-enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_lane *lane)
+enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     enum ab_status status = AB_OK;
     uint64_t n_ops = ab_tape_count(g->tape), begin = n_ops + g->idle;

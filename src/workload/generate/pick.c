@@ -3,11 +3,11 @@
  * Where a verb does its work: positions one after the other, or live blocks in an order that is
  * fixed before the first of them is touched.
  */
-#include "workload/generate/generator.h"
+#include "workload/generate/pick.h"
 
 #include <stdlib.h>
 
-static uint32_t pick_bin(struct ab_lane *lane, const struct ab_verb *v)
+static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v)
 {
     double u = ab_rng_unit(&lane->positions);
     size_t i = 0;
@@ -29,7 +29,7 @@ static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v,
                            struct ab_live_set *s, enum ab_pick pick)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     if (pick == AB_PICK_FREE)
         return s->n_live == s->n ? AB_NO_POSITION : s->members[s->n_live];
     if (s->n_live == 0)
@@ -45,7 +45,7 @@ static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v,
 uint32_t ab_pick_position(struct ab_generator *g, const struct ab_verb *v, uint32_t set,
                           enum ab_pick pick)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_live_set *s = &ab_instance_of(g, set, lane->index)->live;
     uint32_t n_empty = s->n - s->n_live;
     if (pick == AB_PICK_FIFO || pick == AB_PICK_LIFO)
@@ -89,7 +89,7 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
 
 enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     if (n <= lane->cap_picked)
         return AB_OK;
     uint32_t *grown = realloc(lane->picked, n * sizeof *grown);
@@ -104,7 +104,7 @@ enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, 
 static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_verb *v,
                                       struct ab_live_set *s)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     uint64_t all = v->pick != AB_PICK_EVERY ? s->n_live
                  : (s->n_live + v->step - 1) / v->step;
     uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? v->count
@@ -138,7 +138,7 @@ static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v
 
 enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     enum ab_status status = AB_OK;
     lane->step = lane->n_steps = 0;

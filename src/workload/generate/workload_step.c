@@ -3,7 +3,8 @@
  * What a verb does in one step, at one position or with one block: ops are pushed, sets and queues
  * follow. Each step pushes an op, counts as idle, or makes its lane wait.
  */
-#include "workload/generate/generator.h"
+#include "workload/generate/workload_step.h"
+#include "workload/generate/pick.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +219,7 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
 
 static enum ab_status step_at_position(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     enum ab_status status = AB_OK;
     if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind != AB_SET_SLOTS)
@@ -241,7 +242,7 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 /* ---- whole sets ---- */
 
 /* In the order that frees one by one take. */
-static void list_live(struct ab_lane *lane, struct ab_live_set *live, enum ab_pick order,
+static void list_live(struct ab_generator_lane *lane, struct ab_live_set *live, enum ab_pick order,
                       uint32_t *out)
 {
     if (order == AB_PICK_LIFO)
@@ -255,7 +256,7 @@ static void list_live(struct ab_lane *lane, struct ab_live_set *live, enum ab_pi
 /* Slots go back in such an order that the next round finds them where this one did. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
     enum ab_status status = ab_pick_reserve(g, v, 2 * (size_t)n);
@@ -306,7 +307,7 @@ static struct ab_queue *queue_of(const struct ab_generator *g, const struct ab_v
 
 static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct ab_queue *q)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     lane->wait = what;
     lane->waits_at = q;
     ab_lane_set_ready(g, lane->index, false);
@@ -315,9 +316,9 @@ static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct
 }
 
 /* The lane goes on, with the queue as if it had found it so by itself. */
-static struct ab_lane *wake(struct ab_generator *g, uint32_t index, struct ab_queue *q)
+static struct ab_generator_lane *wake(struct ab_generator *g, uint32_t index, struct ab_queue *q)
 {
-    struct ab_lane *lane = &g->lanes[index];
+    struct ab_generator_lane *lane = &g->lanes[index];
     lane->wait = AB_WAIT_NONE;
     lane->queue = q;
     ab_lane_set_ready(g, index, true);
@@ -345,7 +346,7 @@ static enum ab_status deliver(struct ab_generator *g, struct ab_queue *q, struct
     uint32_t waiting;
     if (!ab_line_next(&q->for_message, &waiting))
         return ab_queue_put(q, m, false) ? AB_OK : no_memory(g);
-    struct ab_lane *receiver = wake(g, waiting, q);
+    struct ab_generator_lane *receiver = wake(g, waiting, q);
     struct ab_message empty = receiver->message;
     receiver->message = *m;
     *m = empty;
@@ -356,7 +357,7 @@ static enum ab_status deliver(struct ab_generator *g, struct ab_queue *q, struct
  * is nothing to put into a message now. */
 static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum ab_status *status)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     const struct ab_set_def *def = &g->w->sets[v->set];
     struct ab_queue *q = queue_of(g, v);
     if (has_room(q, def)) {
@@ -392,7 +393,7 @@ static enum ab_status next_block(struct ab_generator *g, const struct ab_verb *v
 
 static enum ab_status end_message(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_queue *q = lane->queue;
     enum ab_status status = AB_OK;
     lane->queue = NULL;
@@ -408,7 +409,7 @@ static enum ab_status end_message(struct ab_generator *g, const struct ab_verb *
 
 static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     enum ab_status status = AB_OK;
     uint32_t slot;
     if (lane->queue == NULL && !lane->is_refused && !begin_message(g, v, &status))
@@ -451,7 +452,7 @@ static enum ab_status settle(struct ab_generator *g, const struct ab_verb *v, ui
 static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb *v,
                                    struct ab_queue *q)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     const struct ab_set_def *def = &g->w->sets[v->set];
     struct ab_message *m = &lane->message;
     if (lane->queue == NULL) {
@@ -467,7 +468,7 @@ static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb 
 
 static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
 {
-    struct ab_lane *lane = g->lane;
+    struct ab_generator_lane *lane = g->lane;
     struct ab_queue *q = queue_of(g, v);
     struct ab_message *m = &lane->message;
     if (lane->queue == NULL && q->lengths.n == 0) {
@@ -489,7 +490,7 @@ static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_lane *lane)
+enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;

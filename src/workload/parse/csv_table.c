@@ -4,7 +4,7 @@
  * regular one below the workload's own folder, small, and nothing of it but a number that cannot
  * be read is ever shown.
  */
-#include "workload/parse/dist_read.h"
+#include "workload/parse/csv_table.h"
 
 #include "base/bits.h"
 
@@ -19,7 +19,7 @@ enum { MAX_BYTES = 1 << 20, MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096
 
 struct csv {
     struct ab_reader *r;
-    const struct ab_field *f;
+    const struct ab_yaml_field *f;
     const struct ab_value *call;
     const char *name; /* as written */
     uint64_t size_column, weight_column; /* from 0 */
@@ -207,7 +207,7 @@ static bool check_call(struct csv *c)
     const struct ab_value *size = &call->args[1].first, *weight = &call->args[2].first;
     if (size->kind == AB_VALUE_WORD && weight->kind == AB_VALUE_WORD)
         return true;
-    struct ab_range columns = {AB_UNIT_COUNT, 1, MAX_COLUMNS};
+    struct ab_limits columns = {AB_UNIT_COUNT, 1, MAX_COLUMNS};
     if (!ab_field_whole(c->r, c->f, "size column", size, columns, &c->size_column) ||
         !ab_field_whole(c->r, c->f, "weight column", weight, columns, &c->weight_column))
         return false;
@@ -216,7 +216,7 @@ static bool check_call(struct csv *c)
     return true;
 }
 
-bool ab_csv_read(struct ab_reader *r, const struct ab_field *f, const struct ab_value *call,
+bool ab_csv_read(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *call,
                  struct ab_dist *d)
 {
     struct csv c = {.r = r, .f = f, .call = call};

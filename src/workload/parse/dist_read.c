@@ -6,6 +6,8 @@
 #include "workload/parse/dist_read.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
+#include "workload/parse/csv_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +54,9 @@ static const char *const call_names[] = {
     "exp_falloff", "choice", "cycle", "csv",
 };
 
-static const struct ab_range size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
+static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
 
-bool ab_dist_add(struct ab_reader *r, const struct ab_field *f, const struct ab_dist *d,
+bool ab_dist_add(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_dist *d,
                  size_t *index)
 {
     struct ab_dists *all = &r->w->dists;
@@ -104,7 +106,7 @@ static const char *usage_of(const char *name)
     return name;
 }
 
-static bool bad_arg(const struct ab_reader *r, const struct ab_field *f,
+static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                     const struct formula *formula, const struct ab_arg *arg)
 {
     char word[200] = "";
@@ -116,7 +118,7 @@ static bool bad_arg(const struct ab_reader *r, const struct ab_field *f,
                          "unknown argument '%s'; it is %s", word, usage_of(formula->name));
 }
 
-static bool take_arg(const struct ab_reader *r, const struct ab_field *f,
+static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct arg_def *def, const struct ab_value *v, struct ab_dist *d)
 {
     if (def->id == ARG_MIN || def->id == ARG_MAX)
@@ -128,7 +130,7 @@ static bool take_arg(const struct ab_reader *r, const struct ab_field *f,
                          def->id == ARG_P ? &d->p : &d->q);
 }
 
-static bool take_args(const struct ab_reader *r, const struct ab_field *f,
+static bool take_args(const struct ab_reader *r, const struct ab_yaml_field *f,
                       const struct ab_value *call, const struct formula *formula,
                       struct ab_dist *d)
 {
@@ -154,7 +156,7 @@ static bool take_args(const struct ab_reader *r, const struct ab_field *f,
     return ok;
 }
 
-static bool check_formula(const struct ab_reader *r, const struct ab_field *f,
+static bool check_formula(const struct ab_reader *r, const struct ab_yaml_field *f,
                           const struct ab_value *call, const struct formula *formula,
                           const struct ab_dist *d)
 {
@@ -177,7 +179,7 @@ static bool check_formula(const struct ab_reader *r, const struct ab_field *f,
     return true;
 }
 
-static bool read_formula(struct ab_reader *r, const struct ab_field *f,
+static bool read_formula(struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *call, const struct formula *formula,
                          struct ab_dist *d)
 {
@@ -200,7 +202,7 @@ static void note_row(struct ab_dist *d, uint64_t value)
         d->max = value;
 }
 
-static bool read_row(struct ab_reader *r, const struct ab_field *f, const struct ab_arg *arg,
+static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_arg *arg,
                      struct ab_dist *d)
 {
     struct ab_dist_row *row = &d->rows[d->n_rows];
@@ -211,7 +213,7 @@ static bool read_row(struct ab_reader *r, const struct ab_field *f, const struct
                              usage_of(is_cycle ? "cycle" : "choice"));
     if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
-                                         (struct ab_range){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
+                                         (struct ab_limits){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
         return false;
     row->upto = before + count;
     d->n_rows++;
@@ -219,7 +221,7 @@ static bool read_row(struct ab_reader *r, const struct ab_field *f, const struct
     return true;
 }
 
-static bool read_rows(struct ab_reader *r, const struct ab_field *f, const struct ab_value *call,
+static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *call,
                       struct ab_dist *d)
 {
     bool ok = true;
@@ -248,7 +250,7 @@ static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_
 }
 
 /* Neither a formula nor a size: the nearest of its kind, or all of them. */
-static bool fail_unknown(const struct ab_reader *r, const struct ab_field *f,
+static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *v)
 {
     const char *names[AB_MAX_ENTRIES];
@@ -278,7 +280,7 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_field *f,
                          n > 0 ? "known are: " : "there are no 'sizes' above", known);
 }
 
-static bool read_call(struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,
+static bool read_call(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
                       struct ab_dist *d)
 {
     char name[32];
@@ -296,7 +298,7 @@ static bool read_call(struct ab_reader *r, const struct ab_field *f, const struc
     return fail_unknown(r, f, v);
 }
 
-static bool read_value(struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,
+static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
                        size_t *index)
 {
     struct ab_dist d = {.kind = AB_DIST_FIXED};
@@ -314,7 +316,7 @@ static bool read_value(struct ab_reader *r, const struct ab_field *f, const stru
     return ab_dist_add(r, f, &d, index);
 }
 
-bool ab_dist_read(struct ab_reader *r, const struct ab_field *f, size_t *index)
+bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index)
 {
     struct ab_value v;
     if (f->text == NULL)
@@ -328,7 +330,7 @@ bool ab_dist_read(struct ab_reader *r, const struct ab_field *f, size_t *index)
 
 /* ---- mix ---- */
 
-static bool read_weight(struct ab_reader *r, const struct ab_field *f, double *weight)
+static bool read_weight(struct ab_reader *r, const struct ab_yaml_field *f, double *weight)
 {
     struct ab_value v;
     if (!ab_field_value(r, f, AB_UNIT_FRACTION, &v))
@@ -341,9 +343,9 @@ static bool read_weight(struct ab_reader *r, const struct ab_field *f, double *w
 static bool read_part(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_part *raw, struct ab_dist *d)
 {
-    struct ab_field weight = ab_field_of(r, node, "weight", raw->weight);
-    struct ab_field dist = ab_field_of(r, node, "dist", raw->dist);
-    struct ab_field times = ab_field_of(r, node, "times", raw->times);
+    struct ab_yaml_field weight = ab_field_of(r, node, "weight", raw->weight);
+    struct ab_yaml_field dist = ab_field_of(r, node, "dist", raw->dist);
+    struct ab_yaml_field times = ab_field_of(r, node, "times", raw->times);
     struct ab_dist_row *row = &d->rows[d->n_rows];
     size_t part = 0;
     *row = (struct ab_dist_row){.times = 1};
@@ -351,7 +353,7 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
         return ab_field_missing(r, node, weight.text == NULL ? "weight" : "dist",
                                 "a part of a mix");
     bool ok = read_weight(r, &weight, &row->share);
-    ok = ab_field_number(r, &times, (struct ab_range){AB_UNIT_COUNT, 1, 1000000}, &row->times) &&
+    ok = ab_field_number(r, &times, (struct ab_limits){AB_UNIT_COUNT, 1, 1000000}, &row->times) &&
          ok;
     if (!ab_dist_read(r, &dist, &part) || !ok)
         return false;
@@ -371,7 +373,7 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index)
 {
     struct ab_dist d = {.kind = AB_DIST_MIX};
-    const struct ab_field f = {list, ""};
+    const struct ab_yaml_field f = {list, ""};
     const struct ab_node *node = ab_tree_first(r->tree, list);
     double sum = 0;
     bool ok = true;

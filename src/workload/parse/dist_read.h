@@ -10,19 +10,14 @@
 #include "workload/parse/schema.h"
 
 /* Reads a distribution or the name of one of `sizes`; *index says where it is in w->dists. */
-bool ab_dist_read(struct ab_reader *r, const struct ab_field *f, size_t *index);
+bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index);
 
 /* Reads `mix:` of a size; `raw` and the items of `list` go side by side. */
 bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index);
 
 /* Appends *d, whose rows then belong to the workload (also on failure: they are freed). */
-bool ab_dist_add(struct ab_reader *r, const struct ab_field *f, const struct ab_dist *d,
+bool ab_dist_add(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_dist *d,
                  size_t *index);
-
-/* Fills the rows of a TABLE from a csv file beside the workload; columns are names out of the
- * first line, or numbers from 1 when there is no such line. */
-bool ab_csv_read(struct ab_reader *r, const struct ab_field *f, const struct ab_value *call,
-                 struct ab_dist *d);
 
 #endif

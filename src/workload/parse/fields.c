@@ -6,18 +6,19 @@
 #include "workload/parse/fields.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct ab_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
+struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
                             const char *text)
 {
     const struct ab_node *node = ab_tree_get(r->tree, map, key);
-    return (struct ab_field){node, node != NULL ? text : NULL};
+    return (struct ab_yaml_field){node, node != NULL ? text : NULL};
 }
 
-bool ab_field_fail(const struct ab_reader *r, const struct ab_field *f, size_t offset, size_t n,
+bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset, size_t n,
                    const char *fmt, ...)
 {
     va_list args;
@@ -35,7 +36,7 @@ bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, cons
     return false;
 }
 
-bool ab_field_value(const struct ab_reader *r, const struct ab_field *f, enum ab_unit_kind unit,
+bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f, enum ab_unit_kind unit,
                     struct ab_value *value)
 {
     struct ab_value_error error;
@@ -48,7 +49,7 @@ bool ab_field_value(const struct ab_reader *r, const struct ab_field *f, enum ab
 
 /* "'$n' = 12": the text of a value, what kind it is where that says more than the text, and what
  * it comes to when that is not the same. */
-static void describe(const struct ab_field *f, const struct ab_value *v, char *buf, size_t cap)
+static void describe(const struct ab_yaml_field *f, const struct ab_value *v, char *buf, size_t cap)
 {
     char shown[200];
     size_t n = strlen(f->text);
@@ -73,7 +74,7 @@ static void print_size(char *buf, size_t cap, uint64_t n)
     snprintf(buf, cap, "%llu%s", (unsigned long long)n, units[unit]);
 }
 
-static void describe_range(struct ab_range range, char *buf, size_t cap)
+static void describe_range(struct ab_limits range, char *buf, size_t cap)
 {
     char min[32], max[32];
     const char *what = range.unit == AB_UNIT_BYTES ? "a size" : "a whole number";
@@ -89,8 +90,8 @@ static void describe_range(struct ab_range range, char *buf, size_t cap)
         snprintf(buf, cap, "%s from %s to %s", what, min, max);
 }
 
-bool ab_field_whole(const struct ab_reader *r, const struct ab_field *f, const char *what,
-                    const struct ab_value *v, struct ab_range range, uint64_t *out)
+bool ab_field_whole(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
+                    const struct ab_value *v, struct ab_limits range, uint64_t *out)
 {
     char found[300], allowed[120];
     describe_range(range, allowed, sizeof allowed);
@@ -121,7 +122,7 @@ const char *ab_print_real(char *buf, size_t cap, double x)
     return buf;
 }
 
-bool ab_field_real(const struct ab_reader *r, const struct ab_field *f, const char *what,
+bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
                    const struct ab_value *v, double min, double max, double *out)
 {
     char found[300], low[40], high[40];
@@ -136,7 +137,7 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_field *f, const ch
                          ab_print_real(high, sizeof high, max), found);
 }
 
-bool ab_field_number(const struct ab_reader *r, const struct ab_field *f, struct ab_range range,
+bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_limits range,
                      uint64_t *out)
 {
     struct ab_value v;
@@ -154,7 +155,7 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-bool ab_field_name(const struct ab_reader *r, const struct ab_field *f, char out[AB_NAME_MAX + 1])
+bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, char out[AB_NAME_MAX + 1])
 {
     if (f->text == NULL)
         return true;
@@ -176,7 +177,7 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_field *f, char out
     return true;
 }
 
-bool ab_field_bool(const struct ab_reader *r, const struct ab_field *f, bool *out)
+bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out)
 {
     char shown[200];
     if (f->text == NULL)
@@ -190,8 +191,8 @@ bool ab_field_bool(const struct ab_reader *r, const struct ab_field *f, bool *ou
     return true;
 }
 
-bool ab_field_argument(const struct ab_reader *r, const struct ab_field *f,
-                       const struct ab_value *call, struct ab_range range, uint64_t *out)
+bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_value *call, struct ab_limits range, uint64_t *out)
 {
     char name[32];
     ab_diag_quote(name, sizeof name, call->text, call->n_text);
@@ -224,7 +225,7 @@ static const char *nearest_entry(const char *word, const char *const *allowed)
     return NULL;
 }
 
-bool ab_field_not_in(const struct ab_reader *r, const struct ab_field *f, const struct ab_value *v,
+bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
                      const char *const *allowed, const char *const *later)
 {
     const char *key = f->node->key;

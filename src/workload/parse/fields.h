@@ -21,21 +21,21 @@ struct ab_reader {
 };
 
 /* One scalar: its node and what libcyaml read; text NULL = absent. */
-struct ab_field {
+struct ab_yaml_field {
     const struct ab_node *node;
     const char *text;
 };
 
-struct ab_range {
+struct ab_limits {
     enum ab_unit_kind unit; /* COUNT or BYTES */
     uint64_t min, max;
 };
 
-struct ab_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
+struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
                             const char *text);
 
 /* An error about bytes [offset, offset + n) of a field; always false. */
-bool ab_field_fail(const struct ab_reader *r, const struct ab_field *f, size_t offset, size_t n,
+bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset, size_t n,
                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* "'key' is missing in WHAT" at the map; always false. */
@@ -43,32 +43,32 @@ bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, cons
                       const char *what);
 
 /* Reads by the grammar of values.h; *value must go through ab_value_fini. */
-bool ab_field_value(const struct ab_reader *r, const struct ab_field *f, enum ab_unit_kind unit,
+bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f, enum ab_unit_kind unit,
                     struct ab_value *value);
 
 /* The part of a value that `what` names, as a whole number in range or a real one. */
-bool ab_field_whole(const struct ab_reader *r, const struct ab_field *f, const char *what,
-                    const struct ab_value *value, struct ab_range range, uint64_t *out);
-bool ab_field_real(const struct ab_reader *r, const struct ab_field *f, const char *what,
+bool ab_field_whole(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
+                    const struct ab_value *value, struct ab_limits range, uint64_t *out);
+bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
                    const struct ab_value *value, double min, double max, double *out);
 
 /* "0.9": at most six decimals, never the locale's comma. 0 <= x < 2^63. Returns buf. */
 const char *ab_print_real(char *buf, size_t cap, double x);
 
 /* Whole fields. */
-bool ab_field_number(const struct ab_reader *r, const struct ab_field *f, struct ab_range range,
+bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_limits range,
                      uint64_t *out);
-bool ab_field_name(const struct ab_reader *r, const struct ab_field *f, char out[AB_NAME_MAX + 1]);
-bool ab_field_bool(const struct ab_reader *r, const struct ab_field *f, bool *out);
+bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, char out[AB_NAME_MAX + 1]);
+bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out);
 
 /* The only argument of a call such as ops(n); the caller has checked that it is a call. */
-bool ab_field_argument(const struct ab_reader *r, const struct ab_field *f,
-                       const struct ab_value *call, struct ab_range range, uint64_t *out);
+bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_value *call, struct ab_limits range, uint64_t *out);
 
 /* The message for a value that is none of the words or calls of a table. `later` (may be NULL)
  * lists what the language has and this version has not; both end with NULL; "ops(n)" counts as
  * the word "ops". Always false. */
-bool ab_field_not_in(const struct ab_reader *r, const struct ab_field *f,
+bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct ab_value *value, const char *const *allowed,
                      const char *const *later);
 

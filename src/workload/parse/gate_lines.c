@@ -16,9 +16,9 @@ const struct ab_remarks *ab_workload_claims(const struct ab_workload *w)
     return &w->claims;
 }
 
-struct ab_source ab_workload_source(const struct ab_workload *w)
+struct ab_source_text ab_workload_source(const struct ab_workload *w)
 {
-    return (struct ab_source){w->file, w->text, w->n_text};
+    return (struct ab_source_text){w->file, w->text, w->n_text};
 }
 
 void ab_remarks_fini(struct ab_remarks *remarks)
@@ -33,7 +33,7 @@ void ab_remarks_fini(struct ab_remarks *remarks)
 }
 
 /* Keeps a line with its place; false after an error. */
-static bool keep(const struct ab_reader *r, const struct ab_field *f, struct ab_remarks *to)
+static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_remarks *to)
 {
     struct ab_remark *kept = &to->items[to->n];
     if (f->text[strspn(f->text, " \t\n")] == 0 || strlen(f->text) > 1000)
@@ -54,7 +54,7 @@ void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *
     const struct ab_node *node = ab_tree_first(r->tree, list);
     gates->items = ab_read_new_records(r, list, n, sizeof gates->items[0]);
     for (unsigned i = 0; i < n && gates->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_field f = {node, raw[i]};
+        struct ab_yaml_field f = {node, raw[i]};
         keep(r, &f, gates);
     }
 }
@@ -66,7 +66,7 @@ void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
     const struct ab_node *node = ab_tree_first(r->tree, list);
     claims->items = ab_read_new_records(r, list, n, sizeof claims->items[0]);
     for (unsigned i = 0; i < n && claims->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_field f = ab_field_of(r, node, "claim", raw[i].claim);
+        struct ab_yaml_field f = ab_field_of(r, node, "claim", raw[i].claim);
         if (f.text == NULL)
             ab_field_missing(r, node, "claim", "a claim");
         if (f.text == NULL || !keep(r, &f, claims))

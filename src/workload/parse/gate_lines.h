@@ -22,8 +22,15 @@ struct ab_workload;
 const struct ab_remarks *ab_workload_gates(const struct ab_workload *w);
 const struct ab_remarks *ab_workload_claims(const struct ab_workload *w);
 /* The file as named and as read, for messages about them. */
-struct ab_source ab_workload_source(const struct ab_workload *w);
+struct ab_source_text ab_workload_source(const struct ab_workload *w);
 
 void ab_remarks_fini(struct ab_remarks *remarks);
+
+struct ab_reader;
+struct ab_raw_claim;
+void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *const *raw,
+                   unsigned n);
+void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
+                    const struct ab_raw_claim *raw, unsigned n);
 
 #endif

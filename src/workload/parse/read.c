@@ -7,7 +7,9 @@
 #include "workload/parse/read.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "workload/parse/dist_read.h"
+#include "workload/parse/gate_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ void *ab_read_new_records(const struct ab_reader *r, const struct ab_node *list,
 bool ab_read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
                         const struct ab_entries *before, char out[AB_NAME_MAX + 1])
 {
-    struct ab_field f = ab_field_of(r, node, "name", text);
+    struct ab_yaml_field f = ab_field_of(r, node, "name", text);
     const char *what = before->what;
     if (f.text == NULL)
         return ab_field_missing(r, node, "name", what);
@@ -64,7 +66,7 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
                              const char *name)
 {
     size_t n = strcspn(name, ".-");
-    struct ab_field f = ab_field_of(r, node, "name", name);
+    struct ab_yaml_field f = ab_field_of(r, node, "name", name);
     if (name[n] != 0)
         return ab_field_fail(r, &f, n, 1, "the name of a param has no '%c': $a-b is a subtraction",
                              name[n]);
@@ -76,7 +78,7 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
 static bool read_param_value(struct ab_reader *r, const struct ab_node *node, const char *raw,
                              const char *set, struct ab_param_value *p)
 {
-    struct ab_field f = ab_field_of(r, node, "value", raw);
+    struct ab_yaml_field f = ab_field_of(r, node, "value", raw);
     struct ab_value_error error;
     char shown[200];
     p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
@@ -181,13 +183,13 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
 {
     struct ab_workload *w = r->w;
     struct ab_size_def *size = &w->sizes[w->n_sizes];
-    struct ab_field dist = ab_field_of(r, node, "dist", raw->dist);
+    struct ab_yaml_field dist = ab_field_of(r, node, "dist", raw->dist);
     const struct ab_node *mix = ab_tree_get(r->tree, node, "mix");
     size->dist = SIZE_MAX;
     struct ab_entries before = {"sizes", w->sizes, w->n_sizes, sizeof *size};
     bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
-        struct ab_field name = ab_field_of(r, node, "name", raw->name);
+        struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
         ok = ab_field_fail(r, &name, 0, strlen(size->name), "the name of a size begins with a "
                            "letter; '%s' would be read as a number", size->name);
     }
@@ -237,7 +239,7 @@ static bool check_spellable(const struct ab_reader *r, const struct ab_node *lis
 static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
-    struct ab_field name = ab_field_of(r, node, "name", raw->name);
+    struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
     size_t odd = 0;
     for (; raw->name[odd] != 0 && strchr(",{}", raw->name[odd]) == NULL; odd++)
         odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0; /* as in '-b' */
@@ -262,7 +264,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
                          const struct ab_raw_backend *raw)
 {
     struct ab_workload *w = r->w;
-    struct ab_field f = ab_field_of(r, node, "name", raw->name);
+    struct ab_yaml_field f = ab_field_of(r, node, "name", raw->name);
     struct ab_text spelled = {0};
     if (f.text == NULL) {
         ab_field_missing(r, node, "name", "a back end");
@@ -290,7 +292,7 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
                          const struct ab_node *root)
 {
     const struct ab_node *first = ab_tree_first(r->tree, root);
-    struct ab_field f = ab_field_of(r, root, "allocbench", raw->allocbench);
+    struct ab_yaml_field f = ab_field_of(r, root, "allocbench", raw->allocbench);
     char shown[200];
     if (f.text == NULL) {
         if (!root->has_bad_key)
@@ -308,7 +310,7 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
                          shown);
 }
 
-static void read_about(struct ab_reader *r, const struct ab_field *f)
+static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
 {
     struct ab_workload *w = r->w;
     if (f->text != NULL && strlen(f->text) > 1000)
@@ -327,15 +329,15 @@ static void read_about(struct ab_reader *r, const struct ab_field *f)
 static void read_head(struct ab_reader *r, const struct ab_raw_top *raw,
                       const struct ab_node *root, const struct ab_workload_options *options)
 {
-    struct ab_field name = ab_field_of(r, root, "name", raw->name);
-    struct ab_field about = ab_field_of(r, root, "about", raw->about);
-    struct ab_field seed = ab_field_of(r, root, "seed", raw->seed);
+    struct ab_yaml_field name = ab_field_of(r, root, "name", raw->name);
+    struct ab_yaml_field about = ab_field_of(r, root, "about", raw->about);
+    struct ab_yaml_field seed = ab_field_of(r, root, "seed", raw->seed);
     if (name.text == NULL)
         ab_field_missing(r, root, "name", "the workload");
     ab_field_name(r, &name, r->w->name);
     read_about(r, &about);
     r->w->seed = 1;
-    ab_field_number(r, &seed, (struct ab_range){AB_UNIT_COUNT, 0, LIMIT_COUNT}, &r->w->seed);
+    ab_field_number(r, &seed, (struct ab_limits){AB_UNIT_COUNT, 0, LIMIT_COUNT}, &r->w->seed);
     if (options->has_seed)
         r->w->seed = options->seed;
 }

@@ -40,10 +40,4 @@ void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct 
                   unsigned n, struct ab_verb **body, size_t *n_body);
 void ab_body_free(struct ab_verb *body, size_t n_body);
 
-/* remark.c */
-void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *const *raw,
-                   unsigned n);
-void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
-                    const struct ab_raw_claim *raw, unsigned n);
-
 #endif

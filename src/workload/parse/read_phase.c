@@ -18,10 +18,10 @@ static const char *const untils[] = {"iters(n)", "ops(n)", "allocated(bytes)", "
                                      NULL};
 static const char *const later_untils[] = {"seconds(t)", NULL};
 
-static bool read_until_value(struct ab_reader *r, const struct ab_field *f,
+static bool read_until_value(struct ab_reader *r, const struct ab_yaml_field *f,
                              const struct ab_value *v, struct ab_phase_def *phase)
 {
-    struct ab_range range = {AB_UNIT_COUNT, 1, LIMIT_COUNT};
+    struct ab_limits range = {AB_UNIT_COUNT, 1, LIMIT_COUNT};
     char name[16];
     ab_diag_quote(name, sizeof name, v->text, v->n_text);
     if (v->kind != AB_VALUE_CALL)
@@ -41,7 +41,7 @@ static bool read_until_value(struct ab_reader *r, const struct ab_field *f,
     return ab_field_argument(r, f, v, range, &phase->limit);
 }
 
-static void read_until(struct ab_reader *r, const struct ab_field *f, struct ab_phase_def *phase)
+static void read_until(struct ab_reader *r, const struct ab_yaml_field *f, struct ab_phase_def *phase)
 {
     struct ab_value v;
     phase->until = AB_UNTIL_ITERS;
@@ -59,7 +59,7 @@ static void read_until(struct ab_reader *r, const struct ab_field *f, struct ab_
 
 static const char *const run_as_names[] = {"main", NULL};
 
-static void read_run_as(struct ab_reader *r, const struct ab_field *f, struct ab_phase_def *phase)
+static void read_run_as(struct ab_reader *r, const struct ab_yaml_field *f, struct ab_phase_def *phase)
 {
     struct ab_value v;
     if (f->text == NULL || !ab_field_value(r, f, AB_UNIT_COUNT, &v))
@@ -73,9 +73,9 @@ static void read_run_as(struct ab_reader *r, const struct ab_field *f, struct ab
 /* `lanes` of a phase or a role; 1 where it is absent or wrong. */
 static uint32_t read_lanes(struct ab_reader *r, const struct ab_node *node, const char *text)
 {
-    struct ab_field f = ab_field_of(r, node, "lanes", text);
+    struct ab_yaml_field f = ab_field_of(r, node, "lanes", text);
     uint64_t n = 1;
-    ab_field_number(r, &f, (struct ab_range){AB_UNIT_COUNT, 1, AB_LANES_MAX}, &n);
+    ab_field_number(r, &f, (struct ab_limits){AB_UNIT_COUNT, 1, AB_LANES_MAX}, &n);
     return (uint32_t)n;
 }
 
@@ -160,16 +160,16 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
 {
     struct ab_workload *w = r->w;
     struct ab_phase_def *phase = &w->phases[w->n_phases];
-    struct ab_field until = ab_field_of(r, node, "until", raw->until);
-    struct ab_field repeat = ab_field_of(r, node, "repeat", raw->repeat);
-    struct ab_field measure = ab_field_of(r, node, "measure", raw->measure);
-    struct ab_field run_as = ab_field_of(r, node, "run_as", raw->run_as);
+    struct ab_yaml_field until = ab_field_of(r, node, "until", raw->until);
+    struct ab_yaml_field repeat = ab_field_of(r, node, "repeat", raw->repeat);
+    struct ab_yaml_field measure = ab_field_of(r, node, "measure", raw->measure);
+    struct ab_yaml_field run_as = ab_field_of(r, node, "run_as", raw->run_as);
     struct ab_entries before = {"phases", w->phases, w->n_phases, sizeof *phase};
     *phase = (struct ab_phase_def){.place = node->at, .is_measured = true, .repeat = 1};
     ab_read_entry_name(r, node, raw->name, &before, phase->name);
     w->n_phases++;
     read_until(r, &until, phase);
-    ab_field_number(r, &repeat, (struct ab_range){AB_UNIT_COUNT, 1, LIMIT_COUNT}, &phase->repeat);
+    ab_field_number(r, &repeat, (struct ab_limits){AB_UNIT_COUNT, 1, LIMIT_COUNT}, &phase->repeat);
     ab_field_bool(r, &measure, &phase->is_measured);
     read_run_as(r, &run_as, phase);
     if (ab_tree_get(r->tree, node, "roles") != NULL)

@@ -2,7 +2,7 @@
  *
  * Which positions a verb takes, and how many of them: at, order, count, fraction.
  */
-#include "workload/parse/read_verb.h"
+#include "workload/parse/read_pick.h"
 
 #include "base/bits.h"
 
@@ -35,7 +35,7 @@ static bool fills(const struct verb_reader *vr)
     return vr->v->kind == AB_VERB_ALLOC || vr->v->kind == AB_VERB_RECV;
 }
 
-static bool read_bin(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_bin(const struct verb_reader *vr, const struct ab_yaml_field *f,
                      const struct ab_arg *arg, double *share, double *reach)
 {
     double fraction = 0;
@@ -54,7 +54,7 @@ static bool is_one(double x)
     return x > 1 - 1e-6 && x < 1 + 1e-6;
 }
 
-static bool read_bins(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *f,
                       const struct ab_value *v)
 {
     uint32_t count = picked_set(vr)->count, begin = 0;
@@ -90,16 +90,16 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_field *f,
     return true;
 }
 
-static bool read_step(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_step(const struct verb_reader *vr, const struct ab_yaml_field *f,
                       const struct ab_value *v, enum ab_pick pick)
 {
     vr->v->pick = pick;
-    return ab_field_argument(vr->r, f, v, (struct ab_range){AB_UNIT_COUNT, 1, AB_MAX_POSITIONS},
+    return ab_field_argument(vr->r, f, v, (struct ab_limits){AB_UNIT_COUNT, 1, AB_MAX_POSITIONS},
                              &vr->v->step);
 }
 
 /* Empty positions are for what fills them, live blocks for what does not. */
-static bool check_at(const struct verb_reader *vr, const struct ab_field *f,
+static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                      const struct ab_value *v)
 {
     enum ab_pick pick = vr->v->pick;
@@ -115,7 +115,7 @@ static bool check_at(const struct verb_reader *vr, const struct ab_field *f,
     return true;
 }
 
-static bool read_at(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                     const struct ab_value *v)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(at_picks); i++) {
@@ -132,7 +132,7 @@ static bool read_at(const struct verb_reader *vr, const struct ab_field *f,
     return check_at(vr, f, v);
 }
 
-static bool read_order(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_value *v)
 {
     static const char *const ends[] = {"fifo", "lifo", NULL}; /* taken when it is their turn */
@@ -171,7 +171,7 @@ static bool read_with_at(const struct verb_reader *vr)
 {
     static const char *const names[] = {"next", "random", "occupied", NULL};
     static const enum ab_pick picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_OCCUPIED};
-    struct ab_field f = ab_verb_field(vr, "with_at", vr->raw->with_at);
+    struct ab_yaml_field f = ab_verb_field(vr, "with_at", vr->raw->with_at);
     struct ab_value value;
     vr->v->with_pick = AB_PICK_RANDOM;
     if (f.text == NULL || (vr->def->options & AB_OPT_WITH_AT) == 0)
@@ -190,8 +190,8 @@ static bool read_with_at(const struct verb_reader *vr)
 
 bool ab_read_pick(const struct verb_reader *vr)
 {
-    struct ab_field at = ab_verb_field(vr, "at", vr->raw->at);
-    struct ab_field order = ab_verb_field(vr, "order", vr->raw->order);
+    struct ab_yaml_field at = ab_verb_field(vr, "at", vr->raw->at);
+    struct ab_yaml_field order = ab_verb_field(vr, "order", vr->raw->order);
     struct ab_value value;
     bool takes_at = (vr->def->options & AB_OPT_AT) != 0;
     bool takes_order = (vr->def->options & AB_OPT_ORDER) != 0;
@@ -201,7 +201,7 @@ bool ab_read_pick(const struct verb_reader *vr)
     if (at.text != NULL && order.text != NULL && takes_order)
         return ab_field_fail(vr->r, &order, 0, strlen(order.text),
                              "'at' picks positions, 'order' picks live blocks: one of them");
-    const struct ab_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
+    const struct ab_yaml_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
     if (f == &at && fills(vr) && grows(picked_set(vr)))
@@ -226,7 +226,7 @@ static bool is_endless(const struct verb_reader *vr)
                      grows(&w->sets[vr->v->set]);
 }
 
-static bool read_count(const struct verb_reader *vr, const struct ab_field *f)
+static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_value value;
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
@@ -248,7 +248,7 @@ static bool read_count(const struct verb_reader *vr, const struct ab_field *f)
     return ok;
 }
 
-static bool read_fraction(const struct verb_reader *vr, const struct ab_field *f)
+static bool read_fraction(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_value value;
     if (!ab_field_value(vr->r, f, AB_UNIT_FRACTION, &value))
@@ -261,8 +261,8 @@ static bool read_fraction(const struct verb_reader *vr, const struct ab_field *f
 
 bool ab_read_amount(const struct verb_reader *vr)
 {
-    struct ab_field count = ab_verb_field(vr, "count", vr->raw->count);
-    struct ab_field fraction = ab_verb_field(vr, "fraction", vr->raw->fraction);
+    struct ab_yaml_field count = ab_verb_field(vr, "count", vr->raw->count);
+    struct ab_yaml_field fraction = ab_verb_field(vr, "fraction", vr->raw->fraction);
     vr->v->count = 1;
     if ((vr->def->options & AB_OPT_FRACTION) == 0)
         fraction.text = NULL;

@@ -14,7 +14,7 @@ static const char *const orders[] = {"fifo", "lifo", NULL};
 static const char *const policies[] = {"block", "drop", "free", NULL};
 
 /* One word of a table; *index stays where the field is absent. */
-static bool read_word(const struct ab_reader *r, const struct ab_field *f,
+static bool read_word(const struct ab_reader *r, const struct ab_yaml_field *f,
                       const char *const *words, const char *const *later, unsigned *index)
 {
     struct ab_value v;
@@ -35,8 +35,8 @@ static bool read_word(const struct ab_reader *r, const struct ab_field *f,
 static bool read_count(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
-    struct ab_field f = ab_field_of(r, node, "count", raw->count);
-    struct ab_range range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
+    struct ab_yaml_field f = ab_field_of(r, node, "count", raw->count);
+    struct ab_limits range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
     uint64_t n = 0;
     bool grows = set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
     if (f.text == NULL)
@@ -54,10 +54,10 @@ static bool read_count(const struct ab_reader *r, const struct ab_node *node,
 static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
-    const struct ab_field fields[] = {ab_field_of(r, node, "unit", raw->unit),
+    const struct ab_yaml_field fields[] = {ab_field_of(r, node, "unit", raw->unit),
                                       ab_field_of(r, node, "order", raw->order),
                                       ab_field_of(r, node, "on_full", raw->on_full)};
-    struct ab_range range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
+    struct ab_limits range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
     unsigned order = 0, policy = AB_ON_FULL_BLOCK;
     uint64_t unit = 1;
     set->unit = 1;
@@ -83,8 +83,8 @@ static void read_set(struct ab_reader *r, const struct ab_node *node,
 {
     struct ab_workload *w = r->w;
     struct ab_set_def *set = &w->sets[w->n_sets];
-    struct ab_field kind = ab_field_of(r, node, "kind", raw->kind);
-    struct ab_field per = ab_field_of(r, node, "per", raw->per);
+    struct ab_yaml_field kind = ab_field_of(r, node, "kind", raw->kind);
+    struct ab_yaml_field per = ab_field_of(r, node, "per", raw->per);
     struct ab_entries before = {"sets", w->sets, w->n_sets, sizeof *set};
     unsigned kind_index = AB_SET_SLOTS, per_index = 0;
     set->place = node->at;

@@ -5,7 +5,9 @@
  */
 #include "workload/parse/read_verb.h"
 
+#include "base/nearest.h"
 #include "workload/parse/dist_read.h"
+#include "workload/parse/read_pick.h"
 
 #include "base/bits.h"
 
@@ -114,7 +116,7 @@ static void note_use(const struct verb_reader *vr, struct ab_set_def *set)
         set->end_lane = r->end_lane;
 }
 
-static bool check_kind(const struct verb_reader *vr, const struct ab_field *f,
+static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_set_def *set, unsigned kinds)
 {
     char allowed[80] = "";
@@ -134,7 +136,7 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_field *f,
 }
 
 /* The set that a field names, of one of the kinds. */
-static bool find_set(const struct verb_reader *vr, const struct ab_field *f, unsigned kinds,
+static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f, unsigned kinds,
                      uint32_t *index)
 {
     const struct ab_workload *w = vr->r->w;
@@ -160,8 +162,8 @@ static bool find_set(const struct verb_reader *vr, const struct ab_field *f, uns
 /* ---- from, into, with: the other set ---- */
 
 /* Two options of which one must be there, or none where `least` is 0; NULL behind an error. */
-static bool check_choice(const struct verb_reader *vr, const struct ab_field *a,
-                         const struct ab_field *b, const char *names, int least)
+static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_field *a,
+                         const struct ab_yaml_field *b, const char *names, int least)
 {
     if (a->text != NULL && b->text != NULL)
         return ab_field_fail(vr->r, b, 0, strlen(b->text), "%s, not both", names);
@@ -176,14 +178,14 @@ static bool check_choice(const struct verb_reader *vr, const struct ab_field *a,
 static bool check_beside(const struct verb_reader *vr, const char *key, const char *text,
                          const char *beside)
 {
-    struct ab_field f = ab_verb_field(vr, key, text);
+    struct ab_yaml_field f = ab_verb_field(vr, key, text);
     return f.text == NULL ||
            ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' belongs to '%s', which is "
                          "not here", key, vr->def->name, beside);
 }
 
 /* Finds the other set; its blocks and those of the verb's set move from now on. */
-static bool find_other(const struct verb_reader *vr, const struct ab_field *f)
+static bool find_other(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_set_def *sets = vr->r->w->sets;
     if (!find_set(vr, f, SLOTS | LIST, &vr->v->other))
@@ -195,9 +197,9 @@ static bool find_other(const struct verb_reader *vr, const struct ab_field *f)
 static bool read_send(const struct verb_reader *vr)
 {
     static const char *const lanes[] = {"next_lane", NULL};
-    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
-    struct ab_field from = ab_verb_field(vr, "from", vr->raw->from);
-    struct ab_field to = ab_verb_field(vr, "to", vr->raw->to);
+    struct ab_yaml_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_yaml_field from = ab_verb_field(vr, "from", vr->raw->from);
+    struct ab_yaml_field to = ab_verb_field(vr, "to", vr->raw->to);
     struct ab_value value;
     bool ok = check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
                            1);
@@ -223,8 +225,8 @@ static bool read_send(const struct verb_reader *vr)
 static bool read_recv(const struct verb_reader *vr)
 {
     static const char *const thens[] = {"free", NULL};
-    struct ab_field then = ab_verb_field(vr, "then", vr->raw->then);
-    struct ab_field into = ab_verb_field(vr, "into", vr->raw->into);
+    struct ab_yaml_field then = ab_verb_field(vr, "then", vr->raw->then);
+    struct ab_yaml_field into = ab_verb_field(vr, "into", vr->raw->into);
     struct ab_value value;
     if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
         return false;
@@ -245,8 +247,8 @@ static bool read_recv(const struct verb_reader *vr)
 
 static bool read_exchange(const struct verb_reader *vr)
 {
-    struct ab_field size = ab_verb_field(vr, "size", vr->raw->size);
-    struct ab_field with = ab_verb_field(vr, "with", vr->raw->with);
+    struct ab_yaml_field size = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_yaml_field with = ab_verb_field(vr, "with", vr->raw->with);
     if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
                       1))
         return false;
@@ -278,7 +280,7 @@ static bool read_other(const struct verb_reader *vr)
 
 static bool read_size(const struct verb_reader *vr)
 {
-    struct ab_field f = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_yaml_field f = ab_verb_field(vr, "size", vr->raw->size);
     bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
     if (f.text == NULL)
         return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
@@ -293,8 +295,8 @@ static bool read_size(const struct verb_reader *vr)
 
 static bool read_align(const struct verb_reader *vr)
 {
-    struct ab_field f = ab_verb_field(vr, "align", vr->raw->align);
-    struct ab_range range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
+    struct ab_yaml_field f = ab_verb_field(vr, "align", vr->raw->align);
+    struct ab_limits range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
     if (!ab_field_number(vr->r, &f, range, &vr->v->align))
         return false;
     if (f.text != NULL && !ab_is_pow2(vr->v->align))
@@ -308,7 +310,7 @@ static const char *const touch_names[] = {"none", "ends", "page", "line", "all",
 static const enum ab_touch touches[] = {AB_TOUCH_NONE, AB_TOUCH_ENDS, AB_TOUCH_PAGE,
                                         AB_TOUCH_LINE, AB_TOUCH_ALL};
 
-static bool read_touch_value(const struct verb_reader *vr, const struct ab_field *f,
+static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_field *f,
                              const struct ab_value *value)
 {
     uint64_t n = 0;
@@ -320,7 +322,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_field
     }
     if (!ab_is_call(value, "first"))
         return ab_field_not_in(vr->r, f, value, touch_names, NULL);
-    if (!ab_field_argument(vr->r, f, value, (struct ab_range){AB_UNIT_BYTES, 1, (1u << 29) - 1},
+    if (!ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))
         return false;
     vr->v->touch = AB_TOUCH_FIRST;
@@ -330,7 +332,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_field
 
 static bool read_touch(const struct verb_reader *vr)
 {
-    struct ab_field f = ab_verb_field(vr, "touch", vr->raw->touch);
+    struct ab_yaml_field f = ab_verb_field(vr, "touch", vr->raw->touch);
     struct ab_value value;
     vr->v->touch = AB_TOUCH_PAGE;
     if (f.text == NULL)
@@ -346,7 +348,7 @@ static bool read_mode(const struct verb_reader *vr)
 {
     static const char *const names[] = {[AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write",
                                         NULL};
-    struct ab_field f = ab_verb_field(vr, "mode", vr->raw->mode);
+    struct ab_yaml_field f = ab_verb_field(vr, "mode", vr->raw->mode);
     struct ab_value value;
     if (f.text == NULL)
         return true;
@@ -364,7 +366,7 @@ static bool read_mode(const struct verb_reader *vr)
 
 static bool read_repeat(const struct verb_reader *vr)
 {
-    struct ab_field f = ab_verb_field(vr, "repeat", vr->raw->repeat);
+    struct ab_yaml_field f = ab_verb_field(vr, "repeat", vr->raw->repeat);
     const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
     bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
     if (body == NULL)
@@ -388,7 +390,7 @@ static void read_verb(struct verb_reader *vr)
         read_repeat(vr);
         return;
     }
-    struct ab_field set = ab_verb_field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
+    struct ab_yaml_field set = ab_verb_field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
     bool has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
     if (has_set && (vr->v->kind == AB_VERB_EXCHANGE || vr->v->kind == AB_VERB_SHUFFLE))
         vr->r->w->sets[vr->v->set].is_moving = true;

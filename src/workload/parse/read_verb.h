@@ -43,9 +43,9 @@ struct verb_reader {
     struct ab_verb *v;
 };
 
-static const struct ab_range ab_count_range = {AB_UNIT_COUNT, 1, (UINT64_C(1) << 63) - 1};
+static const struct ab_limits ab_count_range = {AB_UNIT_COUNT, 1, (UINT64_C(1) << 63) - 1};
 
-static inline struct ab_field ab_verb_field(const struct verb_reader *vr, const char *key,
+static inline struct ab_yaml_field ab_verb_field(const struct verb_reader *vr, const char *key,
                                             const char *text)
 {
     return ab_field_of(vr->r, vr->node, key, text);
@@ -56,10 +56,5 @@ static inline bool ab_is_call(const struct ab_value *v, const char *name)
     return v->kind == AB_VALUE_CALL && strlen(name) == v->n_text &&
            memcmp(v->text, name, v->n_text) == 0;
 }
-
-/* count, fraction. */
-bool ab_read_amount(const struct verb_reader *vr);
-/* at or order, or the default of the verb; behind the amount and the sets. */
-bool ab_read_pick(const struct verb_reader *vr);
 
 #endif

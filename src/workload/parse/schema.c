@@ -84,7 +84,7 @@ static cyaml_config_t configure(size_t *used_bytes, bool skip_unknown)
     };
 }
 
-const char *ab_schema_load(const struct ab_source *source, bool skip_unknown,
+const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknown,
                            struct ab_schema *out)
 {
     cyaml_config_t config = configure(&out->used_bytes, skip_unknown);

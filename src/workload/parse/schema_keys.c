@@ -6,6 +6,7 @@
 #include "workload/parse/schema_keys.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -50,7 +50,7 @@ static bool is_allowed(uint32_t c)
            (c & 0xfffe) != 0xfffe;
 }
 
-static bool check_characters(const struct ab_source *source, struct ab_diag *diag)
+static bool check_characters(const struct ab_source_text *source, struct ab_diag *diag)
 {
     struct ab_place at = {1, 1, 1};
     const unsigned char *s = (const unsigned char *)source->text;
@@ -346,7 +346,7 @@ static void run_scan(struct scan *s, yaml_parser_t *parser)
 
 bool ab_tree_scan(struct ab_tree *tree, struct ab_diag *diag)
 {
-    const struct ab_source *source = &diag->source;
+    const struct ab_source_text *source = &diag->source;
     *tree = (struct ab_tree){0};
     if (!check_characters(source, diag))
         return false;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds that several rooms share.
+ */
+#ifndef AB_BASE_LIMITS_H
+#define AB_BASE_LIMITS_H
+
+#define AB_PARAMS_MAX 16 /* settings of a back end */
+#define AB_WORST_MAX 16  /* slowest ops that are kept of a phase and kind */
+
+#endif

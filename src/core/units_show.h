@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantities as a person reads them.
+ */
+#ifndef AB_CORE_UNITS_SHOW_H
+#define AB_CORE_UNITS_SHOW_H
+
+#include <stddef.h>
+
+/* "64 B", "1.21 MiB" … three significant digits. Returns buf. */
+const char *ab_units_bytes(char *buf, size_t cap, double bytes);
+
+/* "42.1 ns", "1.31 us", "5.00 ms" */
+const char *ab_units_time(char *buf, size_t cap, double ns);
+
+/* "12.4 M", "950" */
+const char *ab_units_count(char *buf, size_t cap, double n);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The result of `verify` for the terminal.
+ */
+#ifndef AB_REPORT_TABLE_VERIFY_TABLE_H
+#define AB_REPORT_TABLE_VERIFY_TABLE_H
+
+#include "report/sink.h"
+#include "result/verify.h"
+
+void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_table_style style);
+
+#endif

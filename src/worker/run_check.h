@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One check of `verify` in the worker.
+ */
+#ifndef AB_WORKER_RUN_CHECK_H
+#define AB_WORKER_RUN_CHECK_H
+
+#include "worker/checks/target.h"
+#include "worker/worker.h"
+
+/* Runs request.verify.check. */
+void ab_pass_check(struct ab_worker *w, const struct ab_target *target);
+
+#endif

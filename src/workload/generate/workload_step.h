@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One step of a verb.
+ */
+#ifndef AB_WORKLOAD_GENERATE_WORKLOAD_STEP_H
+#define AB_WORKLOAD_GENERATE_WORKLOAD_STEP_H
+
+#include "workload/generate/generator.h"
+
+/* One step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
+ * lane's step has cleared it. */
+enum ab_status ab_step(struct ab_generator *g);
+
+/* Puts the message that a lane holds back where it belongs, at the end of a phase. */
+enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
+
+#endif
