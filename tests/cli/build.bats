@@ -64,7 +64,7 @@ expect_ours_and_the_users() {
 }
 
 compile() { # VARIABLE=VALUE…
-    run_make "$@" "$OUT/build/obj/src/core/units.o"
+    run_make "$@" "$OUT/build/obj/src/base/units.o"
 }
 
 expect_compiled() {
@@ -111,8 +111,8 @@ expect_depends() { # TARGET HEADER
     expect_depends mutants/libmutant.so tests/mutants/base.h
     expect_depends obj/tests/fuzz/fuzz_trace.o tests/fuzz/input_file.h
     expect_depends unchecked/src/trace/reader.o src/trace/reader.h
-    expect_depends recorder/src/record/preload.o src/record/preload/spool.h
-    expect_depends recorder1/src/record/half_pack.o src/record/preload/spool.h
+    expect_depends recorder/src/record/preload/preload.o src/record/preload/spool.h
+    expect_depends recorder1/src/record/preload/spool_codec.o src/record/preload/spool.h
 }
 
 @test "a release compiles no source of the worker twice" {
