@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "core/units_show.h"
 #include "runner/estimate.h"
+#include "runner/fold/fold.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/resume.h"

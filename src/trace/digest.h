@@ -14,9 +14,4 @@ enum { AB_DIGEST_RECORD_MAX = 32 };
 size_t ab_event_canonical(const struct ab_event *e, bool has_time,
                           uint8_t out[AB_DIGEST_RECORD_MAX]);
 
-/* Reads the whole file: its digest in hexadecimal and, where info is not NULL, its totals. Where
- * the events are read anyway, ab_trace_reader_digest has it for the same pass. */
-enum ab_status ab_trace_digest(const char *path, bool is_partial, char hex[65],
-                               struct ab_trace_info *info, struct ab_err *err);
-
 #endif

@@ -3,7 +3,6 @@
  * What the loops note, out of line, and how a worker says that it must stop. No stdio: texts are
  * joined by hand into the run block.
  */
-#include "worker/target/decorate.h"
 #include "worker/worker.h"
 
 #include "worker/preflight.h"
@@ -86,13 +85,20 @@ uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
     return (code & 7) == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op)) : AB_OP_SIZE(op);
 }
 
+static __thread bool was_faulty; /* the last call for memory of this thread failed on purpose */
+
+void ab_worker_note_fault(bool is_faulty)
+{
+    was_faulty = is_faulty;
+}
+
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size)
 {
     if (size == 0 || lane->first_null_op != UINT32_MAX)
         return; /* NULL for size 0 is legal */
     lane->first_null_op = lane->w->first + lane->op;
     lane->first_null_size = size;
-    lane->is_null_of_fault = ab_worker_was_faulty();
+    lane->is_null_of_fault = was_faulty;
 }
 
 static uint32_t least_worst(const struct ab_tail *tail)

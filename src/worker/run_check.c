@@ -2,6 +2,7 @@
  *
  * One check of `verify`, in a worker of its own: what it breaks breaks nothing else.
  */
+#include "worker/checks/capacity.h"
 #include "worker/checks/checks.h"
 #include "worker/preflight.h"
 #include "worker/run_check.h"

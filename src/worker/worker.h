@@ -126,6 +126,8 @@ bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op);
  * reset: 0. */
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op);
 
+/* Each call for memory under fault+: is it the one that fails? */
+void ab_worker_note_fault(bool is_faulty);
 /* What passes note, out of line. */
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size);
 void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail);

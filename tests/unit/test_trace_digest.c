@@ -5,6 +5,7 @@
  */
 #include "trace/digest.h"
 
+#include "support/trace_digest.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_mix.h"

@@ -3,6 +3,7 @@
  * Trace files that are whole are read as written; everything else is refused at its place.
  */
 #include "base/bytes.h"
+#include "support/trace_digest.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "trace/digest.h"

@@ -9,6 +9,7 @@
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
 #include "base/clock.h"
+#include "cli/record/spool_texts.h"
 #include "core/text.h"
 #include "base/units.h"
 #include "core/units_show.h"

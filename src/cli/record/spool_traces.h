@@ -72,11 +72,4 @@ const char *ab_spool_folder(const char *given, char *buf, size_t cap);
 /* Does its process still have the file mapped? Then it goes on writing while we read. */
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *image);
 
-/* Why the trace is shorter than the program was; NULL = it is not. */
-const char *ab_spool_short_text(const struct ab_convert_report *report);
-/* Why recording ended before the program did; NULL = it did not. */
-const char *ab_spool_stop_text(uint32_t stop);
-/* When it was ended while the program went on, as was asked for; NULL = it was not. */
-const char *ab_spool_end_text(uint32_t stop);
-
 #endif

@@ -7,22 +7,11 @@
 #define AB_CLI_TRACE_CMD_TRACE_H
 
 #include "cli/options.h"
-#include "cli/benchmark/progress.h"
+#include "cli/trace/trace_watch.h"
 #include "report/sink.h"
 #include "trace_tools/trace_stats.h"
 
 #include <jansson.h>
-
-struct ab_trace_watch { /* a pass that is being watched on a terminal */
-    struct ab_progress_line line;
-    const char *path;
-};
-
-/* Fills `walk` from the options (--partial, --events) and makes it tell its progress; end takes
- * the line off the terminal again. */
-void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
-                          struct ab_walk *walk);
-void ab_trace_watch_end(struct ab_trace_watch *w);
 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);

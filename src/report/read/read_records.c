@@ -266,3 +266,33 @@ void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *do
     s->cap_results = s->n_results;
     check_unique(r, &list);
 }
+
+void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes)
+{
+    if (r->json.status != AB_OK || n == 0)
+        return NULL;
+    void *p = calloc(n, bytes);
+    if (p == NULL)
+        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
+    return p;
+}
+
+uint32_t ab_stored_backend_named(struct ab_stored_reader *r, const struct ab_json_node *at,
+                                 const char *name)
+{
+    char shown[160];
+    for (uint32_t i = 0; i < r->session->n_backends; i++)
+        if (strcmp(r->session->backends[i].name, name) == 0)
+            return i;
+    ab_json_fail(&r->json, at, "\"%s\" is not among the back ends",
+                 ab_text_printable(shown, sizeof shown, name));
+    return 0;
+}
+
+uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           const char *key)
+{
+    struct ab_json_node at = {.parent = o, .key = key};
+    const char *name = ab_json_text(&r->json, o, key);
+    return r->json.status == AB_OK ? ab_stored_backend_named(r, &at, name) : 0;
+}

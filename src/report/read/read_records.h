@@ -18,6 +18,9 @@ struct ab_stored_reader {
 
 /* calloc of n records for a list; NULL after an error, and for none. */
 void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes);
+/* The back end of this name, for what is at `at`; 0 after an error. */
+uint32_t ab_stored_backend_named(struct ab_stored_reader *r, const struct ab_json_node *at,
+                                 const char *name);
 /* The back end that o[key] names; 0 after an error. */
 uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
                            const char *key);

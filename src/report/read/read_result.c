@@ -41,16 +41,6 @@ static void check_schema(struct ab_json_reader *r, const struct ab_json_node *do
                      ab_text_printable(shown, sizeof shown, name));
 }
 
-void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes)
-{
-    if (r->json.status != AB_OK || n == 0)
-        return NULL;
-    void *p = calloc(n, bytes);
-    if (p == NULL)
-        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
-    return p;
-}
-
 /* A list of strings that ends with NULL; NULL after an error. */
 static const char **read_texts(struct ab_stored_reader *r, const struct ab_json_node *o,
                                const char *key, uint32_t *n_out)
@@ -259,26 +249,6 @@ static void read_backends(struct ab_stored_reader *r, const struct ab_json_node 
     }
 }
 
-static uint32_t find_backend(struct ab_stored_reader *r, const struct ab_json_node *at,
-                             const char *name)
-{
-    char shown[160];
-    for (uint32_t i = 0; i < r->session->n_backends; i++)
-        if (strcmp(r->session->backends[i].name, name) == 0)
-            return i;
-    ab_json_fail(&r->json, at, "\"%s\" is not among the back ends",
-                 ab_text_printable(shown, sizeof shown, name));
-    return 0;
-}
-
-uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
-                           const char *key)
-{
-    struct ab_json_node at = {.parent = o, .key = key};
-    const char *name = ab_json_text(&r->json, o, key);
-    return r->json.status == AB_OK ? find_backend(r, &at, name) : 0;
-}
-
 static void read_order(struct ab_stored_reader *r, const struct ab_json_node *round,
                        struct ab_round *out)
 {
@@ -291,7 +261,7 @@ static void read_order(struct ab_stored_reader *r, const struct ab_json_node *ro
         if (name == NULL)
             ab_json_fail(&r->json, &item, "has to be the name of a back end");
         else
-            order[i] = find_backend(r, &item, name);
+            order[i] = ab_stored_backend_named(r, &item, name);
         for (size_t k = 0; k < i; k++)
             if (order[k] == order[i])
                 ab_json_fail(&r->json, &item, "ran twice in its round");

@@ -9,19 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ab_fold_grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes)
-{
-    if (n < *cap)
-        return true;
-    uint32_t wanted = *cap == 0 ? 64 : *cap * 2;
-    void *grown = realloc(*items, wanted * item_bytes);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *cap = wanted;
-    return true;
-}
-
 static struct ab_result *add_result(const struct ab_fold *f, const char *phase, unsigned op)
 {
     struct ab_session *s = f->session;
@@ -254,7 +241,6 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
         r->max = max;
 }
 
-
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
 {
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
@@ -308,15 +294,6 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
 out:
     free(all);
     return status == AB_OK ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
-}
-
-struct ab_hdr *ab_fold_new_hdr(void)
-{
-    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
-    if (hdr != NULL)
-        hdr->min = UINT64_MAX; /* all that ab_hdr_init does to fresh zeroes, without touching them:
-                                  of 220 KiB a histogram only a few pages are ever used */
-    return hdr;
 }
 
 void ab_fold_forget(struct ab_session *session, uint32_t backend)

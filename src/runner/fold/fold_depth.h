@@ -5,7 +5,7 @@
 #ifndef AB_RUNNER_FOLD_FOLD_DEPTH_H
 #define AB_RUNNER_FOLD_FOLD_DEPTH_H
 
-#include "runner/fold/fold.h"
+#include "runner/fold/fold_common.h"
 
 /* At most so many windows a phase; fewer where p99 of a window would be n/a. */
 enum { AB_WINDOWS_MAX = 64 };

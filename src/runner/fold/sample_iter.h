@@ -7,7 +7,7 @@
 #define AB_RUNNER_FOLD_SAMPLE_ITER_H
 
 #include "base/rng.h"
-#include "runner/fold/fold.h"
+#include "runner/fold/fold_common.h"
 
 struct ab_sample {
     uint32_t position; /* in the tape */

@@ -166,6 +166,23 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
     };
 }
 
+static enum ab_status map_file(int fd, size_t bytes, struct ab_tape_map *out, struct ab_err *err)
+{
+    const struct ab_tape_image *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot map the tape");
+    struct ab_tape_part first = ab_tape_part(p, 0);
+    *out = (struct ab_tape_map){
+        .fd = fd,
+        .image = p,
+        .phases = ab_tape_phases(p),
+        .ops = first.ops,
+        .wide = first.wide,
+        .lane_begin = first.lane_begin,
+    };
+    return AB_OK;
+}
+
 enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *total,
                                 struct ab_tape_map *out, struct ab_err *err)
 {
@@ -185,7 +202,7 @@ enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *to
         return no_room(f, err);
     if ((status = write_at(f, 0, &image, sizeof image, err)) != AB_OK ||
         (status = protect(f, err)) != AB_OK ||
-        (status = ab_tape_map_fd(f->fd, image.total_bytes, out, err)) != AB_OK)
+        (status = map_file(f->fd, image.total_bytes, out, err)) != AB_OK)
         return status;
     f->end = 0; /* the descriptor is the map's */
     ab_tape_file_abandon(f);

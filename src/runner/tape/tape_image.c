@@ -21,23 +21,6 @@ int ab_memfd(const char *name, size_t bytes)
     return fd;
 }
 
-enum ab_status ab_tape_map_fd(int fd, size_t bytes, struct ab_tape_map *out, struct ab_err *err)
-{
-    const struct ab_tape_image *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot map the tape");
-    struct ab_tape_part first = ab_tape_part(p, 0);
-    *out = (struct ab_tape_map){
-        .fd = fd,
-        .image = p,
-        .phases = ab_tape_phases(p),
-        .ops = first.ops,
-        .wide = first.wide,
-        .lane_begin = first.lane_begin,
-    };
-    return AB_OK;
-}
-
 enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, struct ab_err *err)
 {
     struct ab_tape_file file = {0};

@@ -19,8 +19,6 @@ struct ab_tape_map {
 
 /* Copies the tape and frees its arrays (facts and digest stay readable). */
 enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, struct ab_err *err);
-/* Maps a tape file that is whole, and takes over its descriptor; not on failure. */
-enum ab_status ab_tape_map_fd(int fd, size_t bytes, struct ab_tape_map *out, struct ab_err *err);
 void ab_tape_map_close(struct ab_tape_map *m);
 
 /* The burst that holds the op at `position` of the tape. */

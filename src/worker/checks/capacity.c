@@ -5,7 +5,7 @@
  * the heap is full and nothing worse: its blocks hold what they held, and once they are freed as
  * many can be had again, many times over.
  */
-#include "worker/checks/checks.h"
+#include "worker/checks/capacity.h"
 
 enum { HELD_MAX = 1024, CYCLES = 16 };
 

@@ -33,15 +33,6 @@ static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
     }
 }
 
-uint64_t ab_trial_live_bytes(const struct ab_trial *t)
-{
-    const struct ab_backend *hooks = t->target->hooks;
-    struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
-    if (hooks == NULL || hooks->stats == NULL || hooks->stats(t->target->heap, &stats) != 0)
-        return AB_UNKNOWN;
-    return stats.live_bytes;
-}
-
 static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
 {
     uint64_t now = ab_trial_live_bytes(t);

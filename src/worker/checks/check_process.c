@@ -6,6 +6,7 @@
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"
+#include "worker/checks/capacity.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,11 +3,6 @@
 
 #include "base/bits.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 #define ALL_KINDS ((1u << AB_OP_KIND_COUNT) - 1)
@@ -107,119 +102,10 @@ const struct ab_check ab_checks[] = {
 };
 const uint32_t ab_check_count = AB_ARRAY_LEN(ab_checks);
 
-static void answer(struct ab_trial *t, enum ab_verify_answer what, const char *text)
-{
-    struct ab_words w = {.n = 0};
-    ab_words_add(&w, text);
-    w.text[sizeof t->report->text - 1] = 0;
-    memcpy(t->report->text, w.text, sizeof t->report->text);
-    t->report->answer = what;
-}
-
 void ab_check_run(const struct ab_check *check, struct ab_trial *t)
 {
     t->checker.proves = check->proves;
     check->run(t);
     if (t->report->answer == AB_ANSWER_NONE)
         t->report->answer = AB_ANSWER_PASS;
-}
-
-void ab_trial_skip(struct ab_trial *t, const char *why)
-{
-    answer(t, AB_ANSWER_SKIPPED, why);
-}
-
-void ab_trial_tell(struct ab_trial *t, const char *text)
-{
-    answer(t, AB_ANSWER_TOLD, text);
-}
-
-void ab_trial_break(struct ab_trial *t, const char *text)
-{
-    answer(t, AB_ANSWER_BROKEN, text);
-}
-
-_Noreturn void ab_trial_fail_text(struct ab_trial *t, const char *text)
-{
-    t->checker.fail(t->checker.user, text);
-}
-
-_Noreturn void ab_trial_fail(struct ab_trial *t, const struct ab_words *w)
-{
-    ab_trial_fail_text(t, w->text);
-}
-
-uint32_t ab_trial_calls(const struct ab_trial *t, enum ab_call calls[AB_CALL_COUNT])
-{
-    uint32_t n = 0;
-    for (enum ab_call call = AB_CALL_ALLOC; call < AB_CALL_COUNT; call++)
-        if (ab_target_has(t->target, call))
-            calls[n++] = call;
-    return n;
-}
-
-size_t ab_trial_size(struct ab_trial *t, size_t most)
-{
-    unsigned log2 = (unsigned)ab_rng_below(&t->rng, ab_log2(most) + 1);
-    size_t size = ((size_t)1 << log2) + ab_rng_below(&t->rng, (uint64_t)1 << log2);
-    return size < most ? size : most;
-}
-
-struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size)
-{
-    if (call < AB_CALL_ALIGNED)
-        return (struct ab_ask){call, 0, size};
-    /* C11 leaves open what becomes of a size that is no multiple: the matrix tells. */
-    if (call == AB_CALL_C11)
-        size = ab_align_up(size, align);
-    return (struct ab_ask){call, align, size};
-}
-
-struct ab_ask ab_trial_ask(struct ab_trial *t, size_t size, size_t most_align)
-{
-    enum ab_call calls[AB_CALL_COUNT];
-    uint32_t n = ab_trial_calls(t, calls);
-    unsigned logs = ab_log2(most_align) - 3;
-    enum ab_call call = calls[ab_rng_below(&t->rng, n)];
-    size_t align = (size_t)16 << ab_rng_below(&t->rng, logs);
-    return ab_ask_of(call, align < most_align ? align : most_align, size);
-}
-
-/* Private writable memory of this process, in bytes: what RLIMIT_DATA bounds. */
-static uint64_t data_bytes(void)
-{
-    char text[256];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0)
-        close(fd);
-    uint64_t field = 0, pages = 0;
-    for (ssize_t i = 0; i < n && field < 6; i++) {
-        bool is_digit = text[i] >= '0' && text[i] <= '9';
-        if (is_digit && field == 5)
-            pages = 10 * pages + (uint64_t)(text[i] - '0');
-        field += !is_digit;
-    }
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Memory that was reserved and is made writable later counts too, so this also bounds allocators
- * that reserve all their addresses at the start, which RLIMIT_AS does not. */
-bool ab_trial_bound(uint64_t bytes)
-{
-    uint64_t now = data_bytes();
-    struct rlimit limit;
-    if (now == 0 || getrlimit(RLIMIT_DATA, &limit) != 0)
-        return false;
-    limit.rlim_cur = now + bytes < limit.rlim_max ? now + bytes : limit.rlim_max;
-    return setrlimit(RLIMIT_DATA, &limit) == 0;
-}
-
-void ab_trial_unbound(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_DATA, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_DATA, &limit);
 }

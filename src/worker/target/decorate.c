@@ -21,7 +21,6 @@ static struct ab_worker *worker;
 static char *touched;
 static uint64_t n_calls; /* atomic; of fault+ */
 static struct ab_words fault; /* the call that failed; written once */
-static __thread bool was_faulty; /* the last call for memory of this thread was that one */
 
 static struct ab_heap *inner_of(struct ab_heap *heap)
 {
@@ -43,17 +42,13 @@ const char *ab_worker_fault(void)
     return fault.n > 0 ? fault.text : NULL;
 }
 
-bool ab_worker_was_faulty(void)
-{
-    return was_faulty;
-}
-
 static bool is_faulty(void)
 {
     const struct ab_run_request *r = &worker->page->request;
-    was_faulty = r->decorator == AB_DECORATOR_FAULT &&
-                 __atomic_add_fetch(&n_calls, 1, __ATOMIC_RELAXED) == r->fault_n;
-    return was_faulty;
+    bool is = r->decorator == AB_DECORATOR_FAULT &&
+              __atomic_add_fetch(&n_calls, 1, __ATOMIC_RELAXED) == r->fault_n;
+    ab_worker_note_fault(is);
+    return is;
 }
 
 static bool is_checked(void)

@@ -16,7 +16,5 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
 /* Of fault+: the call that failed, "alloc(48)"; NULL when none has. */
 const char *ab_worker_fault(void);
 
-/* Was it the last call for memory that this thread made? */
-bool ab_worker_was_faulty(void);
 
 #endif

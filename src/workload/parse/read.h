@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * From what libcyaml loaded to valid records: read.c the top and what is simple, read_sets.c,
- * read_phase.c, read_verb.c the bodies, remark.c gates and claims.
+ * read_phase.c, read_verb.c the bodies, gate_lines.c gates and claims.
  */
 #ifndef AB_WORKLOAD_PARSE_READ_H
 #define AB_WORKLOAD_PARSE_READ_H
 
-#include "workload/parse/fields.h"
+#include "workload/parse/read_entries.h"
 #include "workload/parse/schema.h"
 
 /* Fills r->w; errors go to r->diag, and reading goes on behind each. */
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
                       const struct ab_workload_options *options);
-
-/* An array of n records, or NULL after an error; `list` is where to complain. */
-void *ab_read_new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
-                          size_t bytes);
-
-/* The entries of a list that were read so far; each record begins with its name. */
-struct ab_entries {
-    const char *what; /* what the list is called */
-    const void *records;
-    size_t n, stride;
-};
-
-/* The name of an entry: there, well formed, and not in use before. */
-bool ab_read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
-                        const struct ab_entries *before, char out[AB_NAME_MAX + 1]);
 
 void ab_read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
                   unsigned n);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pass over a trace with its progress line.
+ */
+#ifndef AB_CLI_TRACE_TRACE_WATCH_H
+#define AB_CLI_TRACE_TRACE_WATCH_H
+
+#include "cli/benchmark/progress.h"
+#include "cli/options.h"
+#include "trace_tools/walk.h"
+
+struct ab_trace_watch { /* a pass that is being watched on a terminal */
+    struct ab_progress_line line;
+    const char *path;
+};
+
+/* Fills `walk` from the options (--partial, --events) and makes it tell its progress; end takes
+ * the line off the terminal again. */
+void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
+                          struct ab_walk *walk);
+void ab_trace_watch_end(struct ab_trace_watch *w);
+
+#endif

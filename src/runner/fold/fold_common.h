@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What all that fold raw samples into results share.
+ */
+#ifndef AB_RUNNER_FOLD_FOLD_COMMON_H
+#define AB_RUNNER_FOLD_FOLD_COMMON_H
+
+#include "runner/run.h"
+
+#include <stddef.h>
+
+/* Where results go. Records hang in the session, which owns them. */
+struct ab_fold {
+    struct ab_session *session;
+    const struct ab_tape_map *tape;
+    const struct ab_clock *clock;
+    uint32_t backend, round;
+};
+
+/* Room for one more item; a histogram that is all zeroes (NULL: no memory);
+ * ticks as nanoseconds, rounded; does the back end have a function for this kind of op? */
+bool ab_fold_grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes);
+struct ab_hdr *ab_fold_new_hdr(void);
+static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
+}
+static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind)
+{
+    return (run->page->report.hooks >> kind & 1) != 0;
+}
+
+#endif
