@@ -3,7 +3,6 @@
  * The nearest right spelling, without malloc and stdio: the worker corrects spellings too.
  */
 #include "base/nearest.h"
-#include "core/text.h"
 
 #include <stdint.h>
 #include <string.h>

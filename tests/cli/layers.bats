@@ -7,9 +7,9 @@ load helpers
 
 tree() { # FILE LINE…
     rm -rf src allocators
-    mkdir -p src/core src/report allocators/x "$(dirname "$1")"
-    printf '#include <stdint.h>\n' >src/core/a.h
-    printf '#include "core/a.h"\nint x;\n' >src/report/b.c
+    mkdir -p src/base src/core src/report allocators/x "$(dirname "$1")"
+    printf '#include <stdint.h>\n' >src/base/a.h
+    printf '#include "base/a.h"\nint x;\n' >src/report/b.c
     printf '#include "allocators/ab_backend.h"\n' >allocators/x/x.c
     local file=$1
     shift
@@ -21,7 +21,15 @@ violates() { # PATTERN FILE LINE…
     local pattern=$1
     shift
     ! tree "$@" || fail "passes: $*"
-    grep -Eq -- "$pattern" "$OUT/stdout" || fail "another reason"
+    expect_line "$pattern"
+}
+
+expect_line() { # PATTERN
+    grep -Eq -- "$1" "$OUT/stdout" || fail "another reason"
+}
+
+check_again() {
+    ! "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" 2>"$OUT/stderr" || fail "passes"
 }
 
 @test "a tree that keeps the rules passes" {
@@ -29,24 +37,65 @@ violates() { # PATTERN FILE LINE…
         'const char *s = "exit(1) stdout";' 'void f(void) __attribute__((format(printf, 1, 2)));'
 }
 
-@test "an include against the order of the layers is found, with its line" {
+@test "an include against the order of the rooms is found, with its line" {
     violates 'src/core/c.c:2: core may not include "tape/op.h"' \
         src/core/c.c '' '#include "tape/op.h"'
     violates 'report may not include "runner/run.h"' src/report/c.c ' #  include "runner/run.h"'
+    violates 'report may not include "wire/run.h"' src/report/table/c.c '#include "wire/run.h"'
     violates 'worker may not include "workload/config.h"' src/worker/c.c '#include "workload/config.h"'
-    violates 'measure may not include "trace/reader.h"' src/measure/c.c '#include "trace/reader.h"'
+    violates 'worker may not include "core/text.h"' src/worker/memory/c.c '#include "core/text.h"'
+    violates 'wire may not include "result/result.h"' src/wire/c.h '#include "result/result.h"'
     violates 'record may not include "wire/run.h"' src/record/c.c '#include "wire/run.h"'
-    violates 'stats may not include "wire/run.h"' src/stats/c.c '#include "wire/run.h"'
+    violates 'record/preload may not include "core/text.h"' src/record/preload/c.c '#include "core/text.h"'
+    violates 'runner may not include "worker/worker.h"' src/runner/c.c '#include "worker/worker.h"'
     violates 'runner may not include "cli/options.h"' src/runner/c.c '#include "cli/options.h"'
     violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 
-@test "a folder that is no layer is found" {
-    violates 'src/misc is no layer' src/misc/c.c '#include "core/a.h"'
+@test "a folder that is no room is found" {
+    violates 'src/misc is no room' src/misc/c.c '#include "core/a.h"'
 }
 
 @test "libcyaml outside its one file is found" {
     violates 'cyaml/cyaml.h> belongs to' src/workload/values.c '#include <cyaml/cyaml.h>'
+}
+
+@test "sources that call each other in a circle are found" {
+    tree src/core/c.c 'void ab_c(void)' '{' '    ab_d();' '}'
+    printf 'void ab_d(void)\n{\n    ab_c();\n}\n' >src/core/d.c
+    check_again
+    expect_line 'a circle: src/core/c.c calls src/core/d.c calls src/core/c.c'
+    printf 'void ab_d(void)\n{\n    /* ab_c(); */\n}\n' >src/core/d.c
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+}
+
+@test "a prototype in the header of another source is found" {
+    tree src/core/c.c 'void ab_c(void)' '{' '}'
+    printf 'void ab_c(void);\n' >src/core/other.h
+    check_again
+    expect_line 'src/core/other.h:1: declares ab_c of src/core/c.c'
+    mv src/core/other.h src/core/c.h
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+    mv src/core/c.h src/core/core.h # the header of the folder
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+}
+
+@test "a tag with two meanings is found" {
+    tree src/core/c.h 'struct ab_lane {' '    int a;' '};'
+    printf 'struct ab_lane {\n    int b;\n};\n' >src/report/d.h
+    check_again
+    expect_line 'src/report/d.h:1: struct ab_lane is another in src/core/c.h'
+}
+
+@test "a file that is too long and a folder that is too full are found" {
+    tree src/core/c.c 'int x;'
+    for ((i = 0; i < 500; i++)); do echo '/* */'; done >>src/core/c.c
+    check_again
+    expect_line 'src/core/c.c:501: 501 lines; at most 500'
+    tree src/core/c.c 'int x;'
+    for ((i = 0; i < 24; i++)); do echo 'int x;' >src/core/n$i.c; done
+    check_again
+    expect_line 'src/core:1: 25 entries; at most 24'
 }
 
 @test "printing, standard streams and exits below cli are found" {

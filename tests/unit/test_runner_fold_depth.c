@@ -3,6 +3,7 @@
  * Samples by size and over time: nothing is lost, nothing counted twice, and what a worker says
  * about sizes is believed within bounds only.
  */
+#include "runner/fold/fold.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/sample_plan.h"
 #include "support/cmocka.h"

@@ -4,6 +4,7 @@
  * however false, does harm.
  */
 #include "base/rng.h"
+#include "runner/fold/fold.h"
 #include "runner/fold/fold_memory.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

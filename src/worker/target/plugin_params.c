@@ -8,7 +8,6 @@
 #include "worker/worker.h"
 
 #include "base/bits.h"
-#include "core/text.h"
 #include "base/units.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
 #include "workload/generate/interpret.h"
-#include "workload/generate/workload_step.h"
+#include "workload/generate/step_message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,4 @@
  * lane's step has cleared it. */
 enum ab_status ab_step(struct ab_generator *g);
 
-/* Puts the message that a lane holds back where it belongs, at the end of a phase. */
-enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
-
 #endif
