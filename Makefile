@@ -212,6 +212,20 @@ fuzz:
 	$(Q)./scripts/fuzz $(FUZZ_SECONDS)
 
 # ---- running it ----
+# What an editor or clang-tidy needs to know of each source.
+compile_commands.json: $(B)/flags $(B)/objects.list
+	$(Q)printf '%s\n' $(foreach s,$(sort $(LIB_SRC) $(MAIN_SRC) $(WORKER_SRC) $(PRELOAD_SRC) $(UNIT_SRC) $(SUPPORT_SRC)),'$(s)') | \
+	  jq -R --arg dir '$(CURDIR)' --arg cc $(call quoted,$(CC) $(CPP_FLAGS) -Itests $(ALL_FLAGS)) \
+	  '{directory: $$dir, file: ., command: ($$cc + " -c " + .)}' | jq -s . >$@
+
+FORMATTED := $(shell find src allocators tests -name '*.[ch]')
+CLANG_FORMAT ?= clang-format
+.PHONY: format check-format uninstall
+format:
+	$(Q)$(CLANG_FORMAT) -i $(FORMATTED)
+check-format:
+	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
+
 .PHONY: quickstart test test-bins test-full test-bins-full check unit unit-bins guests bench big interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
@@ -274,8 +288,13 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/include/allocbench
 	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
 
+# What install puts there, and the folders that are empty then.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench
+	rm -rf $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench $(DESTDIR)$(PREFIX)/include/allocbench
+
 clean:
-	rm -rf build
+	rm -rf build compile_commands.json
 
 help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
@@ -284,7 +303,8 @@ help:
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
 	@echo '  test         proves the product in some minutes: unit, contract, command line'
 	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'
-	@echo '  unit         unit and contract tests of this variant; test_NAME runs one'
+	@echo '  unit         unit and contract tests of this variant'
+	@echo '  test-NAME    one test of any kind: test-run, test-result_hdr, test-contract'
 	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  big          memory does not grow with the length of a trace: 10 and 50 million calls'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
@@ -292,5 +312,8 @@ help:
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
+	@echo '  uninstall    removes what install puts there'
+	@echo '  compile_commands.json  for editors and clang-tidy; needs jq'
+	@echo '  format       the sources as .clang-format says; check-format only looks'
 	@echo '  deps         the Debian packages that a build needs'
 	@echo '  clean        remove build/'

@@ -142,3 +142,18 @@ stub_make() {
     run_make MAKE="$OUT/stub" test-bins-full
     [ "$(grep -c "called: -j$(nproc) " "$OUT/made")" -eq 3 ] || fail "$(cat "$OUT/made")"
 }
+
+@test "uninstall takes away all that install put there" {
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install >"$OUT/made" 2>&1
+    [ -x "$OUT/prefix/bin/allocbench" ]
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" uninstall
+    [ -z "$(find "$OUT/prefix" -type f)" ] || fail "$(find "$OUT/prefix" -type f)"
+}
+
+@test "compile_commands.json knows every source" {
+    run_make -n compile_commands.json V=1
+    for source in src/cli/main.c src/worker/main.c src/record/preload/preload.c \
+        allocators/arena/arena.c tests/support/heap_model.c tests/unit/test_base_rng.c; do
+        grep -q "'$source'" "$OUT/made" || fail "$source is missing"
+    done
+}
