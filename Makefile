@@ -242,7 +242,7 @@ unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 # One test of any kind by name: make test-result_hdr, test-contract, test-run.
 test-%: all guests
-	$(Q)for kind in unit contract; do \
+	$(Q)binary=; for kind in unit contract; do \
 	  [ ! -e tests/$$kind/test_$*.c ] || binary=$(B)/tests/$$kind/test_$*; \
 	done; \
 	if [ -n "$$binary" ]; then $(MAKE) --no-print-directory $$binary && AB_BUILD=$(B) exec $$binary; \
