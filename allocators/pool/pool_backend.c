@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end: alone, as a team of them, or lock-free. Its slots hold the largest
+ * The pool as a back end: alone, as shards, or lock-free. Its slots hold the largest
  * request to come, so it serves mixed sizes too: that is why it does not declare
  * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
- * the pool itself; whatever needs a lock, guards or another member is out of line.
+ * the pool itself; whatever needs a lock, guards or another shard is out of line.
  */
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
@@ -13,10 +13,10 @@
 #include "allocators/shards/shards.h"
 
 struct ab_heap {
-    struct ab_member member;
+    struct ab_shard shard;
     bool is_lockfree;
     struct ab_pool pool;
-    struct ab_pool_lockfree lockfree; /* of the first member only */
+    struct ab_pool_lockfree lockfree; /* of the first shard only */
 };
 
 enum {
@@ -96,38 +96,38 @@ static uint64_t slot_for(const struct ab_facts *f)
     return slot + (more < CACHE_LINE_BYTES ? more : CACHE_LINE_BYTES);
 }
 
-static enum ab_team_mode mode_for(uint64_t threads, uint32_t lanes)
+static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
 {
-    static const enum ab_team_mode modes[] = {
-        [THREADS_AUTO] = AB_TEAM_MUTEX,   [THREADS_MUTEX] = AB_TEAM_MUTEX,
-        [THREADS_NONE] = AB_TEAM_ONE,     [THREADS_LOCAL] = AB_TEAM_LOCAL,
-        [THREADS_SHARDED] = AB_TEAM_SHARDED, [THREADS_LOCKFREE] = AB_TEAM_MUTEX};
-    return threads == THREADS_AUTO && lanes <= 1 ? AB_TEAM_ONE : modes[threads];
+    static const enum ab_shards_mode modes[] = {
+        [THREADS_AUTO] = AB_SHARDS_MUTEX,   [THREADS_MUTEX] = AB_SHARDS_MUTEX,
+        [THREADS_NONE] = AB_SHARDS_ONE,     [THREADS_LOCAL] = AB_SHARDS_LOCAL,
+        [THREADS_SHARDED] = AB_SHARDS_SHARDED, [THREADS_LOCKFREE] = AB_SHARDS_MUTEX};
+    return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
-static struct ab_heap *heap_at(const struct ab_team *team, uint32_t index)
+static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
 {
-    return (struct ab_heap *)ab_team_at(team, index);
+    return (struct ab_heap *)ab_shards_at(shards, index);
 }
 
 static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_heap *each)
 {
-    return (struct ab_heap *)ab_team_next(&whole->member, &each->member);
+    return (struct ab_heap *)ab_shards_next(&whole->shard, &each->shard);
 }
 
 /* What other threads freed of this pool's slots. */
 static bool collect(struct ab_pool *pool)
 {
     struct ab_heap *heap = (struct ab_heap *)((char *)pool - offsetof(struct ab_heap, pool));
-    struct ab_team_link *chain = ab_team_take(&heap->member);
+    struct ab_shards_link *chain = ab_shards_take(&heap->shard);
     if (chain == NULL)
         return false;
     while (chain != NULL)
-        ab_pool_free(pool, ab_team_pop(&chain));
+        ab_pool_free(pool, ab_shards_pop(&chain));
     return true;
 }
 
-static void free_own(struct ab_member *owner, void *block)
+static void free_own(struct ab_shard *owner, void *block)
 {
     ab_pool_free(&((struct ab_heap *)owner)->pool, block);
 }
@@ -169,19 +169,19 @@ static int init_lockfree(struct ab_heap *heap, const struct ab_pool_options *o, 
     return error;
 }
 
-static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_pool_options options)
+static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_pool_options options)
 {
-    if (team->range != NULL) {
-        options.range = ab_team_span(team, &heap->member);
-        options.range_bytes = (size_t)1 << team->span_log2;
+    if (shards->range != NULL) {
+        options.range = ab_shards_span(shards, &heap->shard);
+        options.range_bytes = (size_t)1 << shards->span_log2;
     }
     int error = ab_pool_init(&heap->pool, &options);
     if (error != 0)
         return error;
-    bool is_plain = heap->member.is_plain;
-    heap->member.fast_max = is_plain ? heap->pool.slot_bytes : 0;
-    heap->pool.mutex = is_plain ? NULL : &heap->member.mutex;
-    heap->pool.collect = is_plain && team->mode == AB_TEAM_LOCAL ? collect : NULL;
+    bool is_plain = heap->shard.is_plain;
+    heap->shard.fast_max = is_plain ? heap->pool.slot_bytes : 0;
+    heap->pool.mutex = is_plain ? NULL : &heap->shard.mutex;
+    heap->pool.collect = is_plain && shards->mode == AB_SHARDS_LOCAL ? collect : NULL;
     return 0;
 }
 
@@ -194,58 +194,58 @@ static void fini_heap(struct ab_heap *heap)
         ab_pool_fini(&heap->pool);
 }
 
-static int init_team(struct ab_team *team, const struct ab_pool_options *options, bool is_lockfree,
+static int init_shards(struct ab_shards *shards, const struct ab_pool_options *options, bool is_lockfree,
                      uint64_t span)
 {
     int error = 0;
     uint32_t n = 0;
-    while (n < team->n_members && error == 0) {
-        struct ab_heap *heap = heap_at(team, n);
-        error = is_lockfree ? init_lockfree(heap, options, span) : init_heap(team, heap, *options);
+    while (n < shards->n_shards && error == 0) {
+        struct ab_heap *heap = heap_at(shards, n);
+        error = is_lockfree ? init_lockfree(heap, options, span) : init_heap(shards, heap, *options);
         n += error == 0;
     }
     while (error != 0 && n > 0)
-        fini_heap(heap_at(team, --n));
+        fini_heap(heap_at(shards, --n));
     return error;
 }
 
-static void set_debug(struct ab_team *team)
+static void set_debug(struct ab_shards *shards)
 {
-    for (uint32_t i = 0; i < team->n_members; i++) {
-        struct ab_heap *heap = heap_at(team, i);
-        heap->member.is_guarded = true;
-        heap->member.is_plain = false;
-        heap->member.own_bytes = heap->member.fast_max = 0;
-        heap->pool.mutex = &heap->member.mutex;
+    for (uint32_t i = 0; i < shards->n_shards; i++) {
+        struct ab_heap *heap = heap_at(shards, i);
+        heap->shard.is_guarded = true;
+        heap->shard.is_plain = false;
+        heap->shard.own_bytes = heap->shard.fast_max = 0;
+        heap->pool.mutex = &heap->shard.mutex;
         heap->pool.collect = NULL;
     }
 }
 
-static int open_team(const struct ab_open_args *args, const struct ab_pool_options *options,
+static int open_shards(const struct ab_open_args *args, const struct ab_pool_options *options,
                      struct ab_heap **out)
 {
     const uint64_t *values = args->values;
     uint32_t lanes = args->facts->lanes;
-    enum ab_team_mode mode = mode_for(values[PARAM_THREADS], lanes);
+    enum ab_shards_mode mode = mode_for(values[PARAM_THREADS], lanes);
     uint64_t span = span_for(options, args->facts);
-    bool is_spanned = mode == AB_TEAM_LOCAL || mode == AB_TEAM_SHARDED;
-    struct ab_team *team = ab_team_open(&(struct ab_team_options){
+    bool is_spanned = mode == AB_SHARDS_LOCAL || mode == AB_SHARDS_SHARDED;
+    struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
         .mode = mode,
         .lanes = lanes,
         .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : lanes),
-        .member_bytes = sizeof(struct ab_heap),
+        .shard_bytes = sizeof(struct ab_heap),
         .span_bytes = is_spanned ? span : 0,
         .free_own = free_own});
-    if (team == NULL)
+    if (shards == NULL)
         return errno;
-    int error = init_team(team, options, values[PARAM_THREADS] == THREADS_LOCKFREE, span);
+    int error = init_shards(shards, options, values[PARAM_THREADS] == THREADS_LOCKFREE, span);
     if (error != 0) {
-        ab_team_close(team);
+        ab_shards_close(shards);
         return error;
     }
     if (values[PARAM_DEBUG] != 0)
-        set_debug(team);
-    *out = heap_at(team, 0);
+        set_debug(shards);
+    *out = heap_at(shards, 0);
     return 0;
 }
 
@@ -270,17 +270,17 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
         return ENOMEM;
     if (options.n_slots == 0 && !options.grows)
         options.n_slots = facts->live_peak_blocks;
-    return open_team(args, &options, out);
+    return open_shards(args, &options, out);
 }
 
 static void pool_close(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
         fini_heap(each);
-    ab_team_close(heap->member.team);
+    ab_shards_close(heap->shard.shards);
 }
 
-/* ---- with a lock, with guards, or of another member ---- */
+/* ---- with a lock, with guards, or of another shard ---- */
 
 static void *lockfree_alloc(struct ab_heap *heap, size_t align, size_t size, bool is_zeroed)
 {
@@ -295,10 +295,10 @@ static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
     struct ab_heap *heap = context;
     if (heap->is_lockfree)
         return lockfree_alloc(heap, align, size, is_zeroed);
-    ab_member_lock(&heap->member);
+    ab_shard_lock(&heap->shard);
     void *block = is_zeroed ? ab_pool_alloc_zeroed(&heap->pool, size)
                             : ab_pool_alloc_aligned(&heap->pool, align, size);
-    ab_member_unlock(&heap->member);
+    ab_shard_unlock(&heap->shard);
     return block;
 }
 
@@ -308,7 +308,7 @@ static void raw_free(void *context, void *block)
     if (heap->is_lockfree)
         ab_pool_lockfree_free(&heap->lockfree, block);
     else
-        ab_team_free(&heap->member, ab_team_owner(heap->member.team, block), block, false);
+        ab_shards_free(&heap->shard, ab_shards_owner(heap->shard.shards, block), block, false);
 }
 
 static bool owns(void *context, const void *block)
@@ -316,12 +316,12 @@ static bool owns(void *context, const void *block)
     struct ab_heap *heap = context;
     if (heap->is_lockfree)
         return ab_pool_lockfree_owns(&heap->lockfree, block);
-    struct ab_heap *owner = (struct ab_heap *)ab_team_owner(heap->member.team, block);
+    struct ab_heap *owner = (struct ab_heap *)ab_shards_owner(heap->shard.shards, block);
     if (owner == NULL)
         return false;
-    ab_member_lock(&owner->member);
+    ab_shard_lock(&owner->shard);
     bool is_owned = ab_pool_owns(&owner->pool, block);
-    ab_member_unlock(&owner->member);
+    ab_shard_unlock(&owner->shard);
     return is_owned;
 }
 
@@ -332,28 +332,28 @@ static const struct ab_guard_below below = {
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
-        return ab_team_special_alloc(&below, heap, 0, size, false);
+    if (__builtin_expect(size - 1 >= heap->shard.fast_max, 0))
+        return ab_shards_special_alloc(&below, heap, 0, size, false);
     return (ab_ref)ab_pool_take(&heap->pool, size);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
-        ab_team_special_free(&below, heap, ref);
+    if (__builtin_expect(ref - heap->shard.own_base >= heap->shard.own_bytes, 0))
+        ab_shards_special_free(&below, heap, ref);
     else
         ab_pool_free(&heap->pool, (void *)ref);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return ab_team_special_alloc(&below, heap, align, size, false);
+    return ab_shards_special_alloc(&below, heap, align, size, false);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return ab_team_special_alloc(&below, heap, 0, size, true);
+    return ab_shards_special_alloc(&below, heap, 0, size, true);
 }
 
 /* Of every block; no lock, it never changes. */
@@ -365,7 +365,7 @@ static size_t slot_bytes(const struct ab_heap *heap)
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    if (heap->member.is_guarded)
+    if (heap->shard.is_guarded)
         return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
     if (new_size > slot_bytes(heap))
         return 0;
@@ -375,7 +375,7 @@ static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 
 static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 {
-    if (heap->member.is_guarded)
+    if (heap->shard.is_guarded)
         return ab_guard_size((const void *)ref);
     AB_MARK_DEFINED((void *)ref, slot_bytes(heap));
     return slot_bytes(heap);
@@ -389,10 +389,10 @@ static void pool_reset(struct ab_heap *heap)
         return;
     }
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
-        ab_team_forget(&each->member);
+        ab_shard_lock(&each->shard);
+        ab_shards_forget(&each->shard);
         ab_pool_reset(&each->pool);
-        ab_member_unlock(&each->member);
+        ab_shard_unlock(&each->shard);
     }
 }
 
@@ -404,13 +404,13 @@ static void pool_purge(struct ab_heap *heap)
         return;
     }
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
-        ab_team_leave(&each->member);
+        ab_shards_leave(&each->shard);
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
+        ab_shard_lock(&each->shard);
         if (each->pool.collect != NULL)
             each->pool.collect(&each->pool);
         ab_pool_purge(&each->pool);
-        ab_member_unlock(&each->member);
+        ab_shard_unlock(&each->shard);
     }
 }
 
@@ -418,8 +418,8 @@ static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
 {
     const struct ab_pool *pool = &heap->pool;
     size_t n_flying = 0;
-    struct ab_team_cursor cursor = {0};
-    while (ab_team_in_flight(&heap->member, &cursor) != NULL)
+    struct ab_shards_cursor cursor = {0};
+    while (ab_shards_in_flight(&heap->shard, &cursor) != NULL)
         n_flying++;
     sum->reserved_bytes += ab_pool_mapped(pool);
     sum->committed_bytes += ab_pool_used(pool);
@@ -449,9 +449,9 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         sum = lockfree_stats(heap);
     for (struct ab_heap *each = heap; each != NULL && !heap->is_lockfree;
          each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
+        ab_shard_lock(&each->shard);
         add_stats(each, &sum);
-        ab_member_unlock(&each->member);
+        ab_shard_unlock(&each->shard);
     }
     *out = sum;
     return 0;
@@ -459,7 +459,7 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
 {
-    return heap->member.is_plain && !heap->is_lockfree && !heap->member.is_guarded ? &heap->pool : NULL;
+    return heap->shard.is_plain && !heap->is_lockfree && !heap->shard.is_guarded ? &heap->pool : NULL;
 }
 
 extern const struct ab_backend ab_pool_backend;
@@ -483,6 +483,6 @@ const struct ab_backend ab_pool_backend = {
     .reset = pool_reset,
     .purge = pool_purge,
     .stats = pool_stats,
-    .thread_enter = ab_team_thread_enter,
-    .thread_leave = ab_team_thread_leave,
+    .thread_enter = ab_shards_thread_enter,
+    .thread_leave = ab_shards_thread_leave,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slab allocator as a back end: alone, or as a team of them. The reservation is sized from the
+ * The slab allocator as a back end: alone, or as shards. The reservation is sized from the
  * facts so that it cannot run out before the system's memory does. The hot path asks one question
- * more than the allocator itself; whatever needs a lock, guards or another member is out of line.
+ * more than the allocator itself; whatever needs a lock, guards or another shard is out of line.
  */
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
@@ -11,7 +11,7 @@
 #include "allocators/slab/slab_backend.h"
 
 struct ab_heap {
-    struct ab_member member;
+    struct ab_shard shard;
     struct ab_slabs slabs;
 };
 
@@ -95,19 +95,19 @@ static uint64_t reserve_for(const struct ab_facts *f)
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
 }
 
-static enum ab_team_mode mode_for(uint64_t threads, uint32_t lanes)
+static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
 {
-    static const enum ab_team_mode modes[] = {[THREADS_AUTO] = AB_TEAM_MUTEX,
-                                              [THREADS_MUTEX] = AB_TEAM_MUTEX,
-                                              [THREADS_NONE] = AB_TEAM_ONE,
-                                              [THREADS_LOCAL] = AB_TEAM_LOCAL,
-                                              [THREADS_SHARDED] = AB_TEAM_SHARDED};
-    return threads == THREADS_AUTO && lanes <= 1 ? AB_TEAM_ONE : modes[threads];
+    static const enum ab_shards_mode modes[] = {[THREADS_AUTO] = AB_SHARDS_MUTEX,
+                                              [THREADS_MUTEX] = AB_SHARDS_MUTEX,
+                                              [THREADS_NONE] = AB_SHARDS_ONE,
+                                              [THREADS_LOCAL] = AB_SHARDS_LOCAL,
+                                              [THREADS_SHARDED] = AB_SHARDS_SHARDED};
+    return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
-static struct ab_heap *heap_at(const struct ab_team *team, uint32_t index)
+static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
 {
-    return (struct ab_heap *)ab_team_at(team, index);
+    return (struct ab_heap *)ab_shards_at(shards, index);
 }
 
 static struct ab_heap *heap_of(struct ab_slabs *slabs)
@@ -118,11 +118,11 @@ static struct ab_heap *heap_of(struct ab_slabs *slabs)
 /* What other threads freed of this heap's blocks. */
 static bool collect(struct ab_slabs *slabs)
 {
-    struct ab_team_link *chain = ab_team_take(&heap_of(slabs)->member);
+    struct ab_shards_link *chain = ab_shards_take(&heap_of(slabs)->shard);
     if (chain == NULL)
         return false;
     while (chain != NULL)
-        ab_slabs_free(slabs, ab_team_pop(&chain));
+        ab_slabs_free(slabs, ab_shards_pop(&chain));
     return true;
 }
 
@@ -131,10 +131,10 @@ static void unlock(struct ab_heap *heap)
 {
     if (heap->slabs.leaving != NULL)
         ab_slabs_let_go(&heap->slabs);
-    ab_member_unlock(&heap->member);
+    ab_shard_unlock(&heap->shard);
 }
 
-static void free_own(struct ab_member *owner, void *block)
+static void free_own(struct ab_shard *owner, void *block)
 {
     struct ab_heap *heap = (struct ab_heap *)owner;
     ab_slabs_free(&heap->slabs, block);
@@ -142,80 +142,80 @@ static void free_own(struct ab_member *owner, void *block)
         ab_slabs_let_go(&heap->slabs);
 }
 
-static int init_heap(struct ab_team *team, struct ab_heap *heap, struct ab_slabs_options options,
+static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_slabs_options options,
                      bool is_debug)
 {
-    if (team->range != NULL) {
-        options.range = ab_team_span(team, &heap->member);
-        options.reserve_bytes = (size_t)1 << team->span_log2;
+    if (shards->range != NULL) {
+        options.range = ab_shards_span(shards, &heap->shard);
+        options.reserve_bytes = (size_t)1 << shards->span_log2;
     }
     int error = ab_slabs_init(&heap->slabs, &options);
     if (error != 0)
         return error;
     if (is_debug)
-        heap->member.is_plain = false;
-    heap->member.is_guarded = is_debug;
-    heap->member.own_base = (uintptr_t)heap->slabs.base;
-    heap->member.own_bytes = heap->member.is_plain ? heap->slabs.span_bytes : 0;
-    heap->member.fast_max = heap->member.is_plain ? AB_SLAB_LARGEST : 0;
-    heap->slabs.mutex = heap->member.is_plain ? NULL : &heap->member.mutex;
-    heap->slabs.collect = team->mode == AB_TEAM_LOCAL && heap->member.is_plain ? collect : NULL;
+        heap->shard.is_plain = false;
+    heap->shard.is_guarded = is_debug;
+    heap->shard.own_base = (uintptr_t)heap->slabs.base;
+    heap->shard.own_bytes = heap->shard.is_plain ? heap->slabs.span_bytes : 0;
+    heap->shard.fast_max = heap->shard.is_plain ? AB_SLAB_LARGEST : 0;
+    heap->slabs.mutex = heap->shard.is_plain ? NULL : &heap->shard.mutex;
+    heap->slabs.collect = shards->mode == AB_SHARDS_LOCAL && heap->shard.is_plain ? collect : NULL;
     return 0;
 }
 
-static void close_members(struct ab_team *team, uint32_t n)
+static void close_shards(struct ab_shards *shards, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        heap_at(team, i)->slabs.mutex = NULL; /* nobody else is there any more */
-        ab_slabs_fini(&heap_at(team, i)->slabs);
+        heap_at(shards, i)->slabs.mutex = NULL; /* nobody else is there any more */
+        ab_slabs_fini(&heap_at(shards, i)->slabs);
     }
-    ab_team_close(team);
+    ab_shards_close(shards);
 }
 
 static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const uint64_t *values = args->values;
     const struct ab_facts *facts = args->facts;
-    enum ab_team_mode mode = mode_for(values[PARAM_THREADS], facts->lanes);
+    enum ab_shards_mode mode = mode_for(values[PARAM_THREADS], facts->lanes);
     uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE] : reserve_for(facts);
-    if (mode == AB_TEAM_ONE && facts->lanes > 1)
+    if (mode == AB_SHARDS_ONE && facts->lanes > 1)
         return EINVAL;
-    struct ab_team *team = ab_team_open(&(struct ab_team_options){
+    struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
         .mode = mode,
         .lanes = facts->lanes,
         .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : facts->lanes),
-        .member_bytes = sizeof(struct ab_heap),
-        .span_bytes = mode == AB_TEAM_LOCAL || mode == AB_TEAM_SHARDED ? reserve : 0,
+        .shard_bytes = sizeof(struct ab_heap),
+        .span_bytes = mode == AB_SHARDS_LOCAL || mode == AB_SHARDS_SHARDED ? reserve : 0,
         .free_own = free_own});
-    if (team == NULL)
+    if (shards == NULL)
         return errno;
     struct ab_slabs_options options = {
         .reserve_bytes = reserve,
-        .keep_max = (values[PARAM_KEEP] + team->n_members - 1) / team->n_members,
-        .spare_max_bytes = values[PARAM_SPARE] / team->n_members,
+        .keep_max = (values[PARAM_KEEP] + shards->n_shards - 1) / shards->n_shards,
+        .spare_max_bytes = values[PARAM_SPARE] / shards->n_shards,
         .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES],
         .huge = values[PARAM_HUGE] != 0};
-    for (uint32_t i = 0; i < team->n_members; i++) {
-        int error = init_heap(team, heap_at(team, i), options, values[PARAM_DEBUG] != 0);
+    for (uint32_t i = 0; i < shards->n_shards; i++) {
+        int error = init_heap(shards, heap_at(shards, i), options, values[PARAM_DEBUG] != 0);
         if (error != 0) {
-            close_members(team, i);
+            close_shards(shards, i);
             return error;
         }
     }
-    *out = heap_at(team, 0);
+    *out = heap_at(shards, 0);
     return 0;
 }
 
 static void slab_close(struct ab_heap *heap)
 {
-    close_members(heap->member.team, heap->member.team->n_members);
+    close_shards(heap->shard.shards, heap->shard.shards->n_shards);
 }
 
-/* ---- with a lock, with guards, or of another member ---- */
+/* ---- with a lock, with guards, or of another shard ---- */
 
 static struct ab_heap *owner_of(struct ab_heap *heap, const void *block)
 {
-    struct ab_member *owner = ab_team_owner(heap->member.team, block);
+    struct ab_shard *owner = ab_shards_owner(heap->shard.shards, block);
     if (owner != NULL)
         return (struct ab_heap *)owner;
     return heap_of(((const struct ab_slab_large *)block - 1)->home);
@@ -230,7 +230,7 @@ static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
     struct ab_heap *heap = context;
     void *block;
-    ab_member_lock(&heap->member);
+    ab_shard_lock(&heap->shard);
     if (is_zeroed)
         block = ab_slabs_alloc_zeroed(&heap->slabs, size);
     else if (align > 0)
@@ -244,19 +244,19 @@ static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 static void raw_free(void *context, void *block)
 {
     struct ab_heap *heap = context, *owner = owner_of(heap, block);
-    ab_team_free(&heap->member, &owner->member, block, is_large(owner, block));
+    ab_shards_free(&heap->shard, &owner->shard, block, is_large(owner, block));
 }
 
 /* By address where there is one, else whoever has a large block there. */
 static bool owns(void *context, const void *block)
 {
-    const struct ab_team *team = ((struct ab_heap *)context)->member.team;
+    const struct ab_shards *shards = ((struct ab_heap *)context)->shard.shards;
     bool is_owned = false;
-    for (uint32_t i = 0; i < team->n_members && !is_owned; i++) {
-        struct ab_heap *heap = heap_at(team, i);
-        ab_member_lock(&heap->member);
+    for (uint32_t i = 0; i < shards->n_shards && !is_owned; i++) {
+        struct ab_heap *heap = heap_at(shards, i);
+        ab_shard_lock(&heap->shard);
         is_owned = ab_slabs_owns(&heap->slabs, block);
-        ab_member_unlock(&heap->member);
+        ab_shard_unlock(&heap->shard);
     }
     return is_owned;
 }
@@ -282,9 +282,9 @@ static void *take_over(struct ab_heap *heap, struct ab_heap *owner, void *block,
 static void *raw_resize(struct ab_heap *heap, void *block, size_t old_size, size_t new_size)
 {
     struct ab_heap *owner = owner_of(heap, block);
-    if (owner != heap && owner->member.is_plain)
+    if (owner != heap && owner->shard.is_plain)
         return take_over(heap, owner, block, old_size, new_size);
-    ab_member_lock(&owner->member);
+    ab_shard_lock(&owner->shard);
     void *resized = ab_slabs_resize(&owner->slabs, block, old_size, new_size);
     unlock(owner);
     return resized;
@@ -294,8 +294,8 @@ static void *raw_resize(struct ab_heap *heap, void *block, size_t old_size, size
 
 static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(size - 1 >= heap->member.fast_max, 0))
-        return ab_team_special_alloc(&below, heap, 0, size, false);
+    if (__builtin_expect(size - 1 >= heap->shard.fast_max, 0))
+        return ab_shards_special_alloc(&below, heap, 0, size, false);
     return (ab_ref)ab_slabs_alloc_from(&heap->slabs, ab_slab_class_of(&heap->slabs, size), size);
 }
 
@@ -303,25 +303,25 @@ static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    if (__builtin_expect(ref - heap->member.own_base >= heap->member.own_bytes, 0))
-        ab_team_special_free(&below, heap, ref);
+    if (__builtin_expect(ref - heap->shard.own_base >= heap->shard.own_bytes, 0))
+        ab_shards_special_free(&below, heap, ref);
     else
         ab_slabs_free_small(&heap->slabs, (struct ab_slab_block *)ref);
 }
 
 static ab_ref slab_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return ab_team_special_alloc(&below, heap, align, size, false);
+    return ab_shards_special_alloc(&below, heap, align, size, false);
 }
 
 static ab_ref slab_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return ab_team_special_alloc(&below, heap, 0, size, true);
+    return ab_shards_special_alloc(&below, heap, 0, size, true);
 }
 
 static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    if (heap->member.is_guarded)
+    if (heap->shard.is_guarded)
         return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
     return (ab_ref)raw_resize(heap, (void *)ref, old_size, new_size);
 }
@@ -330,22 +330,22 @@ static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
 {
     const void *block = (const void *)ref;
-    if (heap->member.is_guarded)
+    if (heap->shard.is_guarded)
         return ab_guard_size(block);
     return ab_slabs_usable(&owner_of(heap, block)->slabs, block);
 }
 
 static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_heap *each)
 {
-    return (struct ab_heap *)ab_team_next(&whole->member, &each->member);
+    return (struct ab_heap *)ab_shards_next(&whole->shard, &each->shard);
 }
 
 /* Nobody else is at work. */
 static void slab_reset(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
-        ab_team_forget(&each->member);
+        ab_shard_lock(&each->shard);
+        ab_shards_forget(&each->shard);
         ab_slabs_reset(&each->slabs);
         unlock(each);
     }
@@ -355,9 +355,9 @@ static void slab_reset(struct ab_heap *heap)
 static void slab_purge(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
-        ab_team_leave(&each->member);
+        ab_shards_leave(&each->shard);
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
+        ab_shard_lock(&each->shard);
         ab_slabs_purge(&each->slabs);
         unlock(each);
     }
@@ -378,8 +378,8 @@ static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
 static size_t bytes_in_flight(const struct ab_heap *heap)
 {
     size_t bytes = 0;
-    struct ab_team_cursor cursor = {0};
-    for (const void *block; (block = ab_team_in_flight(&heap->member, &cursor)) != NULL;)
+    struct ab_shards_cursor cursor = {0};
+    for (const void *block; (block = ab_shards_in_flight(&heap->shard, &cursor)) != NULL;)
         bytes += ab_slabs_usable(&owner_of((struct ab_heap *)(uintptr_t)heap, block)->slabs, block);
     return bytes;
 }
@@ -390,9 +390,9 @@ static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {0};
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_member_lock(&each->member);
+        ab_shard_lock(&each->shard);
         add_stats(each, &sum);
-        ab_member_unlock(&each->member);
+        ab_shard_unlock(&each->shard);
         sum.live_bytes -= bytes_in_flight(each);
     }
     *out = sum;
@@ -401,7 +401,7 @@ static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
 {
-    return heap->member.is_plain && !heap->member.is_guarded ? &heap->slabs : NULL;
+    return heap->shard.is_plain && !heap->shard.is_guarded ? &heap->slabs : NULL;
 }
 
 extern const struct ab_backend ab_slab_backend;
@@ -425,6 +425,6 @@ const struct ab_backend ab_slab_backend = {
     .reset = slab_reset,
     .purge = slab_purge,
     .stats = slab_stats,
-    .thread_enter = ab_team_thread_enter,
-    .thread_leave = ab_team_thread_leave,
+    .thread_enter = ab_shards_thread_enter,
+    .thread_leave = ab_shards_thread_leave,
 };

@@ -19,6 +19,7 @@
 #include "runner/run_checks.h"
 #include "trace/format.h"
 #include "trace/reader.h"
+#include "trace_tools/to_tape.h"
 
 #include <fcntl.h>
 #include <limits.h>

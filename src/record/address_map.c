@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LEAST_PLACES = 1024, HUGE_PAGE = 2 << 20 };
+enum { LEAST_PLACES = 4096, HUGE_PAGE = 2 << 20 };
 
 static void place(struct ab_address_map *m, const struct ab_held *held)
 {
@@ -59,13 +59,9 @@ void ab_address_map_fini(struct ab_address_map *m)
     *m = (struct ab_address_map){0};
 }
 
-bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
+bool ab_address_map_grow(struct ab_address_map *m)
 {
-    if (m->n * 4 >= m->mask && !resize(m, (m->mask + 1) * 2))
-        return false;
-    place(m, held);
-    m->n++;
-    return true;
+    return resize(m, (m->mask + 1) * 2);
 }
 
 void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found)

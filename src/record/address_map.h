@@ -18,7 +18,7 @@ struct ab_held { /* a block */
 
 struct ab_address_map {
     struct ab_held *places;
-    size_t n, mask; /* mask + 1 places, at most a quarter of them used */
+    size_t n, mask; /* mask + 1 places, at most half of them used */
 };
 
 static inline uint64_t ab_held_address(const struct ab_held *h)
@@ -42,13 +42,20 @@ static inline size_t ab_address_map_home(const struct ab_address_map *m, uint64_
     return (size_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & m->mask;
 }
 
+/* Its place, or an empty one (key 0) where it would be. */
+static inline struct ab_held *ab_address_map_seek(const struct ab_address_map *m, uint64_t address)
+{
+    size_t i = ab_address_map_home(m, address);
+    while (m->places[i].key != 0 && ab_held_address(&m->places[i]) != address)
+        i = (i + 1) & m->mask;
+    return &m->places[i];
+}
+
 /* NULL when there is none; the pointer holds until the next add or remove. */
 static inline struct ab_held *ab_address_map_find(const struct ab_address_map *m, uint64_t address)
 {
-    for (size_t i = ab_address_map_home(m, address); m->places[i].key != 0; i = (i + 1) & m->mask)
-        if (ab_held_address(&m->places[i]) == address)
-            return &m->places[i];
-    return NULL;
+    struct ab_held *place = ab_address_map_seek(m, address);
+    return place->key != 0 ? place : NULL;
 }
 
 static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint64_t address)
@@ -59,8 +66,27 @@ static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint6
 /* False when out of memory; the same for add. */
 bool ab_address_map_init(struct ab_address_map *m);
 void ab_address_map_fini(struct ab_address_map *m);
+/* Makes room for one more. */
+bool ab_address_map_grow(struct ab_address_map *m);
+/* An empty place that was sought, after there was room for it. */
+static inline void ab_address_map_fill(struct ab_address_map *m, struct ab_held *place,
+                                       struct ab_held held)
+{
+    *place = held;
+    m->n++;
+}
+static inline bool ab_address_map_has_room(const struct ab_address_map *m)
+{
+    return m->n * 2 < m->mask;
+}
 /* Its address must not be in the map, and not be 0. */
-bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held);
+static inline bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
+{
+    if (!ab_address_map_has_room(m) && !ab_address_map_grow(m))
+        return false;
+    ab_address_map_fill(m, ab_address_map_seek(m, ab_held_address(held)), *held);
+    return true;
+}
 void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found);
 
 /* All blocks, in the order of their allocations; free it. NULL = out of memory. */

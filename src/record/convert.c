@@ -2,7 +2,9 @@
 #include "record/convert.h"
 
 #include "record/converter.h"
+#include "trace/format.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,16 +59,26 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_family *family, 
     return status;
 }
 
+/* Is there more than one block to pack, and a CPU for it beside ours? */
+static bool wants_thread(const struct ab_spool_entry *image)
+{
+    cpu_set_t set;
+    return image->n_events > AB_TRACE_BLOCK_EVENTS_MAX &&
+           sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
 enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err)
 {
     struct ab_converter c;
+    struct ab_trace_writer_options options = {.program = image->image.program,
+                                              .has_thread = wants_thread(image)};
     *report = (struct ab_convert_report){.stop = image->image.stop,
                                          .n_usable_size = image->image.n_usable_size};
     enum ab_status status = ab_converter_open(&c, ab_family_folder(family), image, report, err);
     if (status == AB_OK)
-        status = ab_trace_writer_open(to, image->image.program, &c.writer, err);
+        status = ab_trace_writer_open_with(to, &options, &c.writer, err);
     if (status == AB_OK)
         status = inherit(&c, family, err);
     if (status == AB_OK)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * From the spool of one program to a trace: the threads' streams become one order, addresses
- * become allocation numbers, the two stamps of a realloc one resize. Memory O(live blocks).
+ * become allocation numbers, the two stamps of a realloc one resize. Memory O(live blocks). Where
+ * we may use more than one CPU a second thread packs what the first one has put in order; the
+ * trace is the same.
  *
  * The order is that of the stamps, and each thread's own. Where the stamps of two threads say the
  * impossible (a block is freed before it was given out, an address given out while it is live),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One image on its way through its events: into a trace, or only to know what lives at a fork.
- * Shared by convert.c (the whole), convert_event.c (what an event means), order.c (which is next)
+ * Shared by convert.c (the whole), convert_event.c (what an event means), converter.c (which is next)
  * and family.c (what a child has from its parent).
  */
 #ifndef AB_RECORD_CONVERTER_H

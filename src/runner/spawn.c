@@ -67,12 +67,16 @@ static bool place_descriptors(const struct ab_spawn *s)
     return true;
 }
 
+/* A ^C that came before we left our parent's group is pending: the parent has it too, and it alone
+ * is to act on it. To ignore a signal discards what is pending of it. */
 static void reset_signals(void)
 {
     sigset_t none;
     sigemptyset(&none);
-    for (int s = 1; s < NSIG; s++)
+    for (int s = 1; s < NSIG; s++) {
+        signal(s, SIG_IGN);
         signal(s, SIG_DFL);
+    }
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 

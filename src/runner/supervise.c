@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, GRACE_MS = 300, REAP_TRIES = 2000 };
+enum { POLL_MS = 50, GRACE_MS = 300, STOP_MS = 200, REAP_TRIES = 2000 };
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t current_worker, worker_signal; /* its pid; what it sent us */
@@ -227,6 +227,19 @@ static int poll_ms(uint64_t deadline_ns)
     return left < POLL_MS * UINT64_C(1000000) ? (int)((left + 999999) / 1000000) : POLL_MS;
 }
 
+/* Who stops a service or a job signals each of its processes in turn. A worker that was ended so may
+ * be the first to get it, and is not to blame if ours follows. */
+static bool was_stopped_with_us(int wait_status)
+{
+    int by = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    if (by != SIGINT && by != SIGTERM && by != SIGHUP)
+        return false;
+    uint64_t until = ab_clock_now_ns() + STOP_MS * UINT64_C(1000000);
+    while (stop_signal == 0 && worker_signal == 0 && ab_clock_now_ns() < until)
+        poll(NULL, 0, 10);
+    return stop_signal != 0;
+}
+
 struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
 {
     struct ab_ending ending = {.end = AB_END_ITSELF};
@@ -243,6 +256,8 @@ struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memor
     close(pidfd);
     while (waitpid(worker, &ending.wait_status, 0) < 0 && errno == EINTR)
         ;
+    if (ending.end == AB_END_ITSELF && was_stopped_with_us(ending.wait_status))
+        ending.end = AB_END_INTERRUPTED;
     ending.n_left = reap_left(worker);
     current_worker = 0;
     ending.sent_signal = worker_signal;

@@ -15,6 +15,15 @@
 
 enum { AB_BLOCK_COLUMNS = 8 };
 
+/* An event as the columns know it. */
+struct ab_block_event {
+    uint64_t size;  /* of allocations and resizes */
+    uint64_t block; /* of frees and resizes, and of allocations that gave one */
+    uint32_t thread;
+    uint8_t code;   /* block_kinds.h */
+    uint8_t log2;   /* of the alignment */
+};
+
 struct ab_block_run { /* of events of one thread */
     uint32_t thread, n;
 };
@@ -51,18 +60,18 @@ void ab_block_codec_fini(struct ab_block_codec *c);
 /* Makes room for blocks of n events; to be called before the first of them. False = out of memory. */
 bool ab_block_codec_fit(struct ab_block_codec *c, size_t n);
 
-/* Makes room for a thread; to be called before a block with it is encoded. False = out of memory. */
+/* Makes room for a thread: before its runs are put in order. False = out of memory. */
 bool ab_block_codec_know(struct ab_block_codec *c, uint32_t thread);
 
 /* Sets c->order and c->groups from c->runs: the threads in the order of their first event, each with its events
  * in order. */
 void ab_block_order(struct ab_block_codec *c);
 
-/* Encodes n ≤ AB_TRACE_BLOCK_EVENTS_MAX records into raw, which has room for AB_TRACE_RAW_MAX
- * bytes. `block` of those that gave one is its number; times do not decrease. ends[] says where
- * each column ends. */
-void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *records, size_t n,
-                     uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS]);
+/* Encodes n ≤ AB_TRACE_BLOCK_EVENTS_MAX events into raw, which has room for AB_TRACE_RAW_MAX bytes.
+ * `times` is read only when the codec has times; they do not decrease. ends[] says where each column
+ * ends. False = out of memory for the threads. */
+bool ab_block_encode(struct ab_block_codec *c, const struct ab_block_event *events,
+                     const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS]);
 
 /* Begins to decode a block of exactly n events, raw[0..bytes), which must stay; one byte behind them
  * is read too and means nothing. NULL, or what is wrong as the end of a sentence. */

@@ -9,14 +9,19 @@
 
 #include <string.h>
 
-static void find_runs(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n)
+static bool find_runs(struct ab_block_codec *c, const struct ab_block_event *r, size_t n)
 {
-    c->n_runs = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || r[i].thread != r[i - 1].thread)
-            c->runs[c->n_runs++] = (struct ab_block_run){.thread = r[i].thread};
-        c->runs[c->n_runs - 1].n++;
+    size_t i = 0;
+    for (c->n_runs = 0; i < n; c->n_runs++) {
+        size_t begin = i;
+        uint32_t thread = r[i].thread;
+        while (i < n && r[i].thread == thread)
+            i++;
+        c->runs[c->n_runs] = (struct ab_block_run){thread, (uint32_t)(i - begin)};
+        if (!ab_block_codec_know(c, thread))
+            return false;
     }
+    return true;
 }
 
 static uint8_t *encode_threads(const struct ab_block_codec *c, uint8_t *p)
@@ -39,19 +44,18 @@ struct columns {
 };
 
 /* An event of the block by its place in the columns. */
-static inline const struct ab_trace_record *at(const struct ab_block_codec *c,
-                                               const struct ab_trace_record *r, size_t place)
+static inline const struct ab_block_event *at(const struct ab_block_codec *c,
+                                               const struct ab_block_event *r, size_t place)
 {
     return c->n_runs == 1 ? &r[place] : &r[c->order[place]];
 }
 
-static uint8_t *encode_kinds(const struct ab_block_codec *c, const struct ab_trace_record *r,
+static uint8_t *encode_kinds(const struct ab_block_codec *c, const struct ab_block_event *r,
                              size_t n, uint8_t *p, size_t n_of[16])
 {
     memset(n_of, 0, 16 * sizeof n_of[0]);
     for (size_t i = 0; i < n; i += 2) {
-        unsigned low = ab_kind_code(at(c, r, i));
-        unsigned high = i + 1 < n ? ab_kind_code(at(c, r, i + 1)) : 0;
+        unsigned low = at(c, r, i)->code, high = i + 1 < n ? at(c, r, i + 1)->code : 0;
         n_of[low]++;
         n_of[high] += i + 1 < n;
         *p++ = (uint8_t)(low | high << 4);
@@ -90,36 +94,37 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 
 /* One call; a call names its block by the distance from the one that its thread's call before
  * had. Returns the block that the next one's is told from. */
-static inline uint64_t encode_call(struct columns *columns, const struct ab_trace_record *e,
+static inline uint64_t encode_call(struct columns *columns, const struct ab_block_event *e,
                                    uint64_t base)
 {
     uint8_t **end = columns->end;
-    if (e->kind <= AB_EVENT_ALLOC_ALIGNED) {
+    unsigned kind = e->code & (AB_KIND_FAILED - 1u);
+    if (kind <= AB_EVENT_ALLOC_ALIGNED) {
         end[SIZES] = put_varint(end[SIZES], e->size);
-        if (AB_UNLIKELY(e->kind == AB_EVENT_ALLOC_ALIGNED))
-            *end[ALIGNS]++ = (uint8_t)ab_log2(e->align);
-        return e->failed ? base : e->block;
+        if (AB_UNLIKELY(kind == AB_EVENT_ALLOC_ALIGNED))
+            *end[ALIGNS]++ = e->log2;
+        return e->code != kind ? base : e->block;
     }
-    if (AB_LIKELY(e->kind == AB_EVENT_FREE)) {
+    if (AB_LIKELY(kind == AB_EVENT_FREE)) {
         end[FREES] = put_varint(end[FREES], ab_zigzag(e->block - base));
         return e->block;
     }
-    if (e->kind != AB_EVENT_RESIZE)
+    if (kind == AB_EVENT_THREAD_END)
         return base;
     end[RESIZES] = put_varint(end[RESIZES], ab_zigzag(e->block - base));
-    if (!e->released)
+    if (kind != AB_KIND_RELEASED)
         end[NEW_SIZES] = put_varint(end[NEW_SIZES], e->size);
     return e->block;
 }
 
-static void encode_calls(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n,
+static void encode_calls(struct ab_block_codec *c, const struct ab_block_event *r, size_t n,
                          struct columns *columns)
 {
     struct columns own = *columns; /* not to be read back after each byte */
     uint64_t base = c->next_number;
     uint32_t thread = at(c, r, 0)->thread;
     for (size_t i = 0; i < n; i++) {
-        const struct ab_trace_record *e = at(c, r, i);
+        const struct ab_block_event *e = at(c, r, i);
         if (AB_UNLIKELY(e->thread != thread)) {
             thread = e->thread;
             base = c->next_number;
@@ -129,24 +134,24 @@ static void encode_calls(struct ab_block_codec *c, const struct ab_trace_record 
     *columns = own;
 }
 
-static uint8_t *encode_times(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n,
-                             uint8_t *p)
+static uint8_t *encode_times(struct ab_block_codec *c, const uint64_t *times, size_t n, uint8_t *p)
 {
     for (size_t i = 0; i < n; i++) {
-        p = ab_put_varint(p, r[i].time_us - c->time_us);
-        c->time_us = r[i].time_us;
+        p = ab_put_varint(p, times[i] - c->time_us);
+        c->time_us = times[i];
     }
     return p;
 }
 
-void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n,
-                     uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS])
+bool ab_block_encode(struct ab_block_codec *c, const struct ab_block_event *r,
+                     const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_BLOCK_COLUMNS])
 {
     struct columns columns;
     size_t n_of[16];
     uint8_t *p = raw;
     size_t *end = ends;
-    find_runs(c, r, n);
+    if (!find_runs(c, r, n))
+        return false;
     if (c->n_runs > 1)
         ab_block_order(c);
     *end++ = (size_t)((p = encode_threads(c, p)) - raw);
@@ -159,8 +164,9 @@ void ab_block_encode(struct ab_block_codec *c, const struct ab_trace_record *r, 
         *end++ = (size_t)((p += bytes) - raw);
     }
     if (c->has_time)
-        p = encode_times(c, r, n, p);
+        p = encode_times(c, times, n, p);
     *end = (size_t)(p - raw);
     for (unsigned code = AB_EVENT_ALLOC; code <= AB_EVENT_ALLOC_ALIGNED; code++)
         c->next_number += n_of[code];
+    return true;
 }

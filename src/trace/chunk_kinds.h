@@ -6,7 +6,8 @@
 #ifndef AB_TRACE_CHUNK_KINDS_H
 #define AB_TRACE_CHUNK_KINDS_H
 
-#include "trace/writer.h"
+#include "base/bits.h"
+#include "trace/chunk.h"
 
 enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
 
@@ -17,6 +18,18 @@ static inline unsigned ab_kind_code(const struct ab_trace_record *r)
 {
     return r->released ? AB_KIND_RELEASED
                        : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
+}
+
+static inline struct ab_block_event ab_block_event_of(const struct ab_trace_record *r)
+{
+    bool is_aligned = r->kind == AB_EVENT_ALLOC_ALIGNED;
+    return (struct ab_block_event){
+        .size = r->size,
+        .block = r->block,
+        .thread = r->thread,
+        .code = (uint8_t)ab_kind_code(r),
+        .log2 = AB_UNLIKELY(is_aligned) ? (uint8_t)ab_log2(r->align) : 0,
+    };
 }
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "trace/live_state.h"
 
+#include "base/bits.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -188,10 +189,7 @@ static const char *check_time(struct ab_account *a, uint64_t time_us)
 
 EACH_CALL void count_call(struct ab_account *a, const struct ab_trace_record *r)
 {
-    if (r->thread == a->info.threads)
-        a->info.threads++;
-    a->info.events++;
-    a->info.ops[r->kind]++;
+    ab_account_count(a, r->kind, r->thread);
     a->info.failed += r->failed;
 }
 
@@ -224,21 +222,33 @@ const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *
     return r->kind == AB_EVENT_THREAD_END ? take_thread_end(a, r) : take_call(a, r, out, number);
 }
 
+const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
+                                   bool is_new)
+{
+    return is_new ? check_block(a, new_size) : check_sum(a, old_size, new_size);
+}
+
 const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
                                   uint64_t old_size, uint64_t *number)
 {
     const char *wrong = NULL;
     if (r->kind == AB_EVENT_THREAD_END)
         return take_thread_end(a, r);
-    if (r->kind == AB_EVENT_FREE || r->released) {
-        drop_block(a, old_size);
-    } else if (r->kind == AB_EVENT_RESIZE) {
-        wrong = r->failed ? NULL : resize_block(a, old_size, r->size);
-    } else if (!r->failed && (wrong = check_block(a, r->size)) == NULL) {
-        *number = begin_block(a, r->size);
-        a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
-    }
+    if (r->kind == AB_EVENT_FREE || r->released)
+        ab_account_drop_known(a, old_size);
+    else if (r->kind == AB_EVENT_RESIZE)
+        wrong = r->failed ? NULL : ab_account_resize_known(a, old_size, r->size);
+    else if (!r->failed)
+        wrong = ab_account_give_known(a, r->size, number);
     if (wrong == NULL)
         count_call(a, r);
     return wrong;
+}
+
+void ab_account_end_known(struct ab_account *a)
+{
+    a->info.live_end_blocks = a->n_live;
+    a->info.live_end_bytes = a->live_bytes;
+    if (a->live.places == NULL)
+        a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
 }

@@ -6,6 +6,7 @@
 #ifndef AB_TRACE_LIVE_STATE_H
 #define AB_TRACE_LIVE_STATE_H
 
+#include "base/bits.h"
 #include "trace/live_map.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -29,9 +30,63 @@ void ab_account_fini(struct ab_account *a);
 const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
                             struct ab_event *out, uint64_t *number);
 
-/* The same for a caller who keeps the live blocks: who knows that a block is live, what its size
- * was, and what the threads are. `live` stays empty; no slots are given. */
+/* ---- for a caller who keeps the live blocks ----
+ * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
+ * no slots are given. Conversion goes through here for each call, therefore inline. */
+
+/* What is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
+const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
+                                   bool is_new);
+
+/* Any event. */
 const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
                                   uint64_t old_size, uint64_t *number);
+/* Completes the info, once all of them are taken. */
+void ab_account_end_known(struct ab_account *a);
+
+static inline void ab_account_count(struct ab_account *a, unsigned kind, uint32_t thread)
+{
+    a->info.threads += thread == a->info.threads;
+    a->info.events++;
+    a->info.ops[kind]++;
+}
+
+static inline void ab_account_drop_known(struct ab_account *a, uint64_t old_size)
+{
+    a->n_live--;
+    a->live_bytes -= old_size;
+}
+
+/* The total of all sizes ever given is never less than that of the blocks which live: whatever it
+ * has room for, they have. */
+static inline bool ab_account_has_room(const struct ab_account *a, uint64_t old_size,
+                                       uint64_t new_size)
+{
+    return new_size <= INT64_MAX - a->info.total_bytes &&
+           a->live_bytes - old_size + new_size <= a->live_bytes_max;
+}
+
+static inline const char *ab_account_resize_known(struct ab_account *a, uint64_t old_size,
+                                                  uint64_t new_size)
+{
+    if (AB_UNLIKELY(!ab_account_has_room(a, old_size, new_size)))
+        return ab_account_check_known(a, old_size, new_size, false);
+    a->info.total_bytes += new_size;
+    a->live_bytes += new_size - old_size;
+    if (a->live_bytes > a->info.live_peak_bytes)
+        a->info.live_peak_bytes = a->live_bytes;
+    return NULL;
+}
+
+static inline const char *ab_account_give_known(struct ab_account *a, uint64_t size,
+                                                uint64_t *number)
+{
+    if (AB_UNLIKELY(a->n_live >= a->live_blocks_max || !ab_account_has_room(a, 0, size)))
+        return ab_account_check_known(a, 0, size, true);
+    *number = a->next_number++;
+    if (++a->n_live > a->info.live_peak_blocks)
+        a->info.live_peak_blocks = a->n_live;
+    return ab_account_resize_known(a, 0, size);
+}
 
 #endif

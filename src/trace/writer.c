@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "trace/live_state.h"
-#include "trace/chunk.h"
+#include "trace/chunk_kinds.h"
 #include "trace/checksum.h"
+#include "trace/encoder.h"
 #include "trace/format.h"
-#include "trace/compress.h"
 #include "trace/summary.h"
 
 #include <stdlib.h>
@@ -20,11 +20,9 @@
 struct ab_trace_writer {
     FILE *to;
     struct ab_account account;
-    struct ab_block_codec codec;
-    struct ab_packer *packer;
-    struct ab_trace_record *records;
-    size_t n, cap;
-    uint8_t *raw, *stored;
+    struct ab_encoder *encoder;
+    struct ab_block_batch *batch; /* being filled: the encoder's */
+    size_t cap;                   /* events in a block */
     uint32_t sequence;
     uint64_t n_events; /* in blocks that are written */
     uint64_t file_bytes;
@@ -49,7 +47,7 @@ static enum ab_status put_header(struct ab_trace_writer *w, const char *program,
     memcpy(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES);
     ab_put_u32(head + 8, AB_TRACE_VERSION);
     ab_put_u32(head + 12, (uint32_t)total);
-    ab_put_u64(head + 16, w->codec.has_time ? AB_TRACE_HAS_TIME : 0);
+    ab_put_u64(head + 16, w->account.info.has_time ? AB_TRACE_HAS_TIME : 0);
     ab_put_u32(head + 24, (uint32_t)n);
     memcpy(head + AB_TRACE_HEADER_FIXED, program, n);
     ab_put_u64(head + total - 8, XXH64(head, total - 8, 0));
@@ -68,15 +66,12 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
                  ? options->block_events
                  : AB_TRACE_BLOCK_EVENTS_MAX;
     ab_account_init(&w->account);
-    w->records = malloc(w->cap * sizeof w->records[0]);
-    w->raw = malloc(AB_TRACE_RAW_MAX);
-    w->stored = malloc(AB_TRACE_STORED_MAX);
-    w->packer = ab_packer_new();
-    bool is_ready = ab_block_codec_fit(&w->codec, w->cap) && w->records != NULL && w->raw != NULL &&
-                    w->stored != NULL && w->packer != NULL;
-    w->codec.has_time = w->account.info.has_time = options->has_time;
-    enum ab_status status = is_ready ? put_header(w, options->program, err)
-                                     : ab_fail(err, AB_SYSTEM, "out of memory");
+    w->account.info.has_time = options->has_time;
+    w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
+    if (w->encoder != NULL)
+        w->batch = ab_encoder_batch(w->encoder);
+    enum ab_status status = w->encoder != NULL ? put_header(w, options->program, err)
+                                               : ab_fail(err, AB_SYSTEM, "out of memory");
     if (status == AB_OK)
         *out = w;
     else
@@ -91,62 +86,77 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
     return ab_trace_writer_open_with(to, &options, out, err);
 }
 
-/* Writes a block of w->stored. */
-static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind, size_t raw_bytes,
-                                size_t stored_bytes, struct ab_err *err)
+static enum ab_status put_block(struct ab_trace_writer *w, uint32_t kind,
+                                const struct ab_stored_block *block, struct ab_err *err)
 {
     uint8_t head[AB_TRACE_BLOCK_HEADER];
     ab_put_u32(head, AB_TRACE_BLOCK_MAGIC);
     ab_put_u32(head + 4, kind);
     ab_put_u32(head + 8, w->sequence++);
-    ab_put_u32(head + 12, kind == AB_TRACE_BLOCK_EVENTS ? (uint32_t)w->n : 0);
-    ab_put_u32(head + 16, (uint32_t)raw_bytes);
-    ab_put_u32(head + 20, (uint32_t)stored_bytes);
+    ab_put_u32(head + 12, (uint32_t)block->n_events);
+    ab_put_u32(head + 16, (uint32_t)block->n_raw);
+    ab_put_u32(head + 20, (uint32_t)block->n_bytes);
     ab_put_u64(head + 24, w->n_events);
     ab_put_u64(head + AB_TRACE_BLOCK_CHECKED,
-               ab_trace_block_checksum(head, w->stored, stored_bytes));
+               ab_trace_block_checksum(head, block->bytes, block->n_bytes));
+    w->n_events += block->n_events;
     enum ab_status status = put(w, head, sizeof head, err);
-    return status == AB_OK ? put(w, w->stored, stored_bytes, err) : status;
+    return status == AB_OK ? put(w, block->bytes, block->n_bytes, err) : status;
+}
+
+/* What the encoder was given last. */
+static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
+{
+    struct ab_stored_block block;
+    enum ab_status status = ab_encoder_end(w->encoder, &block, err);
+    return status == AB_OK && block.n_events > 0
+               ? put_block(w, AB_TRACE_BLOCK_EVENTS, &block, err)
+               : status;
 }
 
 static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err)
 {
-    size_t ends[AB_BLOCK_COLUMNS], stored;
-    if (w->n == 0)
-        return AB_OK;
-    ab_block_encode(&w->codec, w->records, w->n, w->raw, ends);
-    enum ab_status status = ab_packer_take(w->packer, w->raw, ends, AB_BLOCK_COLUMNS, w->stored,
-                                           &stored, err);
-    if (status == AB_OK)
-        status = put_block(w, AB_TRACE_BLOCK_EVENTS, ends[AB_BLOCK_COLUMNS - 1], stored, err);
-    w->n_events += w->n;
-    w->n = 0;
+    enum ab_status status = put_encoded(w, err);
+    if (status == AB_OK && w->batch->n > 0) {
+        ab_encoder_begin(w->encoder);
+        w->batch = ab_encoder_batch(w->encoder);
+    }
     return status;
 }
 
 enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err)
 {
+    uint8_t bytes[AB_TRACE_INHERITED_BYTES];
     w->account.info.inherited = n;
-    ab_put_u64(w->stored, n);
-    return put_block(w, AB_TRACE_BLOCK_INHERITED, AB_TRACE_INHERITED_BYTES,
-                     AB_TRACE_INHERITED_BYTES, err);
+    ab_put_u64(bytes, n);
+    return put_block(w, AB_TRACE_BLOCK_INHERITED,
+                     &(struct ab_stored_block){bytes, sizeof bytes, sizeof bytes, 0}, err);
+}
+
+static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
+                             struct ab_err *err)
+{
+    const struct ab_trace_info *info = &w->account.info;
+    return ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
+                   (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 
 /* `wrong`: what the account says of the record; new_number is its block's where it gives one. */
-static enum ab_status put_record(struct ab_trace_writer *w, const struct ab_trace_record *record,
-                                 const char *wrong, uint64_t new_number, uint64_t *number,
-                                 struct ab_err *err)
+static inline enum ab_status put_record(struct ab_trace_writer *w,
+                                        const struct ab_trace_record *record, const char *wrong,
+                                        uint64_t new_number, uint64_t *number, struct ab_err *err)
 {
-    if (wrong != NULL)
-        return ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
-                       (unsigned long long)(w->n_events + w->n), wrong);
-    if (!ab_block_codec_know(&w->codec, record->thread))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
-    w->records[w->n] = *record;
-    if (ab_record_gives_block(record))
-        *number = w->records[w->n].block = new_number;
-    w->n++;
-    return w->n < w->cap ? AB_OK : flush_events(w, err);
+    if (AB_UNLIKELY(wrong != NULL))
+        return refuse(w, wrong, err);
+    struct ab_block_batch *batch = w->batch;
+    struct ab_block_event *event = &batch->events[batch->n];
+    bool gives_block = ab_record_gives_block(record);
+    *event = ab_block_event_of(record);
+    if (gives_block)
+        *number = event->block = new_number;
+    if (AB_UNLIKELY(batch->times != NULL))
+        batch->times[batch->n] = record->time_us;
+    return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
 }
 
 enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
@@ -166,15 +176,58 @@ enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_t
     return put_record(w, record, wrong, new_number, number, err);
 }
 
+static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_block_event event,
+                                       struct ab_err *err)
+{
+    struct ab_block_batch *batch = w->batch;
+    batch->events[batch->n] = event;
+    return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
+}
+
+enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, uint64_t block,
+                                   uint64_t old_size, struct ab_err *err)
+{
+    ab_account_drop_known(&w->account, old_size);
+    ab_account_count(&w->account, AB_EVENT_FREE, thread);
+    struct ab_block_event event = {.block = block, .thread = thread, .code = AB_EVENT_FREE};
+    return put_event(w, event, err);
+}
+
+enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
+                                    uint64_t size, uint64_t *number, struct ab_err *err)
+{
+    struct ab_block_event event = {.size = size, .thread = alloc.thread, .code = alloc.kind,
+                                   .log2 = alloc.log2};
+    const char *wrong = ab_account_give_known(&w->account, size, &event.block);
+    if (AB_UNLIKELY(wrong != NULL))
+        return refuse(w, wrong, err);
+    *number = event.block;
+    ab_account_count(&w->account, alloc.kind, alloc.thread);
+    return put_event(w, event, err);
+}
+
+/* Of the last events there may be two blocks: one that is under way, and one that is not full. */
+static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
+{
+    enum ab_status status = flush_events(w, err);
+    return status == AB_OK ? put_encoded(w, err) : status;
+}
+
+static enum ab_status put_end(struct ab_trace_writer *w, struct ab_err *err)
+{
+    uint8_t bytes[AB_TRACE_SUMMARY_BYTES];
+    ab_trace_summary_encode(&w->account.info, bytes);
+    return put_block(w, AB_TRACE_BLOCK_END,
+                     &(struct ab_stored_block){bytes, sizeof bytes, sizeof bytes, 0}, err);
+}
+
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,
                                      struct ab_err *err)
 {
-    enum ab_status status = flush_events(w, err);
-    if (status == AB_OK) {
-        ab_trace_summary_encode(&w->account.info, w->stored);
-        status = put_block(w, AB_TRACE_BLOCK_END, AB_TRACE_SUMMARY_BYTES, AB_TRACE_SUMMARY_BYTES,
-                           err);
-    }
+    enum ab_status status = put_rest(w, err);
+    ab_account_end_known(&w->account);
+    if (status == AB_OK)
+        status = put_end(w, err);
     w->account.info.file_bytes = w->file_bytes;
     if (status == AB_OK && info != NULL)
         *info = w->account.info;
@@ -187,10 +240,6 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
     if (w == NULL)
         return;
     ab_account_fini(&w->account);
-    ab_block_codec_fini(&w->codec);
-    ab_packer_free(w->packer);
-    free(w->records);
-    free(w->raw);
-    free(w->stored);
+    ab_encoder_free(w->encoder);
     free(w);
 }

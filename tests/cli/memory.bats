@@ -103,13 +103,17 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
 @test "the bytes add up to the footprint on every back end that is here" {
     local all=glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,paged,paged:form=pool
     all+=,pool,slab,slab:classes=fine,slab:huge=on,system,skeleton,handle
+    # Who gives memory back by the clock may have its peak elsewhere than in the run that looked for
+    # it, where the machine halts for a moment: then nobody looked there.
+    local unseen='(.at == "footprint_peak" and .live_bytes == null
+        and (.backend | test("^(jemalloc|mimalloc|scudo)$")))'
     bench run "$ROOT/configs/churn.yaml" -b $all --rounds 1 --drain 0 --set slots=5k --set ops=50k \
         --json "$OUT/churn.json"
     bench run "$WORKLOADS/scattered.yaml" -b $all --rounds 1 --drain 0 --json "$OUT/scattered.json"
     for file in "$OUT/churn.json" "$OUT/scattered.json"; do
         expect_json '([.backends[] | select(.status | test("ok|partial"))] | length) as $n | $n > 8
             and (.memory | length) == $n * (.config.phases | length) * 3' "$file"
-        expect_json ".memory | all($ADDS_UP)" "$file"
+        expect_json ".memory | all($unseen or ($ADDS_UP))" "$file"
         expect_json '[.memory[] | select(.overhead != null)] | length > 20
             and all(1 + (.internal_ratio // 0) + .external_ratio + .retained_ratio - .overhead
                 | fabs < 1e-9)' "$file"
@@ -165,7 +169,7 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
 
 # bats test_tags=full
 @test "with several lanes checkpoints stand still: still exact to the page" {
-    memory crowd "$GUESTS/libpagewise.so"
+    memory crowd "$GUESTS/libpagewise.so" --set ops=60000
     expect_json ".memory | length == 6 and all($ADDS_UP and .retained_bytes == 0
         and .usable_bytes == .footprint_bytes / 4096 * 4064)" "$OUT/result.json"
     expect_at run live_peak '.requested_bytes == .live_peak_bytes and .live_bytes > 0'

@@ -40,7 +40,7 @@ load helpers
     expect_code 2
     expect_error 'two back ends would be called mine \(.*old/libmine\.so and .*new/libmine\.so\).*NAME=PATH'
     bench run "$WORKLOADS/small.yaml" --rounds 2 --json - -b old=old/libmine.so,new=./new/libmine.so \
-        --gate 'new:fill/all/ns_per_op < 1000x old'
+        --gate 'new:fill/all/ns_per_op < 1000000x old'
     expect_code 0
     expect_json '[.backends[].name] == ["old", "new"] and all(.backends[]; .status == "ok")'
     expect_json '[.backends[].path | split("/")[-2]] == ["old", "new"]'

@@ -113,6 +113,19 @@ ends() { # HOW CODE
     expect_nothing_left
 }
 
+@test "a spool becomes the same trace on one CPU as on several" {
+    need taskset
+    bench record --no-convert -o "$OUT/s" -- "$GUESTS/prog_threads" 100000 3
+    expect_code 0
+    bench trace recover "$OUT/s" -o "$OUT/t.abt"
+    expect_code 0
+    [ "$(events "$OUT/t.abt")" -gt 200000 ] || fail "$(events "$OUT/t.abt") events" # several blocks
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+    taskset -c "$cpu" allocbench trace recover -q "$OUT/s" -o "$OUT/one.abt" 3>&-
+    cmp "$OUT/t.abt" "$OUT/one.abt"
+    expect_clean "$OUT/one.abt"
+}
+
 @test "a spool that is kept has the command's name unless it is given one, and replaces nothing" {
     bench record -q --no-convert -- "$LIFE" status 100
     expect_code 42
@@ -142,10 +155,6 @@ ends() { # HOW CODE
 
 has_rounds() {
     [ -f "$OUT/count.prog_ends" ] && [ "$(witnessed prog_ends | cut -d ' ' -f 1)" -gt 60000 ]
-}
-
-is_gone() {
-    ! kill -0 "$1" 2>/dev/null
 }
 
 @test "a record that is killed leaves a spool, and the program goes on; recover makes the trace" {
@@ -227,17 +236,30 @@ is_gone() {
     expect_clean "$OUT/t.abt"
 }
 
-is_converting() { # the command has ended, record has not
-    kill -0 "$pid" && [ -s "$OUT/stdout" ] && [ -z "$(cat "/proc/$pid/task/$pid/children")" ]
+is_converting() { # the command has ended; so has record, where it was quick
+    ! kill -0 "$pid" 2>/dev/null ||
+        { [ -s "$OUT/stdout" ] && [ -z "$(cat "/proc/$pid/task/$pid/children")" ]; }
+}
+
+# Of a recording that is so long that it is still being converted when the signal comes.
+interrupt_conversion() {
+    local n
+    for n in 1000000 4000000 12000000; do
+        rm -f "$OUT/stdout"
+        start_bench record -o "$OUT/t.abt" -- \
+            perl -e 'my @k; push @k, "x" x (20 + $_ % 50) for 1 .. $ARGV[0]; print "ended\n"' $n
+        wait_until is_converting || fail "it does not end"
+        kill -INT "$pid" 2>/dev/null || true
+        await_bench
+        [ "$code" -eq 0 ] || return 0
+        rm "$OUT/t.abt"
+    done
+    fail "it was too quick"
 }
 
 @test "a conversion that is interrupted leaves the spool" {
     need perl
-    start_bench record -o "$OUT/t.abt" -- \
-        perl -e 'my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 3000000; print "ended\n"'
-    wait_until is_converting || fail "it was too quick"
-    kill -INT "$pid"
-    await_bench
+    interrupt_conversion
     expect_code 125
     expect_error "the recording is kept in $TMPDIR/allocbench-.*: interrupted"
     [ ! -e "$OUT/t.abt" ]
@@ -308,8 +330,11 @@ C
 }
 
 @test "what a child that outlives the command loses does not go unsaid" {
-    record --follow -- sh -c 'perl -e "my @k = map { q(x) x 40 } 1 .. 9000; sleep 3" & sleep 1; exit 0'
+    need perl
+    record --follow -- sh -c 'perl -e "my @k = map { q(x) x 40 } 1 .. 9000;
+            open F, q(>), q($0) or die; close F; sleep 600" &
+        echo $!; while [ ! -e "$0" ]; do sleep 0.05; done; exit 0' "$OUT/ready"
+    kill "$(cat "$OUT/stdout")" || fail "the child is gone"
     expect_code 0
     expect_error 'processes that it started run on: what they ask for from here on is lost'
-    pkill -f 'map { q\(x\) x 40 }' || true
 }

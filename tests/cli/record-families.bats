@@ -136,6 +136,29 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
+# Within the new root there is no recorder, or one that cannot reach the spool.
+@test "a program that becomes another in another root keeps what came before, and that one is named" {
+    local follow root=$OUT/root
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir "$root"
+    cp "$CONFINED" "$root/inside"
+    ldd "$CONFINED" | grep -o '/[^ )]*' | xargs cp -L --parents -t "$root"
+    for recorder in "" "$BUILD/liballocbench-record.so"; do
+        [ -z "$recorder" ] || cp --parents -t "$root" "$recorder"
+        record -- "$CONFINED" exec "$root" 4000
+        expect_code 5
+        expect_events 4002
+        expect_error 'prog_confined started inside in its place, and that was not recorded: .*another root'
+        rm "$OUT/t.abt"
+        record --follow -- "$CONFINED" exec "$root" 4000
+        expect_code 5
+        expect_events 4002
+        expect_error '^allocbench: 1 process of inside was not recorded: .*another root'
+    done
+    rm -r "$root"
+    expect_nothing_left
+}
+
 @test "recording ends after --max-events, the program does not" {
     record --max-events 100k -- "$CONFINED" self none 200000
     expect_code 5
@@ -152,16 +175,16 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
-THREE_SECONDS='$| = 1; $end = time + 3; while (time < $end) { push @k, "x" x 50; pop @k; }
-    print "whole\n"; exit 9'
+UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "whole\n"; exit 9'
 
 @test "after --duration the trace is there, and the command goes on to its end" {
     need perl
-    start_bench record --duration 300ms -o "$OUT/t.abt" -- perl -e "$THREE_SECONDS"
+    start_bench record --duration 300ms -o "$OUT/t.abt" -- perl -e "$UNTIL_TOLD" "$OUT/enough"
     wait_until test -s "$OUT/t.abt" || fail "no trace"
     kill -0 "$pid" || fail "the command has ended"
     [ ! -s "$OUT/stdout" ]
     expect_clean "$OUT/t.abt"
+    : >"$OUT/enough"
     await_bench
     expect_code 9
     [ "$(cat "$OUT/stdout")" = whole ]
@@ -209,11 +232,12 @@ C
 
 @test "a signal ends --wait, converts what there is, and leaves the daemon alone" {
     need perl
-    start_bench record --wait -o "$OUT/t.abt" -- sh -c 'perl -e "
-        open F, q(>), q($0) or die; print F qq(\$\$\n); close F; for (1 .. 300) {
-        push @k, q(x) x 50 for 1 .. 99; select undef, undef, undef, 0.1 }" & sleep 0.4; exit 4' "$OUT/ready"
+    start_bench record --wait -o "$OUT/t.abt" -- sh -c 'echo $$; perl -e "for (1 .. 6000) {
+        push @k, q(x) x 50 for 1 .. 99; select undef, undef, undef, 0.1;
+        if (\$_ == 2) { open F, q(>), q($0) or die; print F qq(\$\$\n); close F } }" &
+        exit 4' "$OUT/ready"
     wait_until test -s "$OUT/ready" || fail "it does not start"
-    sleep 1
+    wait_until is_gone "$(cat "$OUT/stdout")" || fail "the command does not end"
     kill -TERM "$pid"
     await_bench
     expect_code 4
@@ -225,19 +249,19 @@ C
 
 @test "a second signal ends the recording of a command that ignores the first" {
     need perl
-    start_bench record -o "$OUT/t.abt" -- perl -e '$SIG{TERM} = "IGNORE"; $| = 1; print "$$\n";
-        for (1 .. 300) { push @k, "x" x 50 for 1 .. 99; select undef, undef, undef, 0.1 }'
-    wait_until test -s "$OUT/stdout" || fail "it does not start"
-    sleep 0.3
+    start_bench record -o "$OUT/t.abt" -- perl -e '$SIG{TERM} = sub { print "no\n" };
+        $| = 1; print "$$\n"; for (1 .. 6000) {
+        push @k, "x" x 50 for 1 .. 99; select undef, undef, undef, 0.1; print "3\n" if $_ == 3 }'
+    wait_until grep -q '^3$' "$OUT/stdout" || fail "it does not start"
     kill -TERM "$pid"
-    sleep 0.3
+    wait_until grep -q no "$OUT/stdout" || fail "it was not passed on"
     kill -0 "$pid" || fail "record has ended"
     kill -TERM "$pid"
     await_bench
     expect_code 143
     expect_clean "$OUT/t.abt"
     [ "$(events "$OUT/t.abt")" -gt 300 ]
-    kill -9 "$(cat "$OUT/stdout")" || fail "the program is gone"
+    kill -9 "$(head -1 "$OUT/stdout")" || fail "the program is gone"
     expect_nothing_left
 }
 

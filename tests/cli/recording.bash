@@ -40,6 +40,10 @@ ops_made() { # FILE
         END { print n[1], n[2], n[3], n[4], n[5] }'
 }
 
+is_gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
 events() {
     allocbench trace info --json - "$1" | jq .events
 }

@@ -19,9 +19,27 @@ cut_to() { # BLOCKS
     jq "$keep .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
 }
 
-# A complete result of five blocks, and one that was interrupted behind the second.
+measure_whole() { # FILE OPTION…
+    bench run "$ROOT/$config" --set ops=3000 -b glibc,arena,skeleton --drain 0 --rounds 4 "${@:2}" \
+        --json "$1" -q
+}
+
+# Measured once: each test that asks for nothing special begins with a copy.
+setup_file() {
+    export PATH=$BUILD:$PATH ALLOCBENCH_RESULTS=
+    OUT=$BATS_FILE_TMPDIR
+    measure_whole "$OUT/once.json"
+    expect_code 0
+}
+
+# A complete result of four blocks, and one that was interrupted behind the second.
 make_partial() { # OPTION…
-    bench run "$ROOT/$config" --set ops=3000 -b glibc,arena,skeleton "$@" --json "$OUT/whole.json" -q
+    code=0
+    if [ $# -gt 0 ]; then
+        measure_whole "$OUT/whole.json" "$@"
+    else
+        cp "$BATS_FILE_TMPDIR/once.json" "$OUT/whole.json"
+    fi
     cut_to 2
 }
 
@@ -49,7 +67,7 @@ work_of() { # FILE
 }
 
 @test "rows that are compiled in or stand behind a checker are gone on with too" {
-    bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --rounds 3 \
+    bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --rounds 3 --drain 0 \
         --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
@@ -124,7 +142,7 @@ work_of() { # FILE
 }
 
 @test "what was given is taken over: CPUs, huge pages, params, seed, blocks" {
-    make_partial --cpus 0 --thp never --seed 99 --rounds 4
+    make_partial --cpus 0 --thp never --seed 99 --rounds 3
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
@@ -133,7 +151,8 @@ work_of() { # FILE
 
 @test "lanes are resumed with their CPUs, order and window" {
     lanes() {
-        bench run "$WORKLOADS/pipeline.yaml" -b glibc --rounds 2 "$@" --json "$OUT/whole.json" -q
+        bench run "$WORKLOADS/pipeline.yaml" -b glibc --rounds 2 --set ops=20000 --drain 0 "$@" \
+            --json "$OUT/whole.json" -q
         cut_to 1
         bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
         expect_code 0
@@ -163,8 +182,8 @@ work_of() { # FILE
 }
 
 @test "a trace is resumed by replay, with its touch" {
-    trace=$(ls "$ROOT"/traces/*.abt | head -1)
-    bench replay "$trace" -b glibc,arena --rounds 3 --touch 'first(8)' --json "$OUT/whole.json" -q
+    trace=$ROOT/traces/sqlite-index.abt
+    bench replay "$trace" -b glibc,arena --rounds 2 --drain 0 --touch 'first(8)' --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
@@ -207,24 +226,22 @@ work_of() { # FILE
     expect_code 3
 }
 
-# bats test_tags=full
 @test "a run that is interrupted twice and resumed twice becomes whole" {
-    interrupt_after() { # SECONDS ARGUMENT…
-        start_bench "${@:2}" --results "$OUT/r" --json "$OUT/latest.json"
-        sleep "$1"
-        kill -INT "$pid"
-        await_bench
-        expect_code 130
+    list=arena,./libholds.so
+    interrupt_after() { # WORKERS ROUNDS ARGUMENT…
+        hold_after "$1"
+        start_bench "${@:3}" -b $list --drain 0 --results "$OUT/r" --json "$OUT/latest.json"
+        interrupt_held
         cp "$OUT/latest.json" "$OUT/partial.json"
-        expect_json '.complete == false and (.rounds | length) > 0' "$OUT/partial.json"
+        expect_json ".complete == false and (.rounds | length) == $2" "$OUT/partial.json"
     }
-    interrupt_after 0.8 run "$ROOT/$config" --set ops=100k -b glibc,arena --rounds 60
-    interrupt_after 0.8 run --resume "$OUT/partial.json"
-    expect_json '.config.rounds_resumed > 0 and (.rounds | length) > .config.rounds_resumed' \
-        "$OUT/partial.json"
-    bench run --resume "$OUT/partial.json" --results "$OUT/r" --json "$OUT/resumed.json"
+    interrupt_after 8 1 run "$ROOT/$config" --set ops=3000 --rounds 4
+    interrupt_after 10 3 run --resume "$OUT/partial.json"
+    expect_json '.config.rounds_resumed == 1' "$OUT/partial.json"
+    hold_no_more
+    bench run --resume "$OUT/partial.json" -b $list --results "$OUT/r" --json "$OUT/resumed.json"
     expect_code 0
-    bench run "$ROOT/$config" --set ops=100k -b glibc,arena --rounds 60 --json "$OUT/whole.json" -q
+    bench run "$ROOT/$config" --set ops=3000 -b $list --rounds 4 --json "$OUT/whole.json" -q
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
     [ "$(ls "$OUT/r" | wc -l)" -eq 3 ] || fail "$(ls "$OUT/r")"
 }

@@ -7,11 +7,12 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" "$@"
+    bench run "$WORKLOADS/small.yaml" --drain 0 "$@"
 }
 
 quickstart() { # OPTION…
-    bench run "$ROOT/configs/quickstart.yaml" --set live=4000 --set churn=60000 --set grow=12000 "$@"
+    bench run "$ROOT/configs/quickstart.yaml" --set live=4000 --set churn=60000 --set grow=12000 \
+        --drain 0 "$@"
 }
 
 @test "the quickstart yields one JSON document with the promised keys" {

@@ -6,7 +6,7 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" -b glibc,arena --rounds 1 "$@"
+    bench run "$WORKLOADS/small.yaml" -b glibc,arena --rounds 1 --drain 0 "$@"
 }
 
 # The only file in a folder.
@@ -160,20 +160,23 @@ only_file() { # FOLDER
 }
 
 @test "report prints what run printed, byte for byte" {
-    for options in "" "--ascii" "--color always"; do
-        rm -rf "$OUT/r"
-        for width in 50 80 140; do
-            export COLUMNS=$width
-            bench run "$WORKLOADS/small.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --rounds 2 \
-                $options --results "$OUT/r$width"
-            cp "$OUT/stdout" "$OUT/table"
-            bench report $options "$(only_file "$OUT/r$width")"
-            expect_code 0
-            cmp "$OUT/table" "$OUT/stdout" || fail "differs at width $width, options '$options'"
-            [ ! -s "$OUT/stderr" ] || fail "noise"
-            rm -r "$OUT/r$width"
-        done
-    done
+    local width options
+    while read -r width options; do
+        export COLUMNS=$width
+        bench run "$WORKLOADS/small.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --rounds 2 \
+            --drain 0 $options --results "$OUT/r"
+        cp "$OUT/stdout" "$OUT/table"
+        bench report $options "$(only_file "$OUT/r")"
+        expect_code 0
+        cmp "$OUT/table" "$OUT/stdout" || fail "differs at width $width, options '$options'"
+        [ ! -s "$OUT/stderr" ] || fail "noise"
+        rm -r "$OUT/r"
+    done <<EOF
+50 --ascii
+80
+80 --color always
+140 --ascii --color always
+EOF
 }
 
 @test "report writes the CSV and the JSON that run wrote" {

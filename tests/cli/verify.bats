@@ -271,6 +271,22 @@ all_conform() {
     grep -q 'caveat: memalign(256, 256)' "$OUT/stdout"
 }
 
+@test "a library that was given by its path is said to be checked on this work only" {
+    cp "$GUESTS/libtoy.so" "$OUT/libmine.so"
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --drain 0 --json "$OUT/result.json" \
+        -b "glibc,arena,$GUESTS/libtoy.so,$GUESTS/libnthcrash.so,$OUT/libmine.so"
+    expect_code 4
+    note='checked on this work only: toy, mine; allocbench verify PATH makes all checks'
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -qF "$note" || fail "not said"
+    cp "$OUT/stdout" "$OUT/table"
+    bench report "$OUT/result.json"
+    expect_code 0
+    cmp "$OUT/table" "$OUT/stdout"
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --drain 0 -b glibc,arena
+    expect_code 0
+    ! grep -q 'checked on' "$OUT/stdout" || fail "said of those that are known"
+}
+
 # ---- decorators ----
 
 @test "checked+NAME proves every op, with its lanes, and is no measurement" {

@@ -6,6 +6,7 @@
  */
 #include "fuzz/input_file.h"
 #include "trace/reader.h"
+#include "trace_tools/to_tape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

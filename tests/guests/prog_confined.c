@@ -6,6 +6,7 @@
  *   early     the second gives up before its first call
  *   threads   gives up, then starts three threads of 2 N calls each
  *   forks     gives up, then forks three children of 2 N calls each
+ *   exec      makes N calls, then becomes /inside of the folder HOW, its root from then on
  * HOW it gives up: none, free (a block that was inherited, and ends), idle (ends without a call),
  * chroot, setuid, nofile (no descriptor beyond 2), nofile0 (none at all), fsize (files of no
  * size), closed (all descriptors), all (chroot, setuid, nofile, fsize, closed).
@@ -116,6 +117,11 @@ int main(int argc, char **argv)
         return 5;
     }
     work(n_calls);
+    if (strcmp(who, "exec") == 0) {
+        if (chdir(how) == 0 && chroot(".") == 0)
+            execl("/inside", "inside", "self", "none", argv[3], (char *)NULL);
+        return 25;
+    }
     give_up();
     if (strcmp(who, "threads") == 0)
         threads();

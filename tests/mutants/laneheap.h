@@ -28,8 +28,8 @@ enum lane_mutant {
     QUEUE_WITHOUT_ACQUIRE,
     RESET_WITHOUT_LOCK,
     SLAB_WITHOUT_RELEASE,
-    TEAM_WITHOUT_RELEASE, /* these are real allocators, compiled with weaker atomics */
-    TEAM_WITHOUT_ACQUIRE,
+    SHARDS_WITHOUT_RELEASE, /* these are real allocators, compiled with weaker atomics */
+    SHARDS_WITHOUT_ACQUIRE,
     LOCKFREE_WITHOUT_RELEASE,
     TSAN_END,
     ASAN_FIRST = 80,
@@ -54,7 +54,7 @@ struct slab {
     uint32_t lane, n_cells; /* never changed once it is in the table */
 };
 
-struct lane_team {
+struct lane_group {
     int mutant;
     char *region;
     struct ab_heap *lanes;
@@ -64,7 +64,7 @@ struct lane_team {
 };
 
 struct ab_heap { /* a lane; the first is what open gives */
-    struct lane_team *team;
+    struct lane_group *shards;
     uint32_t index;
     pthread_mutex_t lock; /* of free and last */
     struct cell *free, *last;
@@ -73,29 +73,29 @@ struct ab_heap { /* a lane; the first is what open gives */
 
 static void lock_lane(struct ab_heap *lane)
 {
-    if (lane->team->mutant != NO_LOCK)
+    if (lane->shards->mutant != NO_LOCK)
         pthread_mutex_lock(&lane->lock);
 }
 
 static void unlock_lane(struct ab_heap *lane)
 {
-    if (lane->team->mutant != NO_LOCK)
+    if (lane->shards->mutant != NO_LOCK)
         pthread_mutex_unlock(&lane->lock);
 }
 
-static void count_live(struct lane_team *team, uint64_t n)
+static void count_live(struct lane_group *shards, uint64_t n)
 {
-    if (team->mutant == PLAIN_COUNTER)
-        team->n_live += n;
+    if (shards->mutant == PLAIN_COUNTER)
+        shards->n_live += n;
     else
-        __atomic_fetch_add(&team->n_live, n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&shards->n_live, n, __ATOMIC_RELAXED);
 }
 
 /* ---- what other lanes freed ---- */
 
 static bool swap_head(struct ab_heap *owner, struct cell **head, struct cell *cell)
 {
-    if (owner->team->mutant == QUEUE_WITHOUT_RELEASE)
+    if (owner->shards->mutant == QUEUE_WITHOUT_RELEASE)
         return __atomic_compare_exchange_n(&owner->remote, head, cell, true, __ATOMIC_RELAXED,
                                            __ATOMIC_RELAXED);
     return __atomic_compare_exchange_n(&owner->remote, head, cell, true, __ATOMIC_RELEASE,
@@ -104,7 +104,7 @@ static bool swap_head(struct ab_heap *owner, struct cell **head, struct cell *ce
 
 static void push_remote(struct ab_heap *owner, struct cell *cell)
 {
-    if (owner->team->mutant == PLAIN_QUEUE) {
+    if (owner->shards->mutant == PLAIN_QUEUE) {
         cell->next = owner->remote;
         owner->remote = cell;
         return;
@@ -117,7 +117,7 @@ static void push_remote(struct ab_heap *owner, struct cell *cell)
 
 static struct cell *take_remote(struct ab_heap *lane)
 {
-    if (lane->team->mutant == QUEUE_WITHOUT_ACQUIRE)
+    if (lane->shards->mutant == QUEUE_WITHOUT_ACQUIRE)
         return __atomic_exchange_n(&lane->remote, NULL, __ATOMIC_RELAXED);
     return __atomic_exchange_n(&lane->remote, NULL, __ATOMIC_ACQUIRE);
 }
@@ -137,59 +137,59 @@ static void cut_slab(struct ab_heap *lane, char *begin)
 
 static void add_slab(struct ab_heap *lane)
 {
-    struct lane_team *team = lane->team;
-    uint32_t at = __atomic_fetch_add(&team->n_slabs, 1, __ATOMIC_RELAXED);
+    struct lane_group *shards = lane->shards;
+    uint32_t at = __atomic_fetch_add(&shards->n_slabs, 1, __ATOMIC_RELAXED);
     struct slab *slab = at < SLABS ? malloc(sizeof *slab) : NULL;
     if (slab == NULL)
         return;
     *slab = (struct slab){lane->index, SLAB_CELLS};
-    cut_slab(lane, team->region + at * SLAB_BYTES);
-    if (team->mutant == SLAB_WITHOUT_RELEASE)
-        __atomic_store_n(&team->slabs[at], slab, __ATOMIC_RELAXED);
+    cut_slab(lane, shards->region + at * SLAB_BYTES);
+    if (shards->mutant == SLAB_WITHOUT_RELEASE)
+        __atomic_store_n(&shards->slabs[at], slab, __ATOMIC_RELAXED);
     else
-        __atomic_store_n(&team->slabs[at], slab, __ATOMIC_RELEASE);
+        __atomic_store_n(&shards->slabs[at], slab, __ATOMIC_RELEASE);
 }
 
-static struct slab *slab_at(struct lane_team *team, size_t i)
+static struct slab *slab_at(struct lane_group *shards, size_t i)
 {
-    return __atomic_load_n(&team->slabs[i], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&shards->slabs[i], __ATOMIC_ACQUIRE);
 }
 
-static struct ab_heap *owner_of(struct lane_team *team, const void *block)
+static struct ab_heap *owner_of(struct lane_group *shards, const void *block)
 {
-    size_t i = (size_t)((const char *)block - team->region) / SLAB_BYTES;
-    return &team->lanes[slab_at(team, i)->lane];
+    size_t i = (size_t)((const char *)block - shards->region) / SLAB_BYTES;
+    return &shards->lanes[slab_at(shards, i)->lane];
 }
 
 /* ---- hooks ---- */
 
 static void lane_close(struct ab_heap *heap)
 {
-    struct lane_team *team = heap->team;
+    struct lane_group *shards = heap->shards;
     for (size_t i = 0; i < SLABS; i++)
-        free(team->slabs[i]);
-    AB_MARK_DEFINED(team->region, SLABS * SLAB_BYTES);
-    munmap(team->region, SLABS * SLAB_BYTES);
-    free(team->lanes);
-    free(team);
+        free(shards->slabs[i]);
+    AB_MARK_DEFINED(shards->region, SLABS * SLAB_BYTES);
+    munmap(shards->region, SLABS * SLAB_BYTES);
+    free(shards->lanes);
+    free(shards);
 }
 
 static int lane_open(const struct ab_open_args *args, struct ab_heap **out)
 {
-    struct lane_team *team = calloc(1, sizeof *team);
+    struct lane_group *shards = calloc(1, sizeof *shards);
     struct ab_heap *lanes = calloc(LANES, sizeof *lanes);
     char *region = mmap(NULL, SLABS * SLAB_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (team == NULL || lanes == NULL || region == MAP_FAILED) {
-        free(team);
+    if (shards == NULL || lanes == NULL || region == MAP_FAILED) {
+        free(shards);
         free(lanes);
         return ENOMEM;
     }
-    team->mutant = (int)args->values[0];
-    team->region = region;
-    team->lanes = lanes;
+    shards->mutant = (int)args->values[0];
+    shards->region = region;
+    shards->lanes = lanes;
     for (uint32_t i = 0; i < LANES; i++) {
-        lanes[i] = (struct ab_heap){.team = team, .index = i};
+        lanes[i] = (struct ab_heap){.shards = shards, .index = i};
         pthread_mutex_init(&lanes[i].lock, NULL);
     }
     *out = lanes;
@@ -198,7 +198,7 @@ static int lane_open(const struct ab_open_args *args, struct ab_heap **out)
 
 static int lane_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
 {
-    *out = &heap->team->lanes[lane % LANES];
+    *out = &heap->shards->lanes[lane % LANES];
     return 0;
 }
 
@@ -223,8 +223,8 @@ static ab_ref lane_alloc(struct ab_heap *lane, size_t size)
     unlock_lane(lane);
     if (cell == NULL)
         return 0;
-    count_live(lane->team, 1);
-    if (lane->team->mutant == HEADER_BEHIND_CELL)
+    count_live(lane->shards, 1);
+    if (lane->shards->mutant == HEADER_BEHIND_CELL)
         memcpy((char *)cell + CELL_BYTES, &size, sizeof size);
     AB_MARK_ALLOC(lane, cell, size);
     return (ab_ref)cell;
@@ -244,12 +244,12 @@ static void lane_free(struct ab_heap *lane, ab_ref ref, size_t size)
     struct cell *cell = (struct cell *)ref;
     if (cell == NULL)
         return;
-    struct ab_heap *owner = owner_of(lane->team, cell);
+    struct ab_heap *owner = owner_of(lane->shards, cell);
     AB_MARK_FREE(lane, cell, CELL_BYTES);
     AB_MARK_DEFINED(cell, sizeof *cell);
-    if (lane->team->mutant == WRITE_AFTER_FREE)
+    if (lane->shards->mutant == WRITE_AFTER_FREE)
         memset(cell, 0xDD, size);
-    count_live(lane->team, (uint64_t)-1);
+    count_live(lane->shards, (uint64_t)-1);
     if (owner == lane)
         give_cell(lane, cell);
     else
@@ -262,7 +262,7 @@ static ab_ref lane_resize(struct ab_heap *lane, ab_ref ref, size_t old_size, siz
     ab_ref moved = lane_alloc(lane, new_size);
     if (moved == 0)
         return 0;
-    if (lane->team->mutant == RESIZE_READS_ON)
+    if (lane->shards->mutant == RESIZE_READS_ON)
         kept = new_size;
     memcpy((void *)moved, (const void *)ref, kept);
     lane_free(lane, ref, old_size);
@@ -271,21 +271,21 @@ static ab_ref lane_resize(struct ab_heap *lane, ab_ref ref, size_t old_size, siz
 
 static void reset_lane(struct ab_heap *lane)
 {
-    struct lane_team *team = lane->team;
-    bool is_locked = team->mutant != RESET_WITHOUT_LOCK;
+    struct lane_group *shards = lane->shards;
+    bool is_locked = shards->mutant != RESET_WITHOUT_LOCK;
     if (is_locked)
         lock_lane(lane);
     lane->free = NULL;
     __atomic_store_n(&lane->remote, NULL, __ATOMIC_RELAXED);
     for (size_t i = 0; i < SLABS; i++) {
-        struct slab *slab = slab_at(team, i);
+        struct slab *slab = slab_at(shards, i);
         if (slab == NULL || slab->lane != lane->index)
             continue;
-        cut_slab(lane, team->region + i * SLAB_BYTES);
-        if (team->mutant == STALE_SLAB)
+        cut_slab(lane, shards->region + i * SLAB_BYTES);
+        if (shards->mutant == STALE_SLAB)
             free(slab);
     }
-    if (team->mutant == WRITE_AFTER_RESET && lane->last != NULL)
+    if (shards->mutant == WRITE_AFTER_RESET && lane->last != NULL)
         memset(lane->last, 0, CELL_BYTES);
     lane->last = NULL;
     if (is_locked)
@@ -295,19 +295,19 @@ static void reset_lane(struct ab_heap *lane)
 /* Others may allocate meanwhile, nothing else. */
 static void lane_reset(struct ab_heap *heap)
 {
-    struct lane_team *team = heap->team;
-    uint32_t n_lanes = team->mutant == LANE_TOO_MANY ? LANES + 1 : LANES;
+    struct lane_group *shards = heap->shards;
+    uint32_t n_lanes = shards->mutant == LANE_TOO_MANY ? LANES + 1 : LANES;
     for (uint32_t i = 0; i < n_lanes; i++)
-        reset_lane(&team->lanes[i]);
-    __atomic_store_n(&team->n_live, 0, __ATOMIC_RELAXED);
+        reset_lane(&shards->lanes[i]);
+    __atomic_store_n(&shards->n_live, 0, __ATOMIC_RELAXED);
 }
 
 static int lane_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    struct lane_team *team = heap->team;
-    uint64_t n_cells = 0, n_live = __atomic_load_n(&team->n_live, __ATOMIC_RELAXED);
+    struct lane_group *shards = heap->shards;
+    uint64_t n_cells = 0, n_live = __atomic_load_n(&shards->n_live, __ATOMIC_RELAXED);
     for (size_t i = 0; i < SLABS; i++) {
-        const struct slab *slab = slab_at(team, i);
+        const struct slab *slab = slab_at(shards, i);
         n_cells += slab != NULL ? slab->n_cells : 0;
     }
     *out = (struct ab_heap_stats){n_cells * STRIDE, AB_UNKNOWN, n_live * CELL_BYTES, AB_UNKNOWN,

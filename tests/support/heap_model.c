@@ -180,7 +180,7 @@ struct crew {
 };
 
 /* One of the crew: its heap is its own where the back end gives each thread one. */
-struct member {
+struct shard {
     struct crew *crew;
     struct ab_heap *heap;
     uint32_t lane;
@@ -219,9 +219,9 @@ static void crew_renew(struct crew *c, struct ab_heap *heap, struct ab_rng *rng,
     fill(s, (unsigned)ab_rng_below(rng, 1000000));
 }
 
-static void *crew_member(void *arg)
+static void *crew_shard(void *arg)
 {
-    struct member *m = arg;
+    struct shard *m = arg;
     struct crew *c = m->crew;
     struct ab_rng rng;
     ab_rng_init(&rng, 99, m->lane);
@@ -251,13 +251,13 @@ void heap_model_run_threads(const struct ab_backend *backend, struct ab_heap *he
                             size_t largest)
 {
     static struct crew c;
-    static struct member members[N_THREADS];
+    static struct shard shards[N_THREADS];
     pthread_t threads[N_THREADS];
     c = (struct crew){.b = backend, .heap = heap, .n_ops = n_ops, .largest = largest,
                       .mutex = PTHREAD_MUTEX_INITIALIZER};
     for (unsigned i = 0; i < N_THREADS; i++) {
-        members[i] = (struct member){.crew = &c, .heap = heap, .lane = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, crew_member, &members[i]), 0);
+        shards[i] = (struct shard){.crew = &c, .heap = heap, .lane = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, crew_shard, &shards[i]), 0);
     }
     for (unsigned i = 0; i < N_THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);

@@ -6,6 +6,7 @@
 
 #include "allocators/builtin.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -316,5 +317,6 @@ int main(void)
         cmocka_unit_test(fini_gives_the_addresses_back),
         cmocka_unit_test(several_lanes_share_one_arena),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "allocators/builtin.h"
 #include "backend/params.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -376,5 +377,6 @@ int main(void)
         cmocka_unit_test(the_threads_setting_says_what_it_can_do),
         cmocka_unit_test(each_lane_has_an_arena_of_its_own_and_the_heap_counts_them_all),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests_name("arena_forms", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/rng.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -558,5 +559,6 @@ int main(void)
         cmocka_unit_test(a_stale_ref_can_be_neither_resized_nor_freed),
         cmocka_unit_test(several_lanes_share_one_arena),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

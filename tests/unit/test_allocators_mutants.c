@@ -37,11 +37,11 @@ static int weaker; /* which of the real ones is spoiled: an enum lane_mutant, or
 #define IS_WEAKER(order, strong, a, b) \
     ((order) == (strong) && (weaker == (a) || weaker == (b)))
 #define __atomic_compare_exchange_n(p, e, d, w, s, f) \
-    (IS_WEAKER(s, __ATOMIC_RELEASE, TEAM_WITHOUT_RELEASE, LOCKFREE_WITHOUT_RELEASE) \
+    (IS_WEAKER(s, __ATOMIC_RELEASE, SHARDS_WITHOUT_RELEASE, LOCKFREE_WITHOUT_RELEASE) \
          ? __atomic_compare_exchange_n(p, e, d, w, __ATOMIC_RELAXED, __ATOMIC_RELAXED) \
          : __atomic_compare_exchange_n(p, e, d, w, s, f))
 #define __atomic_exchange_n(p, v, o) \
-    (IS_WEAKER(o, __ATOMIC_ACQUIRE, TEAM_WITHOUT_ACQUIRE, TEAM_WITHOUT_ACQUIRE) \
+    (IS_WEAKER(o, __ATOMIC_ACQUIRE, SHARDS_WITHOUT_ACQUIRE, SHARDS_WITHOUT_ACQUIRE) \
          ? __atomic_exchange_n(p, v, __ATOMIC_RELAXED) \
          : __atomic_exchange_n(p, v, o))
 #include "allocators/pool/pool_lockfree.c"
@@ -68,7 +68,7 @@ static const struct right {
     {"paged", "form=pool", true},
     {"handle", "", true},
 };
-enum { RIGHT_TEAM = 1, RIGHT_LOCKFREE, N_RIGHTS = sizeof rights / sizeof rights[0], N_SEEDS = 3 };
+enum { RIGHT_SHARDS = 1, RIGHT_LOCKFREE, N_RIGHTS = sizeof rights / sizeof rights[0], N_SEEDS = 3 };
 
 enum { EXIT_CONTENT = 3, EXIT_REPORT = 66, SECONDS_MAX = 60 };
 
@@ -78,8 +78,8 @@ static struct lane_work work;
 
 static size_t right_of(int number)
 {
-    if (number == TEAM_WITHOUT_RELEASE || number == TEAM_WITHOUT_ACQUIRE)
-        return RIGHT_TEAM;
+    if (number == SHARDS_WITHOUT_RELEASE || number == SHARDS_WITHOUT_ACQUIRE)
+        return RIGHT_SHARDS;
     if (number == LOCKFREE_WITHOUT_RELEASE)
         return RIGHT_LOCKFREE;
     return number < N_RIGHTS ? (size_t)number : 0;

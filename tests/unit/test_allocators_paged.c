@@ -9,6 +9,7 @@
 #include "backend/params.h"
 #include "base/rng.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -648,5 +649,6 @@ int main(void)
         cmocka_unit_test(random_work_on_each_form_never_mixes_blocks),
         cmocka_unit_test(several_lanes_share_either_form),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests_name("paged", tests, NULL, NULL);
 }

@@ -160,19 +160,19 @@ static void few_blocks_wait_to_be_sent_and_leaving_sends_them(void **state)
     (void)state;
     struct ab_heap *heap = heap_model_open(slab, "threads=local", &facts);
     struct ab_heap *maker = enter(slab, heap, 0), *eater = enter(slab, heap, 1);
-    struct ab_member *owner = (struct ab_member *)maker;
-    ab_ref refs[AB_TEAM_BATCH];
-    for (int i = 0; i < AB_TEAM_BATCH; i++)
+    struct ab_shard *owner = (struct ab_shard *)maker;
+    ab_ref refs[AB_SHARDS_BATCH];
+    for (int i = 0; i < AB_SHARDS_BATCH; i++)
         refs[i] = slab->alloc(maker, 64);
-    for (int i = 0; i < AB_TEAM_BATCH - 1; i++)
+    for (int i = 0; i < AB_SHARDS_BATCH - 1; i++)
         slab->free(eater, refs[i], 64);
     assert_null(owner->remote);
     slab->thread_leave(eater);
     assert_non_null(owner->remote);
-    slab->free(eater, refs[AB_TEAM_BATCH - 1], 64);
+    slab->free(eater, refs[AB_SHARDS_BATCH - 1], 64);
     assert_int_equal(live_bytes(slab, heap), 0);
     ab_ref large = slab->alloc(maker, 100000);
-    struct ab_team_link *before = owner->remote;
+    struct ab_shards_link *before = owner->remote;
     slab->free(eater, large, 100000); /* at once: it is large */
     assert_ptr_equal(owner->remote, large);
     assert_ptr_equal(owner->remote->next, before);
@@ -219,10 +219,10 @@ static void a_reset_of_all_forgets_what_is_under_way(void **state)
         const struct ab_backend *b = backends[i];
         struct ab_heap *heap = heap_model_open(b, "threads=local", &facts);
         struct ab_heap *one = enter(b, heap, 0), *two = enter(b, heap, 1);
-        ab_ref refs[AB_TEAM_BATCH + 5];
-        for (int k = 0; k < AB_TEAM_BATCH + 5; k++)
+        ab_ref refs[AB_SHARDS_BATCH + 5];
+        for (int k = 0; k < AB_SHARDS_BATCH + 5; k++)
             refs[k] = b->alloc(one, 64);
-        for (int k = 0; k < AB_TEAM_BATCH + 5; k++)
+        for (int k = 0; k < AB_SHARDS_BATCH + 5; k++)
             b->free(two, refs[k], 64);
         b->reset(heap);
         assert_int_equal(live_bytes(b, heap), 0);
@@ -366,7 +366,7 @@ static void no_lock_is_held_across_a_call_to_the_system(void **state)
     for (size_t i = 0; i < sizeof locked / sizeof locked[0]; i++) {
         const struct ab_backend *b = *locked[i].backend;
         struct ab_heap *heap = heap_model_open(b, locked[i].params, &facts);
-        watched = &((struct ab_member *)heap)->mutex;
+        watched = &((struct ab_shard *)heap)->mutex;
         n_calls = n_held = 0;
         work_the_system(b, heap);
         watched = NULL;
@@ -405,5 +405,5 @@ int main(void)
     };
     pool = ab_builtin_find("pool");
     slab = ab_builtin_find("slab");
-    return cmocka_run_group_tests_name("team", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
 }

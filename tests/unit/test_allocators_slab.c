@@ -8,6 +8,7 @@
 #include "allocators/builtin.h"
 #include "base/rng.h"
 #include "support/heap_model.h"
+#include "support/small_pages.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -572,5 +573,6 @@ int main(void)
         cmocka_unit_test(several_lanes_share_one_heap),
     };
     backend = ab_builtin_find("slab");
+    test_with_small_pages();
     return cmocka_run_group_tests_name("slab", tests, NULL, NULL);
 }

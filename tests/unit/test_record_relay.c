@@ -79,7 +79,7 @@ static enum ab_spool_stop ask(enum ab_spool_wish wish, int32_t slot, uint32_t ge
     __atomic_store_n(&r->state, AB_SPOOL_ASKED, __ATOMIC_RELEASE);
     __atomic_fetch_add(&control->n_asked, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int i = 0; i < 5000 && __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) != AB_SPOOL_ANSWERED;
+    for (int i = 0; i < 60000 && __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) != AB_SPOOL_ANSWERED;
          i++)
         nanosleep(&pause, NULL);
     assert_int_equal(r->state, AB_SPOOL_ANSWERED);

@@ -7,6 +7,7 @@
 #include "support/cmocka.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,13 @@ static void write_script(const char *body)
     assert_int_equal(chmod(script, 0700), 0);
 }
 
+static int wait_status; /* how the script ended */
+
 /* Runs the script as a worker; what it printed is in `printed`. */
 static enum ab_status run_script(struct ab_spawn *spawn, struct ab_err *err)
 {
     pid_t pid;
-    int status, fds[4];
+    int fds[4];
     for (int i = 0; i < 4; i++)
         assert_true((fds[i] = ab_memfd("test", 4096)) >= 0);
     spawn->worker_path = script;
@@ -41,7 +44,7 @@ static enum ab_status run_script(struct ab_spawn *spawn, struct ab_err *err)
     spawn->stderr_fd = fds[3];
     enum ab_status result = ab_spawn(spawn, &pid, err);
     if (result == AB_OK)
-        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(waitpid(pid, &wait_status, 0), pid);
     memset(printed, 0, sizeof printed);
     assert_true(pread(fds[2], printed, sizeof printed - 1, 0) >= 0);
     for (int i = 0; i < 4; i++)
@@ -150,6 +153,46 @@ static void a_preload_path_with_spaces_goes_in_as_a_descriptor(void **state)
     unlink(odd);
 }
 
+static void ignore(int signal)
+{
+    (void)signal;
+}
+
+/* As a ^C would come, to each of our group at once, but without an end. */
+static pid_t start_signalling(void)
+{
+    struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    setpgid(0, 0); /* whoever runs the tests is no part of it */
+    sigaction(SIGUSR1, &action, NULL);
+    pid_t parent = getpid(), sender = fork();
+    if (sender == 0) {
+        signal(SIGUSR1, SIG_IGN);
+        while (getppid() == parent)
+            kill(0, SIGUSR1);
+        _exit(0);
+    }
+    return sender;
+}
+
+static void a_signal_to_our_group_ends_no_worker_that_is_about_to_start(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_spawn spawn = {0};
+    write_script("exit 0");
+    pid_t sender = start_signalling();
+    enum ab_status status = AB_OK;
+    for (int i = 0; i < 50 && status == AB_OK; i++) {
+        status = run_script(&spawn, &err);
+        if (wait_status != 0)
+            break;
+    }
+    kill(sender, SIGKILL);
+    assert_int_equal(waitpid(sender, NULL, 0), sender);
+    assert_int_equal(status, AB_OK);
+    assert_int_equal(wait_status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +203,7 @@ int main(void)
         cmocka_unit_test(huge_pages_can_be_switched_off_for_a_worker),
         cmocka_unit_test(a_worker_that_cannot_be_started_says_why),
         cmocka_unit_test(a_preload_path_with_spaces_goes_in_as_a_descriptor),
+        cmocka_unit_test(a_signal_to_our_group_ends_no_worker_that_is_about_to_start),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

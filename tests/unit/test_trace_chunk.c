@@ -8,6 +8,7 @@
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
 #include "trace/live_state.h"
+#include "trace/chunk_kinds.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -21,10 +22,16 @@ static struct ab_trace_record decoded[AB_TRACE_BLOCK_EVENTS_MAX];
 static size_t encode(struct ab_block_codec *c, const struct ab_trace_record *r, size_t n)
 {
     size_t ends[AB_BLOCK_COLUMNS];
-    assert_true(ab_block_codec_fit(c, n));
-    for (size_t i = 0; i < n; i++)
-        assert_true(ab_block_codec_know(c, r[i].thread));
-    ab_block_encode(c, r, n, raw, ends);
+    struct ab_block_event *events = malloc(n * sizeof events[0]);
+    uint64_t *times = malloc(n * sizeof times[0]);
+    assert_true(events != NULL && times != NULL && ab_block_codec_fit(c, n));
+    for (size_t i = 0; i < n; i++) {
+        events[i] = ab_block_event_of(&r[i]);
+        times[i] = r[i].time_us;
+    }
+    assert_true(ab_block_encode(c, events, times, n, raw, ends));
+    free(events);
+    free(times);
     for (size_t i = 1; i < AB_BLOCK_COLUMNS; i++)
         assert_true(ends[i] >= ends[i - 1]);
     return ends[AB_BLOCK_COLUMNS - 1];

@@ -78,12 +78,27 @@ static void a_repetition_over_blocks_costs_nearly_nothing(void **state)
     ab_packer_free(p);
 }
 
+/* Behind so many others that no table of short matches still knows where it was. */
+static void a_repetition_after_a_million_bytes_is_found(void **state)
+{
+    (void)state;
+    struct ab_err err = {.text = ""};
+    struct ab_packer *p = ab_packer_new();
+    size_t first = 0, again = 0, half = AB_TRACE_RAW_MAX / 2;
+    pack_all(state);
+    assert_int_equal(ab_packer_take(p, raw[3], &half, 1, stored[0], &first, &err), AB_OK);
+    assert_int_equal(ab_packer_take(p, raw[3], &half, 1, stored[0], &again, &err), AB_OK);
+    assert_true(again * 50 < first);
+    ab_packer_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_come_back_in_order),
         cmocka_unit_test(a_piece_of_another_length_is_refused),
         cmocka_unit_test(a_repetition_over_blocks_costs_nearly_nothing),
+        cmocka_unit_test(a_repetition_after_a_million_bytes_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

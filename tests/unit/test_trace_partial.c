@@ -8,6 +8,7 @@
 #include "trace_tools/check_trace.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
+#include "trace_tools/to_tape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "support/trace_digest.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
+#include "trace_tools/to_tape.h"
 #include "trace/digest.h"
 #include "trace/format.h"
 

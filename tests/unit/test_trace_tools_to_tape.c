@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
+#include "trace_tools/to_tape.h"
 
 #include <stdlib.h>
 #include <string.h>

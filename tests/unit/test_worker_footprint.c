@@ -4,6 +4,7 @@
  */
 #include "worker/memory/footprint.h"
 #include "support/cmocka.h"
+#include "support/small_pages.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -81,6 +82,7 @@ int main(void)
         cmocka_unit_test(private_pages_count_one_by_one_and_shared_ones_never),
         cmocka_unit_test(another_file_under_its_descriptor_is_no_statm),
     };
+    test_with_small_pages();
     ab_footprint_open(&f);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ab_footprint_close(&f);

@@ -4,6 +4,7 @@
  * back before a purge, books of its own in shared memory. What is counted must be that, exactly.
  */
 #include "support/cmocka.h"
+#include "support/small_pages.h"
 #include "support/worker.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/memory_pass.h"
@@ -420,5 +421,6 @@ int main(void)
         cmocka_unit_test(a_scout_looks_at_nothing_dear_and_drains_nothing),
         cmocka_unit_test(descriptors_that_are_closed_make_it_unreadable),
     };
+    test_with_small_pages();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "worker/memory/residency.h"
 #include "support/cmocka.h"
+#include "support/small_pages.h"
 #include "worker/memory/page_walk.h"
 
 #include <stdlib.h>
@@ -251,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup(more_stretches_than_the_table_holds_take_more_walks, reset),
         cmocka_unit_test_setup(page_tables_that_cannot_be_read_are_no_zero, reset),
     };
+    test_with_small_pages();
     ab_residency_open(&residency);
     if (residency.page_log2 != 12)
         return 0; /* the figures are those of pages of 4096 bytes */

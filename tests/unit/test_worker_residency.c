@@ -5,6 +5,7 @@
 #include "worker/memory/footprint.h"
 #include "worker/memory/residency.h"
 #include "support/cmocka.h"
+#include "support/small_pages.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -135,6 +136,7 @@ int main(void)
         cmocka_unit_test(pages_that_go_are_counted),
         cmocka_unit_test(what_cannot_be_known_is_said),
     };
+    test_with_small_pages();
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     memset(room, 0xff, sizeof room);
     ab_residency_open(&r);

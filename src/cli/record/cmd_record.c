@@ -34,9 +34,9 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     if (!l->takes_children && has_become_another(l, t->main))
-        fprintf(stderr, "allocbench: %s started %s in its place, and that was not recorded: either "
-                        "LD_PRELOAD was taken from it, or it is static, setuid or of another C "
-                        "library. The trace holds %s alone; record %s itself\n",
+        fprintf(stderr, "allocbench: %s started %s in its place, and that was not recorded: "
+                        "LD_PRELOAD was taken from it, or it is static, setuid, of another C "
+                        "library or in another root. The trace holds %s alone; record %s itself\n",
                 launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
     else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
         fprintf(stderr, "allocbench: the processes that %s started did more than itself, and were "

@@ -165,7 +165,8 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
 
 /* ---- the end ---- */
 
-enum { AT_DEADLINE = -1, LOOK_NS = 200000000, UNSEEN_NS = 1000000000 };
+enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
+#define UNSEEN_NS UINT64_C(3000000000)
 
 static uint64_t deadline_of(const struct ab_launch *l)
 {

@@ -223,7 +223,7 @@ static void print_unseen_program(const struct ab_unseen *u)
     if (stop != NULL)
         reason = stop;
     else if (!ab_launch_find(u->path, path, sizeof path))
-        reason = "it is not there any more, or was called in a folder of its own";
+        reason = "it is not there any more, or was called in another folder or another root";
     else if (ab_launch_check(path, &why) != AB_OK)
         reason = why.text;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",

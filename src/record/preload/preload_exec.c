@@ -9,6 +9,7 @@
 
 #include "record/preload/preload_files.h"
 #include "record/preload/preload_spool.h"
+#include "record/preload/preload_starts.h"
 
 #include <alloca.h>
 #include <dlfcn.h>
@@ -51,48 +52,13 @@ static void make_ready(void)
         ab_exec_find_real();
 }
 
-/* ---- notes ---- */
-
-static uint32_t process_id(void)
-{
-    return (uint32_t)syscall(SYS_getpid);
-}
-
-static struct ab_spool_start *take_note(void)
-{
-    struct ab_spool_control *control = ab_control;
-    for (int i = 0; control != NULL && i < AB_SPOOL_STARTS; i++) {
-        uint32_t is_free = AB_SPOOL_NO_START;
-        if (__atomic_compare_exchange_n(&control->starts[i].state, &is_free, AB_SPOOL_START_TAKEN,
-                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-            return &control->starts[i];
-    }
-    if (control != NULL)
-        __atomic_fetch_add(&control->n_starts_lost, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-
-static struct ab_spool_start *note(uint32_t pid, const char *path, enum ab_spool_stop why)
-{
-    struct ab_spool_start *start = path != NULL ? take_note() : NULL;
-    if (start == NULL)
-        return NULL;
-    size_t n = strlen(path), most = sizeof start->path - 1;
-    start->pid = pid;
-    start->why = why;
-    memcpy(start->path, path, n < most ? n : most);
-    start->path[n < most ? n : most] = 0;
-    __atomic_store_n(&start->state, AB_SPOOL_START_NOTED, __ATOMIC_RELEASE);
-    return start;
-}
-
 static struct ab_spool_start *note_start(uint32_t pid, const char *path)
 {
     int saved = errno;
     bool is_over = ab_control == NULL ||
                    __atomic_load_n(&ab_control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
     struct ab_spool_start *start =
-        ab_exec_is_noted && !is_over ? note(pid, path, AB_SPOOL_RUNNING) : NULL;
+        ab_exec_is_noted && !is_over ? ab_exec_note(pid, path, AB_SPOOL_RUNNING) : NULL;
     if (start != NULL)
         start->generation = ab_exec_next_generation(pid);
     errno = saved;
@@ -107,51 +73,33 @@ static int failed(struct ab_spool_start *start, int result)
     return result;
 }
 
-bool ab_exec_is_noted;
-
-void ab_exec_note_failure(const char *program, enum ab_spool_stop why)
-{
-    note(process_id(), program, why);
-}
-
-void ab_exec_forget_start(void)
-{
-    uint32_t self = process_id();
-    for (int i = 0; i < AB_SPOOL_STARTS; i++) {
-        struct ab_spool_start *start = &ab_control->starts[i];
-        if (__atomic_load_n(&start->state, __ATOMIC_ACQUIRE) == AB_SPOOL_START_NOTED &&
-            start->pid == self && start->why == AB_SPOOL_RUNNING)
-            __atomic_store_n(&start->state, AB_SPOOL_NO_START, __ATOMIC_RELEASE);
-    }
-}
-
 /* ---- the exec family ---- */
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
     make_ready();
-    struct ab_spool_start *start = note_start(process_id(), path);
+    struct ab_spool_start *start = note_start(ab_process_id(), path);
     return failed(start, real.execve(path, argv, envp));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
     make_ready();
-    struct ab_spool_start *start = note_start(process_id(), path);
+    struct ab_spool_start *start = note_start(ab_process_id(), path);
     return failed(start, real.execv(path, argv));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
     make_ready();
-    struct ab_spool_start *start = note_start(process_id(), file);
+    struct ab_spool_start *start = note_start(ab_process_id(), file);
     return failed(start, real.execvp(file, argv));
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     make_ready();
-    struct ab_spool_start *start = note_start(process_id(), file);
+    struct ab_spool_start *start = note_start(ab_process_id(), file);
     return failed(start, real.execvpe(file, argv, envp));
 }
 
@@ -162,7 +110,7 @@ EXPORT int execveat(int folder, const char *path, char *const argv[], char *cons
         errno = ENOSYS;
         return -1;
     }
-    struct ab_spool_start *start = note_start(process_id(), path);
+    struct ab_spool_start *start = note_start(ab_process_id(), path);
     return failed(start, real.execveat(folder, path, argv, envp, flags));
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes of programs that are started, for those that take no recorder in. Hidden from the recorded
- * program, but for the calls that start one.
+ * The calls that start a program: each is noted.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_EXEC_H
 #define AB_RECORD_PRELOAD_PRELOAD_EXEC_H
@@ -10,11 +9,5 @@
 
 /* Before the first of them is called. */
 void ab_exec_find_real(void) AB_HIDDEN;
-/* Are starts noted? Only where children are recorded. */
-extern bool ab_exec_is_noted AB_HIDDEN;
-/* This program has begun, and is being recorded. */
-void ab_exec_forget_start(void) AB_HIDDEN;
-/* This process is to be recorded, and cannot be. */
-void ab_exec_note_failure(const char *program, enum ab_spool_stop why) AB_HIDDEN;
 
 #endif

@@ -9,8 +9,21 @@
 #include "record/preload/spool.h"
 
 #include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define AB_HIDDEN __attribute__((visibility("hidden")))
+
+/* Not the C library's: it may keep the parent's in a child of vfork. */
+static inline uint32_t ab_process_id(void)
+{
+    return (uint32_t)syscall(SYS_getpid);
+}
+
+static inline uint32_t ab_thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
 
 struct ab_file_id { /* PID.K, or PID.K.T */
     uint32_t pid, generation;

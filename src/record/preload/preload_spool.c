@@ -17,26 +17,20 @@
  */
 #include "record/preload/preload_spool.h"
 
-#include "record/preload/spool_codec.h"
-#include "record/preload/preload_exec.h"
 #include "record/preload/preload_files.h"
+#include "record/preload/preload_program.h"
+#include "record/preload/preload_starts.h"
+#include "record/preload/spool_codec.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define HIDDEN __attribute__((visibility("hidden")))
 
 struct process { /* wiped in a forked child: image is NULL there */
     struct ab_spool_image *image; /* NULL = not recording */
@@ -51,7 +45,6 @@ struct process { /* wiped in a forked child: image is NULL there */
 static struct process *process;
 static uint32_t command; /* the process that `record` started */
 static bool takes_children;
-static char program_name[sizeof((struct ab_spool_image *)NULL)->program];
 static const char never, *is_alone = &never;
 
 static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
@@ -60,18 +53,6 @@ static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial
 static __thread struct fork_point {
     uint32_t pid, generation, number; /* 0 = none */
 } fork_point __attribute__((tls_model("initial-exec")));
-
-/* ---- small things that must not be the C library's ---- */
-
-static uint32_t process_id(void)
-{
-    return (uint32_t)syscall(SYS_getpid);
-}
-
-static uint32_t thread_id(void)
-{
-    return (uint32_t)syscall(SYS_gettid);
-}
 
 /* The first reason counts; `record` may have set one. */
 static void stop(enum ab_spool_stop why)
@@ -339,10 +320,10 @@ static struct ab_spool_tail *enter_thread(void)
         return NULL;
     if (own_tail != NULL)
         return own_tail;
-    if (process->image->pid != process_id())
+    if (process->image->pid != ab_process_id())
         return NULL; /* a vfork child of a thread that never allocated: its stream would be its
                         parent's, under an id that is soon another's */
-    uint32_t self = thread_id();
+    uint32_t self = ab_thread_id();
     struct ab_spool_tail *tail = recycle(self);
     if (tail == NULL)
         tail = make_tail(self);
@@ -401,54 +382,6 @@ static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
 
 /* ---- the process ---- */
 
-/* The image of this program: PID.K, the first K that is free (exec keeps the pid). */
-static struct ab_spool_image *create_image(enum ab_spool_stop *why)
-{
-    for (unsigned k = 0; k < 10000; k++) {
-        struct ab_spool_image *image =
-            ab_files_make((struct ab_file_id){process_id(), k, -1}, AB_SPOOL_PAGE, why);
-        process->generation = k;
-        if (image != NULL || errno != EEXIST)
-            return image;
-    }
-    return NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* Many programs are links to one, and act by the name that they were called by. A script's is not
- * that of the program which runs it. */
-static bool is_executable(const char *path)
-{
-    struct stat named, own;
-    return path != NULL && strncmp(path, "/dev/fd/", 8) != 0 &&
-           syscall(SYS_newfstatat, AT_FDCWD, path, &named, 0) == 0 &&
-           syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/exe", &own, 0) == 0 &&
-           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
-}
-
-/* At the start: later the program may have no way to know it. */
-static void find_program_name(void)
-{
-    char path[PATH_MAX];
-    const char *called = (const char *)getauxval(AT_EXECFN);
-    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
-    const char *name = base_name(is_executable(called) ? called : path);
-    size_t bytes = strlen(name), most = sizeof program_name - 1;
-    memcpy(program_name, name, bytes < most ? bytes : most);
-}
-
-static void note_program(struct ab_spool_image *image)
-{
-    memcpy(image->program, program_name, sizeof image->program);
-    syscall(SYS_prctl, PR_GET_NAME, image->comm);
-}
-
 static bool start_image(const struct fork_point *from)
 {
     struct process *p = process;
@@ -462,43 +395,33 @@ static bool start_image(const struct fork_point *from)
     if (is_over())
         return false;
     enum ab_spool_stop why = AB_SPOOL_NO_MEMORY;
-    struct ab_spool_image *image = p->tails != NULL ? create_image(&why) : NULL;
+    struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why) : NULL;
     if (image == NULL) {
-        ab_exec_note_failure(program_name, why);
+        ab_exec_note_failure(ab_program_name(), why);
         return false;
     }
-    image->pid = process_id();
+    image->pid = ab_process_id();
     image->parent = from->pid;
     image->parent_generation = from->generation;
     image->fork_number = from->number;
     image->command = command;
     image->takes_children = takes_children;
-    note_program(image);
+    ab_program_note(image);
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
     p->has_stopped = false;
     return !is_over(); /* it may not have seen this image */
 }
 
-/* "17" or "17+"; 0 = neither. */
-static uint32_t read_command(const char *text, bool *is_plus)
-{
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9' && value <= UINT32_MAX; text++)
-        value = value * 10 + (uint64_t)(*text - '0');
-    *is_plus = *text == '+';
-    return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
-}
-
-HIDDEN void ab_spool_start(void)
+AB_HIDDEN void ab_spool_start(void)
 {
     const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
     const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
     size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
     if (where == NULL || pid == NULL)
         return;
-    command = read_command(pid, &takes_children);
-    if (command == 0 || (!takes_children && command != process_id()))
+    command = ab_program_read_command(pid, &takes_children);
+    if (command == 0 || (!takes_children && command != ab_process_id()))
         return; /* a child of the program: not recorded */
     struct process *p = ab_files_map_private(bytes);
     if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
@@ -506,29 +429,29 @@ HIDDEN void ab_spool_start(void)
     const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
     is_alone = alone != NULL ? alone : &never;
     process = p;
-    find_program_name();
+    ab_program_find();
     ab_exec_is_noted = takes_children;
     ab_exec_forget_start();
     start_image(&(struct fork_point){0});
 }
 
 /* A child of vfork has none of its own. */
-HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
+AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
 {
     const struct process *p = process;
     return p != NULL && p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
-HIDDEN void ab_spool_end(void)
+AB_HIDDEN void ab_spool_end(void)
 {
     struct process *p = process;
-    if (p != NULL && p->image != NULL && p->image->pid == process_id())
+    if (p != NULL && p->image != NULL && p->image->pid == ab_process_id())
         p->image->has_exited = 1;
 }
 
 /* ---- forks ---- */
 
-HIDDEN void ab_spool_fork_begin(void)
+AB_HIDDEN void ab_spool_fork_begin(void)
 {
     struct ab_spool_tail *tail = takes_children ? tail_of_thread() : NULL;
     struct process *p = process;
@@ -540,14 +463,14 @@ HIDDEN void ab_spool_fork_begin(void)
     put(tail, stamp_of_event(tail), AB_SPOOL_FORK, fork_point.number, 0);
 }
 
-HIDDEN void ab_spool_fork_end(void)
+AB_HIDDEN void ab_spool_fork_end(void)
 {
     fork_point.number = 0;
 }
 
 /* ---- events ---- */
 
-HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
+AB_HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
     struct ab_spool_tail *tail = tail_of_thread();
     if (tail != NULL)
@@ -560,7 +483,7 @@ static unsigned log2_up(size_t align)
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
 }
 
-HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
+AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
 {
     unsigned log2 = log2_up(align);
     struct ab_spool_tail *tail = tail_of_thread();
@@ -569,7 +492,7 @@ HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align
             (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58, size);
 }
 
-HIDDEN void ab_spool_note_usable_size(void)
+AB_HIDDEN void ab_spool_note_usable_size(void)
 {
     struct process *p = process;
     if (p != NULL && p->image != NULL)

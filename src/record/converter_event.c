@@ -41,27 +41,65 @@ static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane 
 static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *lane,
                                struct ab_held *held, struct ab_err *err)
 {
-    struct ab_trace_record record = {.kind = AB_EVENT_FREE, .block = ab_held_number(held)};
-    uint64_t size = held->size;
+    uint64_t size = held->size, number = ab_held_number(held);
     ab_address_map_remove(&c->live, held);
-    return put(c, lane, &record, size, NULL, err);
+    if (AB_UNLIKELY(c->writer == NULL))
+        return AB_OK;
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    return ab_trace_write_free(c->writer, lane->thread, number, size, err);
 }
 
 /* The block at an address that is given out has been given back unseen. */
-static inline enum ab_status free_stale(struct ab_converter *c, struct ab_convert_lane *lane,
-                                        uint64_t address, struct ab_err *err)
+static enum ab_status free_stale(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_held *stale, struct ab_err *err)
 {
-    struct ab_held *stale = ab_address_map_find(&c->live, address);
-    if (AB_LIKELY(stale == NULL))
-        return AB_OK;
     c->report->n_reused++;
     return put_free(c, lane, stale, err);
+}
+
+/* An empty place for a block at an address that is given out. */
+static inline enum ab_status find_place(struct ab_converter *c, struct ab_convert_lane *lane,
+                                        uint64_t address, struct ab_held **out, struct ab_err *err)
+{
+    if (AB_UNLIKELY(!ab_address_map_has_room(&c->live)) && !ab_address_map_grow(&c->live))
+        return no_memory(err);
+    *out = ab_address_map_seek(&c->live, address);
+    if (AB_LIKELY((*out)->key == 0))
+        return AB_OK;
+    enum ab_status status = free_stale(c, lane, *out, err);
+    *out = ab_address_map_seek(&c->live, address);
+    return status;
 }
 
 static inline enum ab_status hold(struct ab_converter *c, const struct ab_held *held,
                                   struct ab_err *err)
 {
     return ab_address_map_add(&c->live, held) ? AB_OK : no_memory(err);
+}
+
+static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                       struct ab_trace_alloc alloc, uint64_t size,
+                                       uint64_t *number, struct ab_err *err)
+{
+    if (AB_UNLIKELY(c->writer == NULL)) {
+        *number = c->next_number++;
+        return AB_OK;
+    }
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    alloc.thread = lane->thread;
+    return ab_trace_write_alloc(c->writer, alloc, size, number, err);
+}
+
+static enum ab_status convert_failed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                           struct ab_trace_alloc alloc, uint64_t size,
+                                           struct ab_err *err)
+{
+    struct ab_trace_record record = {.kind = alloc.kind, .failed = true, .size = size};
+    if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
+        record.align = UINT64_C(1) << alloc.log2;
+    return put(c, lane, &record, 0, NULL, err);
 }
 
 static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -72,19 +110,20 @@ static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_la
         [AB_SPOOL_ZEROED] = AB_EVENT_ALLOC_ZEROED,
         [AB_SPOOL_ALIGNED] = AB_EVENT_ALLOC_ALIGNED,
     };
-    uint64_t address = AB_SPOOL_ADDRESS(e), number = 0;
-    unsigned log2 = AB_SPOOL_KIND(e) == AB_SPOOL_ALIGNED ? AB_SPOOL_LOG2(e) : 0;
-    struct ab_trace_record record = {.kind = kinds[AB_SPOOL_KIND(e)], .failed = address == 0,
-                                     .size = e->size};
-    if (record.kind == AB_EVENT_ALLOC_ALIGNED)
-        record.align = UINT64_C(1) << log2;
-    enum ab_status status = record.failed ? AB_OK : free_stale(c, lane, address, err);
-    if (status == AB_OK)
-        status = put(c, lane, &record, 0, &number, err);
-    if (status != AB_OK || record.failed)
-        return status;
-    struct ab_held held = ab_held_of(address, log2, number, record.kind, e->size);
-    return hold(c, &held, err);
+    uint64_t address = AB_SPOOL_ADDRESS(e), size = e->size, number = 0;
+    struct ab_trace_alloc alloc = {.kind = kinds[AB_SPOOL_KIND(e)]};
+    struct ab_held *place = NULL;
+    if (AB_UNLIKELY(alloc.kind == AB_EVENT_ALLOC_ALIGNED))
+        alloc.log2 = (uint8_t)AB_SPOOL_LOG2(e);
+    if (AB_UNLIKELY(address == 0))
+        return convert_failed_alloc(c, lane, alloc, size, err);
+    enum ab_status status = find_place(c, lane, address, &place, err);
+    if (AB_LIKELY(status == AB_OK))
+        status = put_alloc(c, lane, alloc, size, &number, err);
+    if (AB_LIKELY(status == AB_OK))
+        ab_address_map_fill(&c->live, place,
+                            ab_held_of(address, alloc.log2, number, alloc.kind, size));
+    return status;
 }
 
 static enum ab_status convert_free(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -139,8 +178,11 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
         return status;
     if (!record.failed)
         r.held = ab_held_of(moved, 0, number, AB_EVENT_ALLOC, e->size);
-    status = free_stale(c, lane, ab_held_address(&r.held), err);
-    return status == AB_OK ? hold(c, &r.held, err) : status;
+    struct ab_held *place = NULL;
+    status = find_place(c, lane, ab_held_address(&r.held), &place, err);
+    if (status == AB_OK)
+        ab_address_map_fill(&c->live, place, r.held);
+    return status;
 }
 
 /* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one

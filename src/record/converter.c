@@ -10,7 +10,10 @@
 
 #include <stdlib.h>
 
-enum { PREFETCH = 16 }; /* events ahead: far enough for memory, near enough for the cache */
+enum {
+    PREFETCH = 16, /* events ahead: far enough for memory, near enough for the cache */
+    RUN = 4096,    /* of one lane, before it is looked whether that is enough for now */
+};
 
 static uint64_t stamp_of(const struct ab_converter *c, uint32_t lane)
 {
@@ -120,11 +123,14 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 
 static inline void note_stamp(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
-    if (stamp != 0) /* those who are no calls have none */
+    c->n_done++;
+    if (stamp == lane->stamp) { /* an old one again, or none: the event is no call */
+        c->n_bare += stamp != 0;
+        return;
+    }
+    if (stamp != 0)
         c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
     c->last_stamp = stamp > c->last_stamp ? stamp : c->last_stamp;
-    c->n_done++;
-    c->n_bare += stamp != 0 && stamp == lane->stamp;
     lane->stamp = stamp;
 }
 
@@ -158,26 +164,47 @@ static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, str
     return AB_OK;
 }
 
-static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
+/* Whose turn it is after the first one's. */
+static struct ab_convert_turn second(const struct ab_converter *c)
+{
+    if (c->n_heap == 1)
+        return (struct ab_convert_turn){UINT64_MAX, UINT32_MAX};
+    return c->heap[1 + (c->n_heap > 2 && is_before(&c->heap[2], &c->heap[1]))];
+}
+
+static void park_first(struct ab_converter *c)
 {
     uint32_t index = c->heap[0].lane;
-    uint64_t stamp = c->heap[0].stamp;
-    struct ab_convert_lane *lane = &c->lanes[index];
-    if (c->n_lanes > 1 && is_premature(c, lane)) {
-        lane->is_parked = true;
-        c->parked[c->n_parked++] = index;
+    c->lanes[index].is_parked = true;
+    c->parked[c->n_parked++] = index;
+    pop_lane(c);
+}
+
+/* The first lane goes on as long as no other one is before it. */
+static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
+{
+    struct ab_convert_turn turn = c->heap[0], other = second(c);
+    struct ab_convert_lane *lane = &c->lanes[turn.lane];
+    uint64_t stamp;
+    unsigned left = RUN;
+    do {
+        stamp = turn.stamp;
+        if (c->n_lanes > 1 && is_premature(c, lane)) {
+            park_first(c);
+            return AB_OK;
+        }
+        enum ab_status status = advance(c, lane, err);
+        if (status != AB_OK)
+            return status;
+        if (lane->stream.is_done)
+            break;
+        turn.stamp = AB_SPOOL_STAMP(lane->stream.at);
+    } while (c->n_parked == 0 && !c->has_reached && is_before(&turn, &other) && --left > 0);
+    c->heap[0] = turn;
+    if (lane->stream.is_done)
         pop_lane(c);
-        return AB_OK;
-    }
-    enum ab_status status = advance(c, lane, err);
-    if (status != AB_OK)
-        return status;
-    if (lane->stream.is_done) {
-        pop_lane(c);
-    } else {
-        c->heap[0].stamp = AB_SPOOL_STAMP(lane->stream.at);
+    else
         sift_down(c, 0);
-    }
     if (AB_UNLIKELY(c->n_parked > 0) && stamp != 0)
         unpark(c, stamp);
     return AB_OK;

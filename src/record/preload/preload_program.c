@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the program that is recorded is called, and the file that stands for it.
+ */
+#include "record/preload/preload_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char program_name[sizeof((struct ab_spool_image *)NULL)->program];
+
+const char *ab_program_name(void)
+{
+    return program_name;
+}
+
+struct ab_spool_image *ab_program_make_image(uint32_t *generation, enum ab_spool_stop *why)
+{
+    for (unsigned k = 0; k < 10000; k++) {
+        struct ab_spool_image *image =
+            ab_files_make((struct ab_file_id){ab_process_id(), k, -1}, AB_SPOOL_PAGE, why);
+        *generation = k;
+        if (image != NULL || errno != EEXIST)
+            return image;
+    }
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Many programs are links to one, and act by the name that they were called by. A script's is not
+ * that of the program which runs it. */
+static bool is_executable(const char *path)
+{
+    struct stat named, own;
+    return path != NULL && strncmp(path, "/dev/fd/", 8) != 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, path, &named, 0) == 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/exe", &own, 0) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
+void ab_program_find(void)
+{
+    char path[PATH_MAX];
+    const char *called = (const char *)getauxval(AT_EXECFN);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    const char *name = base_name(is_executable(called) ? called : path);
+    size_t bytes = strlen(name), most = sizeof program_name - 1;
+    memcpy(program_name, name, bytes < most ? bytes : most);
+}
+
+void ab_program_note(struct ab_spool_image *image)
+{
+    memcpy(image->program, program_name, sizeof image->program);
+    syscall(SYS_prctl, PR_GET_NAME, image->comm);
+}
+
+uint32_t ab_program_read_command(const char *text, bool *is_plus)
+{
+    uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9' && value <= UINT32_MAX; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    *is_plus = *text == '+';
+    return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/encoder.h"
+
+#include "trace/format.h"
+#include "trace/compress.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum state { IDLE, ASKED, LEAVING };
+
+struct ab_encoder {
+    struct ab_block_codec codec;
+    struct ab_packer *packer;
+    struct ab_block_batch batches[2]; /* one is filled while the other one is encoded */
+    unsigned filling;
+    uint8_t *raw, *stored;
+    struct ab_stored_block block; /* what was encoded last */
+    enum ab_status status;
+    struct ab_err err;
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the state; all else is the thread's while it is ASKED */
+    pthread_cond_t changed;
+    enum state state;
+};
+
+static enum ab_status encode(struct ab_encoder *e, const struct ab_block_batch *batch)
+{
+    size_t ends[AB_BLOCK_COLUMNS], n_stored = 0;
+    if (!ab_block_encode(&e->codec, batch->events, batch->times, batch->n, e->raw, ends))
+        return ab_fail(&e->err, AB_SYSTEM, "out of memory for the threads");
+    enum ab_status status = ab_packer_take(e->packer, e->raw, ends, AB_BLOCK_COLUMNS, e->stored,
+                                           &n_stored, &e->err);
+    e->block = (struct ab_stored_block){e->stored, n_stored, ends[AB_BLOCK_COLUMNS - 1],
+                                        batch->n};
+    return status;
+}
+
+/* ---- the thread ---- */
+
+static void change(struct ab_encoder *e, enum state state)
+{
+    pthread_mutex_lock(&e->lock);
+    e->state = state;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* Returns the state that it has instead. */
+static enum state wait_while(struct ab_encoder *e, enum state state)
+{
+    pthread_mutex_lock(&e->lock);
+    while (e->state == state)
+        pthread_cond_wait(&e->changed, &e->lock);
+    enum state is = e->state;
+    pthread_mutex_unlock(&e->lock);
+    return is;
+}
+
+static void *serve(void *user)
+{
+    struct ab_encoder *e = user;
+    while (wait_while(e, IDLE) == ASKED) {
+        e->status = encode(e, &e->batches[e->filling ^ 1]);
+        change(e, IDLE);
+    }
+    return NULL;
+}
+
+/* Signals are for the caller's thread. */
+static void start_thread(struct ab_encoder *e)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->changed, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    e->has_thread = pthread_create(&e->thread, NULL, serve, e) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void end_thread(struct ab_encoder *e)
+{
+    if (!e->has_thread)
+        return;
+    wait_while(e, ASKED);
+    change(e, LEAVING);
+    pthread_join(e->thread, NULL);
+}
+
+/* ---- all ---- */
+
+static bool make_batch(struct ab_block_batch *batch, size_t n, bool has_time)
+{
+    batch->events = malloc(n * sizeof batch->events[0]);
+    batch->times = has_time ? malloc(n * sizeof batch->times[0]) : NULL;
+    return batch->events != NULL && (batch->times != NULL || !has_time);
+}
+
+struct ab_encoder *ab_encoder_new(size_t block_events, bool has_time, bool has_thread)
+{
+    struct ab_encoder *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return NULL;
+    e->codec.has_time = has_time;
+    e->raw = malloc(AB_TRACE_RAW_MAX);
+    e->stored = malloc(AB_TRACE_STORED_MAX);
+    e->packer = ab_packer_new();
+    if (e->raw == NULL || e->stored == NULL || e->packer == NULL ||
+        !ab_block_codec_fit(&e->codec, block_events) ||
+        !make_batch(&e->batches[0], block_events, has_time) ||
+        (has_thread && !make_batch(&e->batches[1], block_events, has_time))) {
+        ab_encoder_free(e);
+        return NULL;
+    }
+    if (has_thread)
+        start_thread(e);
+    return e;
+}
+
+void ab_encoder_free(struct ab_encoder *e)
+{
+    if (e == NULL)
+        return;
+    end_thread(e);
+    ab_block_codec_fini(&e->codec);
+    ab_packer_free(e->packer);
+    for (unsigned i = 0; i < 2; i++) {
+        free(e->batches[i].events);
+        free(e->batches[i].times);
+    }
+    free(e->raw);
+    free(e->stored);
+    free(e);
+}
+
+struct ab_block_batch *ab_encoder_batch(struct ab_encoder *e)
+{
+    return &e->batches[e->filling];
+}
+
+void ab_encoder_begin(struct ab_encoder *e)
+{
+    if (e->has_thread) {
+        e->filling ^= 1;
+        change(e, ASKED);
+    } else {
+        e->status = encode(e, &e->batches[e->filling]);
+    }
+    e->batches[e->filling].n = 0;
+}
+
+enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_block *out,
+                              struct ab_err *err)
+{
+    if (e->has_thread)
+        wait_while(e, ASKED);
+    enum ab_status status = e->status;
+    if (status != AB_OK && err != NULL)
+        *err = e->err;
+    *out = e->block;
+    e->block.n_events = 0;
+    return status;
+}

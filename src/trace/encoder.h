@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of events on their way to what a file stores of them: columns, then zstd. That takes half
+ * of what writing a trace takes; a thread of its own does it while the caller fills the next block.
+ * What comes out is the same with the thread and without.
+ */
+#ifndef AB_TRACE_ENCODER_H
+#define AB_TRACE_ENCODER_H
+
+#include "core/status.h"
+#include "trace/chunk.h"
+
+struct ab_block_batch { /* of events, for one block */
+    struct ab_block_event *events;
+    uint64_t *times; /* NULL = they have none */
+    size_t n;
+};
+
+struct ab_stored_block {
+    const uint8_t *bytes;
+    size_t n_bytes, n_raw, n_events; /* events 0 = there is no block */
+};
+
+struct ab_encoder;
+
+/* Of blocks of at most block_events events. NULL = out of memory. Where no thread can be had it
+ * does without. */
+struct ab_encoder *ab_encoder_new(size_t block_events, bool has_time, bool has_thread);
+/* Waits for the block that is under way. */
+void ab_encoder_free(struct ab_encoder *e);
+
+/* The batch that is to be filled: another one after each begin. */
+struct ab_block_batch *ab_encoder_batch(struct ab_encoder *e);
+/* Begins to encode the batch. What was begun before has been ended. */
+void ab_encoder_begin(struct ab_encoder *e);
+/* Waits for what was begun; *out holds until the next begin. */
+enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_block *out,
+                              struct ab_err *err);
+
+#endif
