@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collects records, encodes and compresses a chunk when it is full, and writes header, chunks and
- * end mark.
+ * Collects records, hands a chunk to the encoder when it is full, and writes header, chunks and end
+ * mark.
  */
 #include "trace/writer.h"
 
