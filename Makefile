@@ -47,7 +47,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/sink_json.o $(B)/obj/src/cli/version.o: \
+$(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 sources = $(sort $(shell find $(1) -name '*.c'))
@@ -283,7 +283,20 @@ deps:
 	$(Q)./scripts/deps build
 
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/allocbench
-install: all
+# Written from the tables of commands and options.
+MAN := $(B)/allocbench.1 $(B)/allocbench.bash
+$(B)/allocbench.1: $(B)/allocbench
+	$(call say,MAN,$@)
+	$(Q)$< --man >$@
+$(B)/allocbench.bash: $(B)/allocbench
+	$(call say,MAN,$@)
+	$(Q)$< --bash-completion >$@
+.PHONY: man
+man: $(MAN)
+
+MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
+COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+install: all man
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
@@ -292,10 +305,13 @@ install: all
 	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
 	install -d $(DESTDIR)$(PREFIX)/include/allocbench
 	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
+	install -d $(MAN1) $(COMPLETIONS)
+	install -m 644 $(B)/allocbench.1 $(MAN1)
+	install -m 644 $(B)/allocbench.bash $(COMPLETIONS)/allocbench
 
 # What install puts there, and the folders that are empty then.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench
+	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench $(MAN1)/allocbench.1 $(COMPLETIONS)/allocbench
 	rm -rf $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench $(DESTDIR)$(PREFIX)/include/allocbench
 
 clean:
@@ -316,6 +332,7 @@ help:
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
+	@echo '  man          manual page and completion for bash, from the tables of options'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  uninstall    removes what install puts there'
 	@echo '  compile_commands.json  for editors and clang-tidy; needs jq'

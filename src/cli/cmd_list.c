@@ -10,7 +10,7 @@
 #include "cli/list_format.h"
 #include "base/bits.h"
 #include "core/text.h"
-#include "report/sink.h"
+#include "report/output.h"
 
 #include <stdio.h>
 #include <string.h>

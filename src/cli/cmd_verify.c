@@ -11,6 +11,7 @@
 #include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/text.h"
+#include "report/output.h"
 #include "report/table/verify_table.h"
 #include "report/verify_json.h"
 #include "runner/estimate.h"

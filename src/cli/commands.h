@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * One function a command. *exit_code matters on AB_OK only; else the error's own code counts.
+ * The commands: commands.def has a row for each, cmd_NAME.c its function.
  */
 #ifndef AB_CLI_COMMANDS_H
 #define AB_CLI_COMMANDS_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
-enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_command_id {
+#define AB_COMMAND(id, ...) AB_COMMAND_##id,
+#include "cli/commands.def"
+#undef AB_COMMAND
+    AB_COMMAND_COUNT
+};
 
-enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err);
+struct ab_command {
+    const char *name, *synopsis, *summary, *examples;
+    /* *exit_code matters on AB_OK only; else the error's own code counts. */
+    enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
+};
+extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
+
+#define AB_COMMAND(id, name, ...) \
+    enum ab_status ab_cmd_##name(const struct ab_options *o, int *exit_code, struct ab_err *err);
+#include "cli/commands.def"
+#undef AB_COMMAND
 
 /* argv[0], …, quoted for a shell; malloc'ed. Set once by main. */
 extern char *ab_command_line;

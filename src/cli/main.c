@@ -5,6 +5,9 @@
  */
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/options/manual.h"
+#include "cli/options/options_help.h"
+#include "cli/options/options_parse.h"
 #include "cli/version.h"
 #include "core/text.h"
 #include "report/standard_output.h"
@@ -132,6 +135,10 @@ int main(int argc, char **argv)
         ab_options_print_overview(stdout);
     else if (strcmp(argv[1], "--version") == 0)
         ab_version_print(stdout);
+    else if (strcmp(argv[1], "--man") == 0)
+        ab_manual_print(stdout);
+    else if (strcmp(argv[1], "--bash-completion") == 0)
+        ab_manual_print_completion(stdout);
     else
         status = run_command(argc, argv, &exit_code, &err);
     return finish(status, exit_code, &err);

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_ONE_FILE_H
 #define AB_CLI_ONE_FILE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "workload/workload.h"
 
 /* The command's one argument; else AB_USAGE that says what is missing or too much. */

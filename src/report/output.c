@@ -2,7 +2,7 @@
  *
  * Output files that appear whole or not at all; how they are made is temporary.h's business.
  */
-#include "report/sink.h"
+#include "report/output.h"
 
 #include "report/standard_output.h"
 #include "report/temporary.h"
@@ -150,7 +150,8 @@ static bool sync_directory(int directory)
 static int flush_file(struct ab_output *out)
 {
     errno = 0;
-    if (fflush(out->to) == 0 && !ferror(out->to) && fsync(fileno(out->to)) == 0)
+    if (fflush(out->to) == 0 && !ferror(out->to) &&
+        (out->is_draft || fsync(fileno(out->to)) == 0))
         return 0;
     if (errno == 0 && write(fileno(out->to), "", 1) >= 0)
         return EIO;
@@ -165,7 +166,7 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
     if (reason == 0) {
         free(out->temporary); /* no longer its name: what follows only closes */
         out->temporary = NULL;
-        reason = sync_directory(out->directory) ? 0 : errno;
+        reason = out->is_draft || sync_directory(out->directory) ? 0 : errno;
     }
     errno = reason;
     if (reason != 0)
@@ -258,6 +259,16 @@ enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, stru
     int reason = flush_file(out);
     if (reason == 0)
         reason = name_new(out, name);
+    snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
+    return end_file(out, reason, what, err);
+}
+
+enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, struct ab_err *err)
+{
+    char what[1200];
+    int reason = flush_file(out);
+    if (reason == 0)
+        reason = ab_temporary_replace(fileno(out->to), out->directory, out->temporary, name);
     snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
     return end_file(out, reason, what, err);
 }

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 enum ab_backend_status { /* names are frozen: results/README.md */
     AB_BACKEND_OK,
@@ -239,6 +240,7 @@ struct ab_session { /* everything about one command's measurements */
     const char *tape_sha256;
     const char *const *settings; /* "rounds=5", "set n=100", … ends with NULL */
     uint64_t seed;
+    time_t start;             /* of measuring; 0 = not known */
     uint32_t n_rounds_planned;
     bool is_complete;
     struct ab_facts facts;

@@ -348,6 +348,9 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
         status = run_round(&c, b, err);
         if (status != AB_OK && session->n_rounds > b)
             drop_round(session, b);
+        session->timer.floor_ns = measure_floor(session);
+        if (status == AB_OK && plan->round_done != NULL)
+            plan->round_done(plan->user, session);
     }
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(c.marks[i]);

@@ -25,6 +25,9 @@ struct ab_session_plan {
     struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */
     void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */
+    /* A round is complete, and no worker runs; may be NULL. The session is whole but for what is not
+     * measured yet. */
+    void (*round_done)(void *user, const struct ab_session *session);
     void *user;
 };
 

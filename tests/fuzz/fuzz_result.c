@@ -4,7 +4,8 @@
  * as the same document, and must print.
  */
 #include "report/read/read_result.h"
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
+#include "report/table/sink_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

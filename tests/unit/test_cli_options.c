@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/options/option_table.h"
+#include "cli/options/options_help.h"
+#include "cli/options/options_parse.h"
 #include "support/cmocka.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static enum ab_status parse(enum ab_command_id command, const char *const *words,
@@ -48,7 +52,7 @@ static void defaults_are_those_of_the_help(void **state)
     assert_int_equal(o.rounds, 8);
     assert_int_equal(o.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
-    assert_null(o.json);
+    assert_null(o.sinks[AB_SINK_JSON]);
     ab_options_fini(&o);
 }
 
@@ -88,6 +92,11 @@ static void mistakes_name_what_is_right(void **state)
         {AB_COMMAND_RUN, {"--timeout=5"}, "needs a unit"},
         {AB_COMMAND_VERIFY, {"--timeout=1ns"}, "at least 10ms"},
         {AB_COMMAND_RUN, {"--window=1048577"}, "at most 1048576"},
+        {AB_COMMAND_RUN, {"--drain=11s"}, "at most 10s"},
+        {AB_COMMAND_REPLAY, {"--threads=0"}, "must be at least 1"},
+        {AB_COMMAND_REPLAY, {"--threads=257"}, "at most 256, or 'recorded'"},
+        {AB_COMMAND_REPLAY, {"--burst=255"}, "0, or 256 to 2^30"},
+        {AB_COMMAND_REPLAY, {"--tape-mem=1B"}, "at least 64KiB"},
         {AB_COMMAND_RUN, {"--mem-limit=1XB"}, "unknown unit"},
         {AB_COMMAND_RUN, {"--cpus=a"}, "a list of CPUs"},
         {AB_COMMAND_RUN, {"--cpus=3-1"}, "a list of CPUs"},
@@ -112,6 +121,28 @@ static void mistakes_name_what_is_right(void **state)
         if (strstr(err.text, cases[i].says) == NULL)
             fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].words[0], err.text, cases[i].says);
     }
+}
+
+static void words_and_numbers_go_where_their_rows_say(void **state)
+{
+    (void)state;
+    struct ab_options o;
+    struct ab_err err;
+    assert_int_equal(parse(AB_COMMAND_REPLAY,
+                           WORDS("--order=strict", "--thp=never", "--color=never", "--burst=0",
+                                 "--threads=recorded", "--reps=5", "--window=9", "--drain=0",
+                                 "--csv-hist=h.csv"),
+                           &o, &err), AB_OK);
+    assert_true(o.is_strict && o.is_thp_off);
+    assert_int_equal(o.color, AB_COLOR_NEVER);
+    assert_true(o.has_burst && o.has_window && o.has_rounds && !o.has_seed);
+    assert_int_equal(o.burst_events, 0);
+    assert_int_equal(o.n_lanes, 0);
+    assert_int_equal(o.rounds, 5);
+    assert_int_equal(o.window, 9);
+    assert_int_equal(o.drain_ns, 0);
+    assert_string_equal(o.sinks[AB_SINK_CSV_HIST], "h.csv");
+    ab_options_fini(&o);
 }
 
 static void touches_and_cpus_are_read(void **state)
@@ -194,6 +225,71 @@ static void the_table_is_sound(void **state)
         assert_true(ab_commands[i].run != NULL && ab_commands[i].examples != NULL);
 }
 
+/* A value has a place in struct ab_options that it fits, and an error has words. */
+static void each_row_says_where_its_value_goes(void **state)
+{
+    (void)state;
+    const struct ab_option_info *a;
+    for (size_t i = 0; (a = ab_options_info(i)) != NULL; i++) {
+        assert_true((a->type == AB_OPTION_FLAG) == (a->arg == NULL));
+        assert_true((a->type == AB_OPTION_SPECIAL) == (a->read != NULL));
+        assert_true(a->at + a->size <= sizeof(struct ab_options));
+        if (a->type == AB_OPTION_TEXT || a->type == AB_OPTION_LIST)
+            assert_int_equal(a->size, sizeof(const char *));
+        if (a->type == AB_OPTION_FLAG)
+            assert_int_equal(a->size, sizeof(bool));
+        if (a->type == AB_OPTION_WORD)
+            assert_non_null(a->words);
+        if (a->type != AB_OPTION_NUMBER)
+            continue;
+        assert_true(a->size == sizeof(uint64_t) || a->max <= UINT32_MAX);
+        assert_true(a->range != NULL || (a->min <= 1 && a->max == UINT64_MAX));
+    }
+}
+
+/* Else the help of a command would have a heading twice. */
+static void the_rows_of_a_group_stand_together(void **state)
+{
+    (void)state;
+    for (unsigned command = 0; command < AB_COMMAND_COUNT; command++) {
+        const char *seen[8] = {NULL};
+        const struct ab_option_info *a;
+        size_t n = 0;
+        for (size_t i = 0; (a = ab_options_info(i)) != NULL; i++) {
+            if (!ab_options_has(a, command) || (n > 0 && strcmp(seen[n - 1], a->group) == 0))
+                continue;
+            for (size_t k = 0; k < n; k++)
+                if (strcmp(seen[k], a->group) == 0)
+                    fail_msg("%s has \"%s\" twice, at --%s", ab_commands[command].name, a->group,
+                             a->name);
+            assert_true(n < 8);
+            seen[n++] = a->group;
+        }
+    }
+}
+
+/* What an option does stands in one column, also where its name is too long for its own. */
+static void help_stands_in_its_column(void **state)
+{
+    (void)state;
+    char *text = NULL, *rest = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    for (unsigned command = 0; command < AB_COMMAND_COUNT; command++)
+        ab_options_print_help(to, command);
+    fclose(to);
+    size_t n_options = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        if (strncmp(line, "      --", 8) != 0 && strncmp(line, "  -", 3) != 0)
+            continue;
+        n_options++;
+        assert_true(strlen(line) <= 29 || (line[26] == ' ' && line[27] != ' '));
+    }
+    assert_true(n_options > 40);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,10 +297,14 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_help),
         cmocka_unit_test(the_words_of_a_recorded_command_are_its_own),
         cmocka_unit_test(mistakes_name_what_is_right),
+        cmocka_unit_test(words_and_numbers_go_where_their_rows_say),
         cmocka_unit_test(touches_and_cpus_are_read),
         cmocka_unit_test(a_range_of_events_may_be_open),
         cmocka_unit_test(help_speaks_of_its_own_command_only),
         cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(each_row_says_where_its_value_goes),
+        cmocka_unit_test(the_rows_of_a_group_stand_together),
+        cmocka_unit_test(help_stands_in_its_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

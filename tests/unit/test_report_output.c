@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/sink.h"
+#include "report/output.h"
 
 #include <dirent.h>
 #include <fcntl.h>

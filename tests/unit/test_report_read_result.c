@@ -9,7 +9,8 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "result/result_fields.h"
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
+#include "report/table/sink_table.h"
 #include "support/report_depth.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
 #include "support/report_locale.h"

@@ -2,7 +2,8 @@
  *
  * The list of gates and the table of claims, as terminals of several widths show them.
  */
-#include "report/sink.h"
+#include "report/table/sink_claims.h"
+#include "report/table/sink_gates.h"
 
 #include "base/bits.h"
 #include "report/format.h"

@@ -3,7 +3,7 @@
  * Percentile distributions: byte for byte what HdrHistogram for Java printed of the same
  * histograms (tests/golden/hdr).
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 #include "support/cmocka.h"
 #include "support/hdr_golden.h"
 #include "support/report_locale.h"

@@ -3,7 +3,7 @@
  * The document against the published schema: by a small walk of our own that wants every key to
  * be described, and by python3-jsonschema and jq where they are installed.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
 #include "support/report_locale.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/sink.h"
+#include "report/table/sink_table.h"
 
 #include "base/bits.h"
 #include "report/format.h"

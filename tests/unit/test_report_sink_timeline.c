@@ -2,7 +2,7 @@
  *
  * Memory and latency over the op clock, as CSV.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 #include "support/report_locale.h"

@@ -10,6 +10,9 @@
 #include "cli/benchmark/result_store.h"
 #include "cli/terminal.h"
 #include "core/text.h"
+#include "report/table/sink_claims.h"
+#include "report/table/sink_gates.h"
+#include "report/table/sink_table.h"
 #include "result/environment.h"
 #include "result/session.h"
 #include "runner/case.h"
@@ -43,7 +46,7 @@ struct measurement {
 static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
 {
     enum ab_status status = ab_store_open(m->options, &m->store, err);
-    return status != AB_OK ? status : ab_outputs_open(m->options, time(NULL), &m->outputs, err);
+    return status != AB_OK ? status : ab_outputs_open(m->options, &m->outputs, err);
 }
 
 static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
@@ -130,6 +133,7 @@ static void describe_session(struct measurement *m)
     session->tape_sha256 = s->tape->sha256;
     session->settings = s->settings;
     session->seed = s->seed;
+    session->start = time(NULL);
     session->n_rounds_planned = m->options->rounds;
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;
@@ -170,12 +174,30 @@ static enum ab_status name_resumed(const struct measurement *m, struct ab_err *e
     return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
 }
 
+struct watch { /* what looks on while a session runs */
+    struct ab_progress_line line;
+    struct ab_store *store;
+};
+
+static void show_progress(void *user, const struct ab_progress *p)
+{
+    ab_progress_show(&((struct watch *)user)->line, p);
+}
+
+/* The last round is stored with the verdicts, at once. */
+static void save_round(void *user, const struct ab_session *session)
+{
+    if (session->n_rounds < session->n_rounds_planned)
+        ab_store_save(((struct watch *)user)->store, session);
+}
+
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
-    struct ab_progress_line line;
+    struct watch watch = {.store = &m->store};
     struct ab_session_plan plan = {
-        .cases = m->cases, .rounds = o->rounds, .progress = ab_progress_show, .user = &line};
+        .cases = m->cases, .rounds = o->rounds, .progress = show_progress,
+        .round_done = save_round, .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -199,11 +221,11 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
         return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
-    ab_progress_begin(&line, o->is_quiet);
+    ab_progress_begin(&watch.line, o->is_quiet);
     status = ab_session_run(&plan, &m->session, err);
     if (status == AB_OK)
-        ab_progress_all_done(&line);
-    ab_progress_end(&line);
+        ab_progress_all_done(&watch.line);
+    ab_progress_end(&watch.line);
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 

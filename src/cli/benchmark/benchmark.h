@@ -6,7 +6,7 @@
 #ifndef AB_CLI_BENCHMARK_BENCHMARK_H
 #define AB_CLI_BENCHMARK_BENCHMARK_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "result/result.h"
 #include "tape/tape.h"
 

@@ -7,7 +7,7 @@
 #ifndef AB_CLI_BENCHMARK_BUILD_LIMIT_H
 #define AB_CLI_BENCHMARK_BUILD_LIMIT_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 /* From here to the end of the process, or to ab_build_limit_end: once o->timeout_ns is over, says so
  * of `what` and exits. Nothing of ours must be under way that has to be undone. 0 = no limit. */

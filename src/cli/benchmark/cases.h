@@ -6,7 +6,7 @@
 #define AB_CLI_BENCHMARK_CASES_H
 
 #include "backend/selection.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "result/result.h"
 #include "runner/case.h"
 

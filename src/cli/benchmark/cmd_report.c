@@ -6,6 +6,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/terminal.h"
 #include "report/read/read_result.h"
+#include "report/table/sink_table.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
-    status = ab_outputs_open(o, 0, &outputs, err);
+    status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o))
@@ -35,7 +36,7 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
     if (o->n_args > 1 && output != NULL)
-        return ab_fail(err, AB_USAGE, "%s takes one result, %zu are given", output, o->n_args);
+        return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
         if (i > 0)
             fputc('\n', stdout);

@@ -6,7 +6,7 @@
 #ifndef AB_CLI_BENCHMARK_GATE_SET_H
 #define AB_CLI_BENCHMARK_GATE_SET_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "base/clock.h"
 #include "stats/claim.h"
 #include "tape/tape.h"

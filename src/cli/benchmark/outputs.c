@@ -1,57 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/benchmark/outputs.h"
 
-#include "base/bits.h"
+#include "report/sinks/sink_tag.h"
 #include "stats/aggregate.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const options[AB_OUTPUT_KIND_COUNT] = {
-    [AB_OUTPUT_JSON] = "--json",
-    [AB_OUTPUT_CSV] = "--csv",
-    [AB_OUTPUT_CSV_HIST] = "--csv-hist",
-    [AB_OUTPUT_CSV_TIMELINE] = "--csv-timeline",
-    [AB_OUTPUT_HLOG] = "--hlog",
-};
-
-static const char *path_of(const struct ab_options *o, unsigned kind)
+static bool is_of_histograms(unsigned sink)
 {
-    const char *const paths[AB_OUTPUT_KIND_COUNT] = {
-        [AB_OUTPUT_JSON] = o->json,
-        [AB_OUTPUT_CSV] = o->csv,
-        [AB_OUTPUT_CSV_HIST] = o->csv_hist,
-        [AB_OUTPUT_CSV_TIMELINE] = o->csv_timeline,
-        [AB_OUTPUT_HLOG] = o->hlog,
-    };
-    return paths[kind];
+    return ab_sinks[sink].write_histogram != NULL;
 }
 
-static bool is_stdout(const struct ab_options *o, unsigned kind)
+static bool is_stdout(const struct ab_options *o, unsigned sink)
 {
-    return path_of(o, kind) != NULL && strcmp(path_of(o, kind), "-") == 0;
+    return !is_of_histograms(sink) && o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
 }
 
 const char *ab_outputs_asked_for(const struct ab_options *o)
 {
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT; i++)
-        if (path_of(o, i) != NULL)
-            return options[i];
-    return o->hgrm != NULL ? "--hgrm" : NULL;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->sinks[i] != NULL)
+            return ab_sinks[i].option;
+    return NULL;
 }
 
 bool ab_outputs_use_stdout(const struct ab_options *o)
 {
     bool is_used = false;
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
         is_used = is_used || is_stdout(o, i);
     return is_used;
 }
 
-/* ---- --hgrm ---- */
+/* ---- a file for each histogram ---- */
 
-static enum ab_status split_hgrm(const char *path, struct ab_outputs *out, struct ab_err *err)
+static enum ab_status split_path(const char *path, struct ab_histogram_files *out,
+                                 struct ab_err *err)
 {
     struct stat st;
     const char *slash = strrchr(path, '/');
@@ -59,42 +45,46 @@ static enum ab_status split_hgrm(const char *path, struct ab_outputs *out, struc
                      (slash != NULL && slash[1] == 0) || path[0] == 0;
     const char *base = is_folder ? "" : slash == NULL ? path : slash + 1;
     size_t n = is_folder ? strlen(path) : (size_t)(base - path);
-    out->hgrm_folder = n == 0 && !is_folder ? strdup(".") : strndup(path, n);
-    out->hgrm_prefix = malloc(strlen(base) + 2);
-    if (out->hgrm_folder == NULL || out->hgrm_prefix == NULL)
+    out->folder = n == 0 && !is_folder ? strdup(".") : strndup(path, n);
+    out->prefix = malloc(strlen(base) + 2);
+    if (out->folder == NULL || out->prefix == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    sprintf(out->hgrm_prefix, "%s%s", base, *base != 0 ? "." : "");
+    sprintf(out->prefix, "%s%s", base, *base != 0 ? "." : "");
     return AB_OK;
 }
 
 /* A folder that is not there or cannot be written to shows before anything runs. */
-static enum ab_status open_hgrm(const char *path, struct ab_outputs *out, struct ab_err *err)
+static enum ab_status open_histograms(const struct ab_sink *sink, const char *path,
+                                      struct ab_histogram_files *out, struct ab_err *err)
 {
     struct ab_output trial;
     if (strcmp(path, "-") == 0)
         return ab_fail(err, AB_USAGE,
-                       "--hgrm -: there will be several files; name a folder or a prefix");
-    enum ab_status status = split_hgrm(path, out, err);
-    if (status == AB_OK && (status = ab_output_open_new(out->hgrm_folder, &trial, err)) == AB_OK)
+                       "--%s -: there will be several files; name a folder or a prefix",
+                       sink->option);
+    enum ab_status status = split_path(path, out, err);
+    if (status == AB_OK && (status = ab_output_open_new(out->folder, &trial, err)) == AB_OK)
         ab_output_abandon(&trial);
     return status;
 }
 
-struct hgrm_name {
-    char text[AB_TAG_BYTES + 4096];
+struct histogram { /* one of a session, and the file that it goes to */
+    uint32_t backend;
+    const char *phase;
+    unsigned op;
+    char name[AB_TAG_BYTES + 4096];
 };
 
-static const char *name_hgrm(const struct ab_outputs *outputs, const struct ab_session *s,
-                             uint32_t backend, const char *phase, unsigned op,
-                             struct hgrm_name *name)
+static void name_histogram(const struct ab_sink *sink, const struct ab_histogram_files *files,
+                           const struct ab_session *s, struct histogram *h)
 {
     char tag[AB_TAG_BYTES];
-    snprintf(name->text, sizeof name->text, "%.4000s%s.hgrm", outputs->hgrm_prefix,
-             ab_sink_tag(tag, s->backends[backend].name, phase, op));
-    return name->text;
+    snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
+             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, h->op), sink->option);
 }
 
-static enum ab_status check_name(const char *folder, const char *name, struct ab_err *err)
+static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,
+                                 struct ab_err *err)
 {
     struct stat st;
     size_t cap = strlen(folder) + strlen(name) + 2;
@@ -104,56 +94,73 @@ static enum ab_status check_name(const char *folder, const char *name, struct ab
         return ab_fail(err, AB_SYSTEM, "out of memory");
     snprintf(path, cap, "%s/%s", folder, name);
     if (strlen(name) > 255)
-        status = ab_fail(err, AB_USAGE, "--hgrm: '%s' is too long for a file name", name);
+        status = ab_fail(err, AB_USAGE, "--%s: '%s' is too long for a file name", sink->option,
+                         name);
     else if (lstat(path, &st) == 0)
         status = ab_fail(err, AB_USAGE,
-                         "--hgrm: '%s' is there already, and nothing is replaced; name another "
+                         "--%s: '%s' is there already, and nothing is replaced; name another "
                          "folder or prefix",
-                         path);
+                         sink->option, path);
     free(path);
+    return status;
+}
+
+static enum ab_status check_histograms(const struct ab_sink *sink,
+                                       const struct ab_histogram_files *files,
+                                       const struct ab_session *s, struct ab_err *err)
+{
+    struct histogram h;
+    enum ab_status status = AB_OK;
+    for (h.backend = 0; h.backend < s->n_backends; h.backend++)
+        for (uint32_t p = 0; p < s->n_phases; p++)
+            for (h.op = 0; h.op <= AB_OP_ALL && status == AB_OK; h.op++) {
+                h.phase = s->phases[p];
+                name_histogram(sink, files, s, &h);
+                if (h.op == AB_OP_ALL || (s->facts.kinds >> h.op & 1) != 0)
+                    status = check_name(sink, files->folder, h.name, err);
+            }
     return status;
 }
 
 enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct ab_session *s,
                                 struct ab_err *err)
 {
-    struct hgrm_name name;
     enum ab_status status = AB_OK;
-    for (uint32_t b = 0; outputs->hgrm_folder != NULL && b < s->n_backends; b++)
-        for (uint32_t p = 0; p < s->n_phases; p++)
-            for (unsigned op = 0; op <= AB_OP_ALL && status == AB_OK; op++)
-                if (op == AB_OP_ALL || (s->facts.kinds >> op & 1) != 0)
-                    status = check_name(outputs->hgrm_folder,
-                                        name_hgrm(outputs, s, b, s->phases[p], op, &name), err);
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
+        if (outputs->histograms[i].folder != NULL)
+            status = check_histograms(&ab_sinks[i], &outputs->histograms[i], s, err);
     return status;
 }
 
-static enum ab_status write_hgrm_file(const struct ab_outputs *outputs, const struct ab_hdr *hdr,
-                                      const char *name, struct ab_err *err)
+static enum ab_status write_histogram(const struct ab_sink *sink, const char *folder,
+                                      const struct ab_hdr *hdr, const char *name,
+                                      struct ab_err *err)
 {
     struct ab_output file;
-    enum ab_status status = ab_output_open_new(outputs->hgrm_folder, &file, err);
+    enum ab_status status = ab_output_open_new(folder, &file, err);
     if (status != AB_OK)
         return status;
-    ab_sink_hgrm(file.to, hdr);
+    sink->write_histogram(file.to, hdr);
     return ab_output_commit_as(&file, name, err);
 }
 
-static enum ab_status write_hgrms(const struct ab_outputs *outputs, const struct ab_session *s,
-                                  struct ab_err *err)
+static enum ab_status write_histograms(const struct ab_sink *sink,
+                                       const struct ab_histogram_files *files,
+                                       const struct ab_session *s, struct ab_err *err)
 {
-    struct hgrm_name name;
+    struct histogram h;
     enum ab_status status = AB_OK;
     struct ab_hdr *hdr = malloc(sizeof *hdr);
     if (hdr == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    for (uint32_t b = 0; b < s->n_backends; b++)
-        for (uint32_t p = 0; ab_session_has_numbers(s, b) && p < s->n_phases; p++)
-            for (unsigned op = 0; op <= AB_OP_ALL && status == AB_OK; op++) {
-                ab_session_merge(s, b, s->phases[p], op, hdr);
+    for (h.backend = 0; h.backend < s->n_backends; h.backend++)
+        for (uint32_t p = 0; ab_session_has_numbers(s, h.backend) && p < s->n_phases; p++)
+            for (h.op = 0; h.op <= AB_OP_ALL && status == AB_OK; h.op++) {
+                h.phase = s->phases[p];
+                name_histogram(sink, files, s, &h);
+                ab_session_merge(s, h.backend, h.phase, h.op, hdr);
                 if (ab_hdr_total(hdr) > 0)
-                    status = write_hgrm_file(
-                        outputs, hdr, name_hgrm(outputs, s, b, s->phases[p], op, &name), err);
+                    status = write_histogram(sink, files->folder, hdr, h.name, err);
             }
     free(hdr);
     return status;
@@ -164,13 +171,13 @@ static enum ab_status write_hgrms(const struct ab_outputs *outputs, const struct
 static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *err)
 {
     const char *first = NULL;
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT; i++) {
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
         if (!is_stdout(o, i))
             continue;
         if (first != NULL)
-            return ab_fail(err, AB_USAGE, "%s - and %s - would mix on standard output", first,
-                           options[i]);
-        first = options[i];
+            return ab_fail(err, AB_USAGE, "--%s - and --%s - would mix on standard output", first,
+                           ab_sinks[i].option);
+        first = ab_sinks[i].option;
     }
     return AB_OK;
 }
@@ -181,59 +188,51 @@ static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last
 {
     for (unsigned i = 0; i < last; i++)
         if (ab_output_is_same(&outputs->files[i], &outputs->files[last]))
-            return ab_fail(err, AB_USAGE, "%s and %s name the same file", options[i],
-                           options[last]);
+            return ab_fail(err, AB_USAGE, "--%s and --%s name the same file", ab_sinks[i].option,
+                           ab_sinks[last].option);
     return AB_OK;
 }
 
-enum ab_status ab_outputs_open(const struct ab_options *o, time_t start, struct ab_outputs *out,
+static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outputs *out,
+                                struct ab_err *err)
+{
+    if (is_of_histograms(sink))
+        return open_histograms(&ab_sinks[sink], path, &out->histograms[sink], err);
+    enum ab_status status = ab_output_open(path, &out->files[sink], err);
+    return status == AB_OK ? check_same(out, sink, err) : status;
+}
+
+enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err)
 {
-    *out = (struct ab_outputs){.start = start};
+    *out = (struct ab_outputs){0};
     enum ab_status status = check_stdout(o, err);
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT && status == AB_OK; i++)
-        if (path_of(o, i) != NULL &&
-            (status = ab_output_open(path_of(o, i), &out->files[i], err)) == AB_OK)
-            status = check_same(out, i, err);
-    if (status == AB_OK && o->hgrm != NULL)
-        status = open_hgrm(o->hgrm, out, err);
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
+        if (o->sinks[i] != NULL)
+            status = open_sink(o->sinks[i], i, out, err);
     return status;
 }
 
-static bool write_kind(const struct ab_outputs *outputs, unsigned kind,
-                       const struct ab_session *session)
+static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
+                                 const struct ab_session *session, struct ab_err *err)
 {
-    FILE *to = outputs->files[kind].to;
-    if (kind == AB_OUTPUT_JSON)
-        return ab_sink_json(to, session);
-    if (kind == AB_OUTPUT_HLOG)
-        return ab_sink_hlog(to, session, outputs->start);
-    if (kind == AB_OUTPUT_CSV)
-        ab_sink_csv(to, session);
-    else if (kind == AB_OUTPUT_CSV_HIST)
-        ab_sink_hist(to, session);
-    else
-        ab_sink_timeline(to, session);
-    return true;
+    const struct ab_sink *sink = &ab_sinks[i];
+    if (outputs->histograms[i].folder != NULL)
+        return write_histograms(sink, &outputs->histograms[i], session, err);
+    if (outputs->files[i].to == NULL)
+        return AB_OK;
+    if (!sink->write(outputs->files[i].to, session))
+        return ab_fail(err, AB_SYSTEM, "out of memory for --%s", sink->option);
+    return ab_output_commit(&outputs->files[i], err);
 }
 
 enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err)
 {
     struct ab_err more;
-    enum ab_status first = AB_OK, status;
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT; i++) {
-        struct ab_err *where = first == AB_OK ? err : &more;
-        if (outputs->files[i].to == NULL)
-            continue;
-        if (write_kind(outputs, i, session))
-            status = ab_output_commit(&outputs->files[i], where);
-        else
-            status = ab_fail(where, AB_SYSTEM, "out of memory for %s", options[i]);
-        first = first == AB_OK ? status : first;
-    }
-    if (outputs->hgrm_folder != NULL) {
-        status = write_hgrms(outputs, session, first == AB_OK ? err : &more);
+    enum ab_status first = AB_OK;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        enum ab_status status = write_sink(outputs, i, session, first == AB_OK ? err : &more);
         first = first == AB_OK ? status : first;
     }
     return first;
@@ -241,9 +240,10 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
 
 void ab_outputs_abandon(struct ab_outputs *outputs)
 {
-    for (unsigned i = 0; i < AB_OUTPUT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
         ab_output_abandon(&outputs->files[i]);
-    free(outputs->hgrm_folder);
-    free(outputs->hgrm_prefix);
+        free(outputs->histograms[i].folder);
+        free(outputs->histograms[i].prefix);
+    }
     *outputs = (struct ab_outputs){0};
 }

@@ -6,35 +6,28 @@
 #ifndef AB_CLI_BENCHMARK_OUTPUTS_H
 #define AB_CLI_BENCHMARK_OUTPUTS_H
 
-#include "cli/options.h"
-#include "report/sink.h"
+#include "cli/options/options.h"
+#include "report/output.h"
+#include "report/sinks/sinks.h"
 
-#include <time.h>
-
-enum ab_output_kind {
-    AB_OUTPUT_JSON,
-    AB_OUTPUT_CSV,
-    AB_OUTPUT_CSV_HIST,
-    AB_OUTPUT_CSV_TIMELINE,
-    AB_OUTPUT_HLOG,
-    AB_OUTPUT_KIND_COUNT
+struct ab_histogram_files { /* of a sink that writes one file for each histogram */
+    char *folder; /* NULL = not asked for */
+    char *prefix; /* of the names in it: "" or "PREFIX." */
 };
 
-struct ab_outputs {
-    struct ab_output files[AB_OUTPUT_KIND_COUNT];
-    time_t start;             /* told in the hlog; 0 = not known */
-    char *hgrm_folder;        /* --hgrm; NULL = not asked for */
-    char *hgrm_prefix;        /* of the names in it: "" or "PREFIX." */
+struct ab_outputs { /* a sink has one or the other */
+    struct ab_output files[AB_SINK_COUNT];
+    struct ab_histogram_files histograms[AB_SINK_COUNT];
 };
 
-/* The option that asks for a file, the first there is; NULL = none. */
+/* The name of the option that asks for a file, the first there is; NULL = none. */
 const char *ab_outputs_asked_for(const struct ab_options *o);
 bool ab_outputs_use_stdout(const struct ab_options *o);
 
-/* `start` is when measuring begins. Abandon also after an error. */
-enum ab_status ab_outputs_open(const struct ab_options *o, time_t start, struct ab_outputs *out,
+/* Abandon also after an error. */
+enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err);
-/* Once it is known what will be measured: none of the names that --hgrm may need is taken. */
+/* Once it is known what will be measured: none of the names that histograms may need is taken. */
 enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err);
 /* One that fails is no reason to go without the others; the first error is the one that is told. */

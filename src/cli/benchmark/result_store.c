@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/benchmark/result_store.h"
 
+#include "base/clock.h"
 #include "core/text.h"
-#include "report/sink.h"
+#include "report/output.h"
+#include "report/sinks/sinks.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +16,8 @@
 
 #define DEFAULT_FOLDER "results"
 #define FOLDER_VARIABLE "ALLOCBENCH_RESULTS"
+
+enum { SAVING_SHARE = 10 }; /* saving takes at most one part in so many of the time */
 
 static const char *choose_folder(const struct ab_options *o)
 {
@@ -74,13 +79,34 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
     snprintf(buf, cap, "%s-%s-%.8s", n > 0 ? name : "result", stamp, session->tape_sha256);
 }
 
-enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *session,
-                              struct ab_err *err)
+/* The file of store->name is still the one that we put there. */
+static bool is_ours(const struct ab_store *store, int directory)
+{
+    struct stat st;
+    return store->name[0] != 0 &&
+           fstatat(directory, store->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_dev == store->device && st.st_ino == store->inode;
+}
+
+static enum ab_status commit(struct ab_store *store, const struct ab_session *session,
+                             struct ab_output *file, struct ab_err *err)
+{
+    char stem[128];
+    if (is_ours(store, file->directory))
+        return ab_output_commit_over(file, store->name, err);
+    ab_store_stem(session, time(NULL), stem, sizeof stem);
+    enum ab_status status =
+        ab_output_commit_new(file, stem, store->name, sizeof store->name, err);
+    if (status != AB_OK)
+        store->name[0] = 0;
+    return status;
+}
+
+static enum ab_status put(struct ab_store *store, const struct ab_session *session, bool is_draft,
+                          struct ab_err *err)
 {
     struct ab_output file;
-    char stem[128];
-    if (store->folder == NULL)
-        return AB_OK;
+    struct stat st = {0};
     mkdir(store->folder, 0777); /* it may have been removed meanwhile */
     enum ab_status status = ab_output_open_new(store->folder, &file, err);
     if (status != AB_OK)
@@ -89,13 +115,33 @@ enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *s
         ab_output_abandon(&file);
         return ab_fail(err, AB_SYSTEM, "out of memory for the result");
     }
-    ab_store_stem(session, time(NULL), stem, sizeof stem);
-    status = ab_output_commit_new(&file, stem, store->name, sizeof store->name, err);
-    if (status == AB_OK)
+    file.is_draft = is_draft;
+    fstat(fileno(file.to), &st);
+    status = commit(store, session, &file, err);
+    if (status == AB_OK) {
         store->is_made = false;
-    else
-        store->name[0] = 0;
+        store->device = st.st_dev;
+        store->inode = st.st_ino;
+    }
     return status;
+}
+
+/* What cannot be saved now will be told of at the end, if it still cannot. */
+void ab_store_save(struct ab_store *store, const struct ab_session *session)
+{
+    struct ab_err err;
+    uint64_t begin = ab_clock_now_ns();
+    if (store->folder == NULL || begin - store->saved_ns < SAVING_SHARE * store->cost_ns)
+        return;
+    put(store, session, true, &err);
+    store->saved_ns = ab_clock_now_ns();
+    store->cost_ns = store->saved_ns - begin;
+}
+
+enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *session,
+                              struct ab_err *err)
+{
+    return store->folder == NULL ? AB_OK : put(store, session, false, err);
 }
 
 void ab_store_tell(const struct ab_store *store, FILE *to)

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where results are kept without being asked for: one JSON file a command, in --results DIR, else
- * $ALLOCBENCH_RESULTS, else results/ in the current directory. Nothing stored is ever replaced.
+ * $ALLOCBENCH_RESULTS, else results/ in the current directory. The file is there from the first
+ * round on and grows with each, so that a process that is killed loses one round at most; no other
+ * file is ever replaced.
  */
 #ifndef AB_CLI_BENCHMARK_RESULT_STORE_H
 #define AB_CLI_BENCHMARK_RESULT_STORE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "result/result.h"
 
+#include <sys/types.h>
 #include <time.h>
 
 struct ab_store {
     const char *folder; /* NULL = nothing is stored */
     bool is_made;       /* by us, and empty so far */
     char name[160];     /* of the file in it, once there is one */
+    dev_t device;       /* … and which file that is: one of others is not replaced */
+    ino_t inode;
+    uint64_t saved_ns, cost_ns; /* by ab_store_save: when it ended last, how long it took */
 };
 
 /* Makes the folder where it is missing and tries that it can be written to: before measuring. A
@@ -22,7 +28,11 @@ struct ab_store {
  * store is off. */
 enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err);
 
-/* Stores the session as NAME-YYYYMMDDTHHMMSS-DIGEST8.json. Nothing where the store is off. */
+/* Between rounds: stores what is complete. Not where rounds are so short that saving would take more
+ * than a tenth of the time. */
+void ab_store_save(struct ab_store *store, const struct ab_session *session);
+/* Stores the session as NAME-YYYYMMDDTHHMMSS-DIGEST8.json, in place of what was saved of it.
+ * Nothing where the store is off. */
 enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *session,
                               struct ab_err *err);
 /* Tells the place, when there is one. */

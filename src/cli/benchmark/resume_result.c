@@ -3,6 +3,7 @@
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"
+#include "cli/options/options_parse.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
     const char *const *settings = r->stored.session.settings;
     for (; *settings != NULL && !r->options.has_touch; settings++)
         if (strncmp(*settings, "touch=", 6) == 0)
-            return ab_options_set_touch(&r->options, *settings + 6, err);
+            return ab_options_set(AB_COMMAND_REPLAY, "touch", *settings + 6, &r->options, err);
     return AB_OK;
 }
 
@@ -131,9 +132,9 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     if (strcmp(s->kind, kind) != 0)
         return ab_fail(err, AB_USAGE, "is of a %s: allocbench %s --resume goes on with it",
                        is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
-    if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_REPS_MAX)
+    if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_ROUNDS_MAX)
         return ab_fail(err, AB_INPUT, "has %u rounds planned, allowed are 1 to %d",
-                       s->n_rounds_planned, AB_REPS_MAX);
+                       s->n_rounds_planned, AB_ROUNDS_MAX);
     take_conditions(r);
     enum ab_status status = take_path(r, err);
     if (status == AB_OK)

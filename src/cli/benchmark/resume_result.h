@@ -7,7 +7,7 @@
 #ifndef AB_CLI_BENCHMARK_RESUME_RESULT_H
 #define AB_CLI_BENCHMARK_RESUME_RESULT_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "report/read/read_result.h"
 
 struct ab_resume {

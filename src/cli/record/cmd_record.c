@@ -10,6 +10,7 @@
 #include "cli/record/spool_traces.h"
 #include "core/text.h"
 #include "base/units.h"
+#include "report/output.h"
 
 #include <stdlib.h>
 #include <string.h>

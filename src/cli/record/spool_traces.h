@@ -7,10 +7,10 @@
 #ifndef AB_CLI_RECORD_SPOOL_TRACES_H
 #define AB_CLI_RECORD_SPOOL_TRACES_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "record/convert.h"
 #include "record/family.h"
-#include "report/sink.h"
+#include "report/output.h"
 
 enum ab_spool_outcome {
     AB_SPOOL_WHOLE,  /* all that the process did, or all that was asked for */

@@ -6,9 +6,9 @@
 #ifndef AB_CLI_TRACE_CMD_TRACE_H
 #define AB_CLI_TRACE_CMD_TRACE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "cli/trace/trace_watch.h"
-#include "report/sink.h"
+#include "report/table/style.h"
 #include "trace_tools/trace_stats.h"
 
 #include <jansson.h>

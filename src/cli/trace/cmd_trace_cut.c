@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
+#include "report/output.h"
 #include "trace_tools/cut.h"
 
 #include <string.h>

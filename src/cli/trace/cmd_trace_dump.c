@@ -3,6 +3,7 @@
  * Events as text: `dump` for people and pipes, `export` for spreadsheets and data frames.
  */
 #include "cli/trace/cmd_trace.h"
+#include "report/output.h"
 #include "trace_tools/event_text.h"
 
 #include <stdlib.h>

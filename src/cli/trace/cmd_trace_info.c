@@ -2,6 +2,7 @@
 #include "cli/trace/cmd_trace.h"
 #include "cli/terminal.h"
 #include "core/text.h"
+#include "report/output.h"
 
 #include <stdlib.h>
 #include <string.h>

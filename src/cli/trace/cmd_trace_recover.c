@@ -6,6 +6,7 @@
 #include "cli/trace/cmd_trace.h"
 #include "cli/record/spool_traces.h"
 #include "core/text.h"
+#include "report/output.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "base/units.h"
 #include "core/units_show.h"
+#include "report/table/style.h"
 #include "trace_tools/event_text.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #define AB_CLI_TRACE_TRACE_WATCH_H
 
 #include "cli/benchmark/progress.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "trace_tools/walk.h"
 
 struct ab_trace_watch { /* a pass that is being watched on a terminal */

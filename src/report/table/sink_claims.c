@@ -3,7 +3,7 @@
  * Published figures beside what was measured here, one table a source. Both as "times better",
  * like the speeds of the other tables: less is better of times and sizes, more of rates.
  */
-#include "report/sink.h"
+#include "report/table/sink_claims.h"
 
 #include "base/bits.h"
 #include "core/text.h"

@@ -4,7 +4,7 @@
  * stands in its file. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
 #include "core/units_show.h"
-#include "report/sink.h"
+#include "report/table/sink_gates.h"
 
 #include "core/text.h"
 #include "base/units.h"

@@ -5,7 +5,7 @@
  * histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "core/units_show.h"
-#include "report/sink.h"
+#include "report/table/sink_table.h"
 
 #include "base/bits.h"
 #include "core/text.h"

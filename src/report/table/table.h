@@ -8,7 +8,10 @@
 #define AB_REPORT_TABLE_TABLE_H
 
 #include "report/format.h"
-#include "report/sink.h"
+#include "report/table/style.h"
+#include "result/result.h"
+
+#include <stdio.h>
 
 enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 

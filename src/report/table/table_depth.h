@@ -5,7 +5,10 @@
 #ifndef AB_REPORT_TABLE_TABLE_DEPTH_H
 #define AB_REPORT_TABLE_TABLE_DEPTH_H
 
-#include "report/sink.h"
+#include "report/table/style.h"
+#include "result/result.h"
+
+#include <stdio.h>
 
 void ab_table_depth(FILE *to, const struct ab_session *session, struct ab_table_style style);
 

@@ -6,7 +6,10 @@
 #ifndef AB_REPORT_TABLE_TABLE_MEMORY_H
 #define AB_REPORT_TABLE_TABLE_MEMORY_H
 
-#include "report/sink.h"
+#include "report/table/style.h"
+#include "result/result.h"
+
+#include <stdio.h>
 
 /* Nothing where the session has no memory records. */
 void ab_table_memory(FILE *to, const struct ab_session *session, struct ab_table_style style);

@@ -6,7 +6,10 @@
 #ifndef AB_REPORT_TABLE_TABLE_NOTES_H
 #define AB_REPORT_TABLE_TABLE_NOTES_H
 
-#include "report/sink.h"
+#include "report/table/style.h"
+#include "result/result.h"
+
+#include <stdio.h>
 
 void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_style style,
                     bool has_results);

@@ -5,8 +5,10 @@
 #ifndef AB_REPORT_TABLE_VERIFY_TABLE_H
 #define AB_REPORT_TABLE_VERIFY_TABLE_H
 
-#include "report/sink.h"
+#include "report/table/style.h"
 #include "result/verify.h"
+
+#include <stdio.h>
 
 void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_table_style style);
 

@@ -2,11 +2,32 @@
  *
  * The table of options as text: --help of a command and of the whole tool.
  */
-#include "cli/options.h"
+#include "cli/options/options_help.h"
 
-#include <stdio.h>
+#include "cli/options/option_table.h"
+
 #include <string.h>
 
+enum { HELP_COLUMN = 27 };
+
+const char ab_options_exit_codes[] =
+    "  0  ok                        3  unreadable or corrupt input\n"
+    "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
+    "     not judged                   timed out or was wrong; or the system refused\n"
+    "  2  bad command line or     130, 143  interrupted\n"
+    "     workload\n"
+    "record passes on the exit status of the command; its own failures are 125 to 127.\n";
+
+/* Columns on the screen: bytes that begin a character. */
+static int columns(const char *text)
+{
+    int n = 0;
+    for (; *text != 0; text++)
+        n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* What is too long for its column has a line of its own. */
 static void print_option(FILE *to, const struct ab_option_info *o)
 {
     char left[64];
@@ -14,11 +35,13 @@ static void print_option(FILE *to, const struct ab_option_info *o)
                            : snprintf(left, sizeof left, "      --%s", o->name);
     if (o->arg != NULL)
         snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-    fprintf(to, "%-26s ", left);
+    bool is_long = columns(left) >= HELP_COLUMN;
+    fprintf(to, "%s%s%*s", left, is_long ? "\n" : "",
+            is_long ? HELP_COLUMN : HELP_COLUMN - columns(left), "");
     for (const char *s = o->help; *s != 0; s++) {
         fputc(*s, to);
         if (*s == '\n')
-            fprintf(to, "%-27s", "");
+            fprintf(to, "%*s", HELP_COLUMN, "");
     }
     fputc('\n', to);
 }
@@ -31,21 +54,12 @@ void ab_options_print_help(FILE *to, enum ab_command_id command)
             c->examples);
     const struct ab_option_info *o;
     for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++) {
-        if ((o->commands >> command & 1) == 0)
+        if (!ab_options_has(o, command))
             continue;
         if (group == NULL || strcmp(group, o->group) != 0)
             fprintf(to, "\n%s:\n", group = o->group);
         print_option(to, o);
     }
-}
-
-/* Columns on the screen: bytes that begin a character. */
-static int columns(const char *text)
-{
-    int n = 0;
-    for (; *text != 0; text++)
-        n += (*text & 0xc0) != 0x80;
-    return n;
 }
 
 void ab_options_print_overview(FILE *to)
@@ -67,12 +81,6 @@ void ab_options_print_overview(FILE *to)
                 ab_commands[i].summary);
     fputs("\nallocbench COMMAND --help tells the options of a command; allocbench --version what\n"
           "this build is.\n\n"
-          "Exit codes:\n"
-          "  0  ok                        3  unreadable or corrupt input\n"
-          "  1  a gate failed, or was     4  a back end asked for by name is missing, crashed,\n"
-          "     not judged                   timed out or was wrong; or the system refused\n"
-          "  2  bad command line or     130, 143  interrupted\n"
-          "     workload\n"
-          "record passes on the exit status of the command; its own failures are 125 to 127.\n",
-          to);
+          "Exit codes:\n", to);
+    fputs(ab_options_exit_codes, to);
 }

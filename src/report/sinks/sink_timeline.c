@@ -3,7 +3,7 @@
  * What changes over the op clock, as CSV in long form: the memory time lines and the latency
  * windows, one row a number.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "report/csv.h"
 #include "report/format.h"
@@ -50,7 +50,7 @@ static void put_window(const struct rows *rows, const struct ab_window *w)
     put_row(rows, "max", middle, w->max, "ns");
 }
 
-void ab_sink_timeline(FILE *to, const struct ab_session *s)
+bool ab_sink_timeline(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -66,4 +66,5 @@ void ab_sink_timeline(FILE *to, const struct ab_session *s)
             put_window(&(struct rows){to, s, w->backend, w->round}, w);
     }
     ab_format_end(&guard);
+    return true;
 }

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of all commands, described once: parser, --help and the tests that police the table
- * all come from it. Parsing has no side effects; what it yields is validated and complete.
+ * What the command line asked for, as the commands see it; option_table.c says which option sets
+ * which member. Strings are borrowed from the command line.
  */
-#ifndef AB_CLI_OPTIONS_H
-#define AB_CLI_OPTIONS_H
+#ifndef AB_CLI_OPTIONS_OPTIONS_H
+#define AB_CLI_OPTIONS_OPTIONS_H
 
 #include "core/status.h"
+#include "report/sinks/sinks.h"
 #include "tape/op.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-enum ab_command_id {
-    AB_COMMAND_RUN,
-    AB_COMMAND_REPLAY,
-    AB_COMMAND_REPORT,
-    AB_COMMAND_RECORD,
-    AB_COMMAND_TRACE,
-    AB_COMMAND_CHECK,
-    AB_COMMAND_LIST,
-    AB_COMMAND_VERIFY,
-    AB_COMMAND_COUNT
-};
-
-enum { AB_CPUS_MAX = 1024, AB_REPS_MAX = 1000 };
+enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000 };
 enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
 struct ab_options {
@@ -46,8 +34,9 @@ struct ab_options {
     const char *results;             /* where results are kept; NULL = not said */
     bool is_store_off;               /* --no-store */
     bool has_rounds, has_touch;        /* given, not the default */
-    const char *csv_hist, *csv_timeline, *hlog, *hgrm;
-    const char *json, *csv, *output; /* NULL = not asked for */
+    const char *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
+    const char *json, *csv;           /* the same for list, trace and verify */
+    const char *output;               /* -o; NULL = not given */
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
@@ -83,31 +72,7 @@ struct ab_options {
 #define AB_BURST_MAX (1u << 30)
 #define AB_TAPE_MEM_LEAST (1u << 16)
 
-struct ab_command {
-    const char *name, *synopsis, *summary;
-    const char *examples; /* lines, indented; an empty line may lead to more that --help tells */
-    enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
-};
-extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
-
-/* Reads argv[1..argc) of the command. Fails with AB_USAGE and the nearest right spelling. */
-enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
-                                struct ab_options *out, struct ab_err *err);
+/* Frees the lists, not what is in them. */
 void ab_options_fini(struct ab_options *o);
-
-/* Reads what --touch takes. */
-enum ab_status ab_options_set_touch(struct ab_options *o, const char *value, struct ab_err *err);
-
-void ab_options_print_help(FILE *to, enum ab_command_id command);
-/* The whole tool: commands, examples, exit codes. */
-void ab_options_print_overview(FILE *to);
-
-/* Walks the table, for tests and generated documents: NULL past the end. */
-struct ab_option_info {
-    const char *name, *arg, *help, *group;
-    char letter;
-    unsigned commands; /* bit 1 << enum ab_command_id */
-};
-const struct ab_option_info *ab_options_info(size_t i);
 
 #endif

@@ -4,7 +4,7 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 #include "result/session.h"
 
 #include "base/bits.h"

@@ -3,7 +3,7 @@
  * CSV in long form: one row a number, so that a new number is no new column. The numbers of a
  * memory record have the place where it was taken in the column `op`.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
 #include "report/csv.h"
@@ -86,7 +86,7 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
         }
 }
 
-void ab_sink_csv(FILE *to, const struct ab_session *session)
+bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -98,4 +98,5 @@ void ab_sink_csv(FILE *to, const struct ab_session *session)
         if (ab_session_has_numbers(session, session->memory[i].backend))
             put_memory(to, session, &session->memory[i]);
     ab_format_end(&guard);
+    return true;
 }

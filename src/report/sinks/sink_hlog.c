@@ -4,7 +4,8 @@
  * the tag BACKEND.PHASE.OP. An interval is a round; since the passes of a round are not one
  * stretch of time, it is told by its index: round 3 begins at second 3 and lasts one second.
  */
-#include "report/sink.h"
+#include "report/sinks/sink_tag.h"
+#include "report/sinks/sinks.h"
 
 #include "report/format.h"
 
@@ -12,33 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* Everything else is %XX: unambiguous, and neither a separator of the log nor of a path. */
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != 0 && strchr("_-+=:@.", c) != NULL);
-}
-
-static void add_name(char *buf, size_t cap, size_t *n, const char *s, bool is_dot_plain)
-{
-    for (size_t i = 0; s[i] != 0 && *n + 4 < cap; i++) {
-        if (is_plain(s[i]) && (s[i] != '.' || (is_dot_plain && i > 0)))
-            *n += (size_t)snprintf(buf + *n, cap - *n, "%c", s[i]);
-        else
-            *n += (size_t)snprintf(buf + *n, cap - *n, "%%%02X", (unsigned char)s[i]);
-    }
-}
-
-const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase, unsigned op)
-{
-    size_t n = 0;
-    add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
-    n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
-    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* so that the last two dots separate */
-    snprintf(buf + n, AB_TAG_BYTES - n, ".%s", ab_result_op_name(op));
-    return buf;
-}
 
 static void put_head(FILE *to, time_t start)
 {
@@ -81,12 +55,12 @@ static bool put_interval(FILE *to, const struct ab_session *s, const struct ab_r
 }
 
 /* Readers want intervals to ascend. */
-bool ab_sink_hlog(FILE *to, const struct ab_session *s, time_t start)
+bool ab_sink_hlog(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     bool is_whole = true;
     ab_format_begin(&guard);
-    put_head(to, start);
+    put_head(to, s->start);
     for (uint32_t b = 0; b < s->n_rounds; b++)
         for (uint32_t i = 0; i < s->n_results && is_whole; i++) {
             const struct ab_result *r = &s->results[i];

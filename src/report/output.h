@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sink turns a session into one kind of output. Outputs are opened before anything is measured,
- * so that a bad path fails at once; files appear by rename only when they are whole.
+ * Files that are written. They are opened before anything is measured, so that a bad path fails at
+ * once, and appear by rename only when they are whole.
  */
-#ifndef AB_REPORT_SINK_H
-#define AB_REPORT_SINK_H
+#ifndef AB_REPORT_OUTPUT_H
+#define AB_REPORT_OUTPUT_H
 
 #include "core/status.h"
-#include "result/result.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
 /* A file being written before it has its name, or stdout for "-". `output_commit` flushes, syncs and
  * names it; `output_abandon` removes what there is. An existing regular
@@ -24,6 +22,7 @@ struct ab_output {
     char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory`, and NULL for
                                a file without a name */
     int directory;          /* of path; kept open, so that a moved folder is still the right one */
+    bool is_draft;          /* not synced by commit: outlives this process, not the machine */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
@@ -41,34 +40,7 @@ enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, cha
 
 /* The same under just this name, which must not be taken. */
 enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, struct ab_err *err);
-
-struct ab_table_style { /* how the terminal table may look */
-    unsigned width;     /* columns */
-    bool color, utf8;
-    bool is_verbose; /* latency by size, the worst ops, latency over time as well */
-};
-
-/* Each writes the whole session, numbers with '.' whatever the locale. Errors of the stream are
- * found by commit. JSON is built first: false = out of memory, abandon the output. */
-bool ab_sink_json(FILE *to, const struct ab_session *session);
-void ab_sink_csv(FILE *to, const struct ab_session *session);
-void ab_sink_hist(FILE *to, const struct ab_session *session);
-void ab_sink_timeline(FILE *to, const struct ab_session *session);
-/* `start` is told as the time of the measurement; 0 = not known. False as for JSON. */
-bool ab_sink_hlog(FILE *to, const struct ab_session *session, time_t start);
-void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
-/* The list of gates with their verdicts; published figures beside what was measured. Nothing where
- * the session has none. */
-void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
-void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
-
-/* One histogram, as a distribution by percentile. */
-void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr);
-
-/* BACKEND.PHASE.OP for logs and file names: characters that could mean something there are %XX, so
- * that no two histograms share a tag. */
-enum { AB_TAG_BYTES = 1024 };
-const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
-                        unsigned op);
+/* The same in place of the file of this name, which is there until the new one is. */
+enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, struct ab_err *err);
 
 #endif

@@ -4,7 +4,7 @@
  * five ticks each time the distance to 100 % halves. Byte for byte what the Java library prints
  * for ns and a ratio of 1; so there is no line of our own in it.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "report/format.h"
 

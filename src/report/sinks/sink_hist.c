@@ -3,7 +3,7 @@
  * Every histogram as CSV, one row a counter that is not empty: what a plot of percentiles or a
  * merge in another tool needs, without a decoder of V2.
  */
-#include "report/sink.h"
+#include "report/sinks/sinks.h"
 
 #include "report/csv.h"
 #include "report/format.h"
@@ -44,7 +44,7 @@ static void put_rows(FILE *to, const struct rows *rows, const struct ab_hdr *hdr
     }
 }
 
-void ab_sink_hist(FILE *to, const struct ab_session *s)
+bool ab_sink_hist(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -62,4 +62,5 @@ void ab_sink_hist(FILE *to, const struct ab_session *s)
                      c->hdr);
     }
     ab_format_end(&guard);
+    return true;
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/option_value.h"
+
+#include "base/nearest.h"
+#include "base/units.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ab_option_touches[] = {"none", "first(N)", "ends", "page", "line", "all", NULL};
+
+enum ab_status ab_option_bad_value(const char *name, const char *value, const char *why,
+                                   struct ab_err *err)
+{
+    char shown[256];
+    return ab_fail(err, AB_USAGE, "--%s %s: %s", name,
+                   ab_text_printable(shown, sizeof shown, value), why);
+}
+
+enum ab_status ab_option_word(const char *name, const char *value, const char *const *words,
+                              size_t *out, struct ab_err *err)
+{
+    struct ab_text list = {0};
+    enum ab_status status = AB_OK;
+    size_t n = 0;
+    for (; words[n] != NULL; n++) {
+        if (strcmp(value, words[n]) == 0) {
+            *out = n;
+            goto out;
+        }
+        ab_text_addf(&list, "%s%s", n == 0 ? "one of " : ", ", words[n]);
+    }
+    const char *near = ab_text_nearest(value, words, n);
+    if (near != NULL)
+        ab_text_addf(&list, "; did you mean %s?", near);
+    status = ab_option_bad_value(name, value, list.s, err);
+out:
+    ab_text_fini(&list);
+    return status;
+}
+
+enum ab_status ab_option_touch(const char *name, const char *value, struct ab_options *o,
+                               struct ab_err *err)
+{
+    size_t n = strlen(value), word = 0;
+    if (n > 7 && strncmp(value, "first(", 6) == 0 && value[n - 1] == ')') {
+        struct ab_number bytes;
+        const char *bad = ab_units_parse(value + 6, n - 7, AB_UNIT_BYTES, &bytes);
+        if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
+            bad = "between 1 and 512MiB bytes can be touched";
+        if (bad != NULL)
+            return ab_option_bad_value(name, value, bad, err);
+        o->touch = AB_TOUCH_FIRST;
+        o->touch_bytes = (uint32_t)bytes.whole;
+        return AB_OK;
+    }
+    if (strncmp(value, "first", 5) == 0)
+        return ab_option_bad_value(name, value, "say how many bytes, as in first(8)", err);
+    enum ab_status status = ab_option_word(name, value, ab_option_touches, &word, err);
+    if (status == AB_OK)
+        o->touch = (enum ab_touch)word;
+    return status;
+}
+
+enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab_options *o,
+                                  struct ab_err *err)
+{
+    size_t n = strlen(value);
+    bool is_share = n > 0 && value[n - 1] == '%';
+    struct ab_number x;
+    const char *bad =
+        ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
+    if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
+        bad = "1% to 90% of the memory that is available";
+    if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
+        bad = "at least 64KiB";
+    if (bad != NULL)
+        return ab_option_bad_value(name, value, bad, err);
+    o->tape_mem_bytes = is_share ? 0 : x.whole;
+    o->tape_mem_share = is_share ? x.value : 0;
+    return AB_OK;
+}
+
+/* One CPU number or range at *s, moving behind it; false when it is none. */
+static bool read_cpus(const char **s, struct ab_options *o)
+{
+    char *end;
+    if (**s < '0' || **s > '9')
+        return false;
+    long first = strtol(*s, &end, 10), last = first;
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        last = strtol(end + 1, &end, 10);
+    *s = end;
+    for (long cpu = first; cpu <= last && last < 65536; cpu++) {
+        if (o->n_cpus == AB_CPUS_MAX)
+            return false;
+        o->cpus[o->n_cpus++] = (int)cpu;
+    }
+    return first <= last && last < 65536;
+}
+
+enum ab_status ab_option_cpus(const char *name, const char *value, struct ab_options *o,
+                              struct ab_err *err)
+{
+    const char *s = value;
+    o->n_cpus = 0;
+    while (read_cpus(&s, o)) {
+        if (*s == 0)
+            return AB_OK;
+        if (*s++ != ',')
+            break;
+    }
+    return ab_option_bad_value(name, value, "a list of CPUs is like 1 or 0,2-3", err);
+}
+
+/* A..B, A.. or ..B: at least one event. */
+enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err)
+{
+    struct ab_number first = {0}, end = {.whole = UINT64_MAX};
+    const char *dots = strstr(value, ".."), *bad = NULL;
+    if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
+        return ab_option_bad_value(name, value, "a range of events is like 0..1000, 5k.. or ..2M", err);
+    if (dots > value)
+        bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
+    if (bad == NULL && dots[2] != 0)
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
+    if (bad == NULL && first.whole >= end.whole)
+        bad = "the second number must be greater than the first: B itself is not in A..B";
+    if (bad != NULL)
+        return ab_option_bad_value(name, value, bad, err);
+    o->has_events = true;
+    o->first_event = first.whole;
+    o->end_event = end.whole;
+    return AB_OK;
+}

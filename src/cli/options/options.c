@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/options.h"
+
+#include <stdlib.h>
+
+void ab_options_fini(struct ab_options *o)
+{
+    free(o->backends);
+    free(o->sets);
+    free(o->gates);
+    free(o->args);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of the command line become rows of the table, and rows say where their values go.
+ */
+#include "cli/options/options_parse.h"
+
+#include "base/nearest.h"
+#include "base/units.h"
+#include "cli/options/option_table.h"
+#include "cli/options/option_value.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+/* To a member of struct ab_options: a bool, an enum or an unsigned number. */
+static void store(void *member, size_t size, uint64_t value)
+{
+    if (size == sizeof(bool))
+        *(bool *)member = value != 0;
+    else if (size == sizeof(uint32_t))
+        *(uint32_t *)member = (uint32_t)value;
+    else
+        *(uint64_t *)member = value;
+}
+
+static enum ab_status read_number(const struct ab_option_info *info, const char *value,
+                                  uint64_t *out, struct ab_err *err)
+{
+    struct ab_number n;
+    if (info->zero != NULL && strcmp(value, info->zero) == 0) {
+        *out = 0;
+        return AB_OK;
+    }
+    const char *bad = ab_units_parse(value, strlen(value), info->unit, &n);
+    if (bad == NULL && n.whole < info->min && info->min == 1)
+        bad = "must be at least 1";
+    else if (bad == NULL && (n.whole < info->min || n.whole > info->max))
+        bad = info->range;
+    if (bad != NULL)
+        return ab_option_bad_value(info->name, value, bad, err);
+    *out = n.whole;
+    return AB_OK;
+}
+
+static enum ab_status add_to_list(const char ***list, size_t *n, const char *value,
+                                  struct ab_err *err)
+{
+    const char **grown = realloc(*list, (*n + 2) * sizeof grown[0]);
+    if (grown == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    *list = grown;
+    grown[(*n)++] = value;
+    grown[*n] = NULL;
+    return AB_OK;
+}
+
+static enum ab_status apply(const struct ab_option_info *info, const char *value,
+                            struct ab_options *o, struct ab_err *err)
+{
+    void *member = (char *)o + info->at, *also = (char *)o + info->also;
+    enum ab_status status = AB_OK;
+    uint64_t number = 1;
+    size_t word;
+    switch (info->type) {
+    case AB_OPTION_LIST:
+        return add_to_list(member, also, value, err);
+    case AB_OPTION_TEXT:
+        *(const char **)member = value;
+        break;
+    case AB_OPTION_WORD:
+        if ((status = ab_option_word(info->name, value, info->words, &word, err)) != AB_OK)
+            return status;
+        store(member, info->size, word);
+        break;
+    case AB_OPTION_NUMBER:
+        if ((status = read_number(info, value, &number, err)) != AB_OK)
+            return status;
+        /* fall through */
+    case AB_OPTION_FLAG:
+        store(member, info->size, number);
+        break;
+    case AB_OPTION_SPECIAL:
+        status = info->read(info->name, value, o, err);
+    }
+    if (info->also != 0)
+        *(bool *)also = true;
+    return status;
+}
+
+enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
+                              struct ab_options *o, struct ab_err *err)
+{
+    return apply(ab_options_find(command, name), value, o, err);
+}
+
+/* ---- words ---- */
+
+static enum ab_status unknown_option(enum ab_command_id command, const char *given,
+                                     struct ab_err *err)
+{
+    enum { NAMES_MAX = 128 };
+    const char *names[NAMES_MAX];
+    const struct ab_option_info *info;
+    char word[128], shown[160];
+    size_t n = 0;
+    for (size_t i = 0; (info = ab_options_info(i)) != NULL && n < NAMES_MAX; i++)
+        if (ab_options_has(info, command))
+            names[n++] = info->name;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
+    const char *near = ab_text_nearest(word + strspn(word, "-"), names, n);
+    ab_text_printable(shown, sizeof shown, word);
+    return near != NULL
+               ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
+                         ab_commands[command].name, shown, near)
+               : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",
+                         ab_commands[command].name, shown, ab_commands[command].name);
+}
+
+static bool is_same(const char *name, const char *word, size_t n)
+{
+    return name != NULL && strlen(name) == n && strncmp(name, word, n) == 0;
+}
+
+/* Which option `word` is, and where its value begins within the same word (or NULL). */
+static const struct ab_option_info *find_option(enum ab_command_id command, const char *word,
+                                                const char **value)
+{
+    const struct ab_option_info *info;
+    bool is_long = word[1] == '-';
+    size_t n = strcspn(word + 2, "=");
+    for (size_t i = 0; (info = ab_options_info(i)) != NULL; i++) {
+        if (!ab_options_has(info, command))
+            continue;
+        if (is_long && (is_same(info->name, word + 2, n) || is_same(info->alias, word + 2, n))) {
+            *value = word[2 + n] == '=' ? word + 3 + n : NULL;
+            return info;
+        }
+        if (!is_long && info->letter != 0 && info->letter == word[1]) {
+            *value = word[2] == 0 ? NULL : word[2] == '=' ? word + 3 : word + 2;
+            return info;
+        }
+    }
+    return NULL;
+}
+
+static enum ab_status parse_option(enum ab_command_id command, int argc, char **argv, int *i,
+                                   struct ab_options *o, struct ab_err *err)
+{
+    const char *value = NULL;
+    const struct ab_option_info *info = find_option(command, argv[*i], &value);
+    if (info == NULL)
+        return unknown_option(command, argv[*i], err);
+    if (info->arg == NULL && value != NULL)
+        return ab_fail(err, AB_USAGE, "--%s takes no value", info->name);
+    if (info->arg != NULL && value == NULL) {
+        if (*i + 1 >= argc)
+            return ab_fail(err, AB_USAGE, "--%s needs a value: --%s %s", info->name, info->name,
+                           info->arg);
+        value = argv[++*i];
+    }
+    return apply(info, value, o, err);
+}
+
+enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
+                                struct ab_options *out, struct ab_err *err)
+{
+    struct ab_options o = {.rounds = 8, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+                           .tape_mem_share = 0.25,
+                           .end_event = UINT64_MAX};
+    enum ab_status status = AB_OK;
+    bool is_rest = false;
+    for (int i = 1; i < argc && status == AB_OK; i++) {
+        if (!is_rest && strcmp(argv[i], "--") == 0)
+            is_rest = true;
+        else if (!is_rest && argv[i][0] == '-' && argv[i][1] != 0)
+            status = parse_option(command, argc, argv, &i, &o, err);
+        else {
+            status = add_to_list(&o.args, &o.n_args, argv[i], err);
+            is_rest = is_rest || command == AB_COMMAND_RECORD; /* the command's own options */
+        }
+    }
+    if (status == AB_OK)
+        *out = o;
+    else
+        ab_options_fini(&o);
+    return status;
+}

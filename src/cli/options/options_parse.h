@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line against the table of options. Parsing has no side effects; what it yields is
+ * validated and complete.
+ */
+#ifndef AB_CLI_OPTIONS_OPTIONS_PARSE_H
+#define AB_CLI_OPTIONS_OPTIONS_PARSE_H
+
+#include "cli/commands.h"
+#include "cli/options/options.h"
+
+/* Reads argv[1..argc) of the command. Fails with AB_USAGE and the nearest right spelling. */
+enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
+                                struct ab_options *out, struct ab_err *err);
+
+/* As --NAME VALUE on the command's line; the command has such an option. */
+enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
+                              struct ab_options *o, struct ab_err *err);
+
+#endif

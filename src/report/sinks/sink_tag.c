@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sinks/sink_tag.h"
+
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Everything else is %XX: unambiguous, and neither a separator of the log nor of a path. */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != 0 && strchr("_-+=:@.", c) != NULL);
+}
+
+static void add_name(char *buf, size_t cap, size_t *n, const char *s, bool is_dot_plain)
+{
+    for (size_t i = 0; s[i] != 0 && *n + 4 < cap; i++) {
+        if (is_plain(s[i]) && (s[i] != '.' || (is_dot_plain && i > 0)))
+            *n += (size_t)snprintf(buf + *n, cap - *n, "%c", s[i]);
+        else
+            *n += (size_t)snprintf(buf + *n, cap - *n, "%%%02X", (unsigned char)s[i]);
+    }
+}
+
+const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase, unsigned op)
+{
+    size_t n = 0;
+    add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
+    n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
+    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* so that the last two dots separate */
+    snprintf(buf + n, AB_TAG_BYTES - n, ".%s", ab_result_op_name(op));
+    return buf;
+}

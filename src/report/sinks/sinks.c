@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sinks/sinks.h"
+
+const struct ab_sink ab_sinks[AB_SINK_COUNT] = {
+#define AB_SINK(id, option, arg, help, function) {option, function, NULL},
+#define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) {option, NULL, function},
+#include "report/sinks/sinks.def"
+#undef AB_SINK
+#undef AB_SINK_OF_HISTOGRAMS
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of output forms; sinks.def has a row for each. Options, help and the files that a
+ * command writes come from it. Numbers have a '.' whatever the locale; errors of the stream are
+ * found when the file is committed.
+ */
+#ifndef AB_REPORT_SINKS_H
+#define AB_REPORT_SINKS_H
+
+#include "result/hdr.h"
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum ab_sink_id {
+#define AB_SINK(id, ...) AB_SINK_##id,
+#define AB_SINK_OF_HISTOGRAMS AB_SINK
+#include "report/sinks/sinks.def"
+#undef AB_SINK
+#undef AB_SINK_OF_HISTOGRAMS
+    AB_SINK_COUNT
+};
+
+struct ab_sink {
+    const char *option;
+    /* The whole session; false = out of memory, abandon the output. NULL = the other is set. */
+    bool (*write)(FILE *to, const struct ab_session *session);
+    /* One histogram; each has a file of its own. */
+    void (*write_histogram)(FILE *to, const struct ab_hdr *hdr);
+};
+extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
+
+#define AB_SINK(id, option, arg, help, function) \
+    bool function(FILE *to, const struct ab_session *session);
+#define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
+    void function(FILE *to, const struct ab_hdr *hdr);
+#include "report/sinks/sinks.def"
+#undef AB_SINK
+#undef AB_SINK_OF_HISTOGRAMS
+
+#endif
