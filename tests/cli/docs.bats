@@ -11,7 +11,8 @@ tree() { # FILE LINE…
     printf '# Top\n\n[sources](src/README.md#rooms-and-words)\n' >README.md
     printf '# Sources\n\n## Rooms and words\n\n`core/text.c`, `text.c`, `tests/unit/`\n' >src/README.md
     printf '# Tests\n\n`src/core/other.c`, `tests/unit/test_*.c`\n' >tests/README.md
-    touch src/core/text.c src/core/other.c tests/unit/test_core_text.c
+    printf '/* SPDX\n *\n * Text.\n */\n' | tee src/core/text.c >src/core/other.c
+    touch tests/unit/test_core_text.c
     local file=$1
     shift
     printf '%s\n' "$@" >>"$file"
@@ -47,6 +48,13 @@ violates() { # PATTERN FILE LINE…
 
 @test "a source that has no unit test and no place in tests/README.md is found" {
     violates 'what tests src/core/new.c\?' src/core/new.c ''
+}
+
+@test "a source that does not say what it owns is found" {
+    tree src/core/text.c ''
+    printf '/* SPDX */\n' >src/core/text.c
+    ! "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" || fail "passes"
+    grep -q 'src/core/text.c:1: does not say what it owns' "$OUT/stdout" || fail "another reason"
 }
 
 @test "a tree without documents is a failure, not a pass" {
