@@ -33,6 +33,7 @@ struct ab_lane_ops {
     uint64_t pushed_at;    /* ops of all lanes when its last one came */
     struct ab_crest *crests;
     size_t n_crests, cap_crests;
+    size_t crest_begin;    /* the op that the next one begins with */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */
@@ -47,6 +48,8 @@ struct ab_tape_builder {
     size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin;
     struct ab_lane_ops *lanes;
     uint32_t n_lanes, lane; /* used so far; of what is pushed next */
+    struct ab_lane_ops *to; /* that lane */
+    struct ab_phase *phase; /* that it is pushed to; NULL before the first */
     uint32_t *starts;       /* phase p, lane l: x[p·AB_LANES_MAX + l], ops of the lane before it */
     size_t cap_starts;
     uint64_t *peaks;        /* of the live bytes in each phase, weighed as the lanes' are */
@@ -83,7 +86,7 @@ static inline bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_s
         return false;
     slot->last_phase = phase;
     slot->last_lane = (uint8_t)b->lane;
-    slot->last_op = (uint32_t)b->lanes[b->lane].n;
+    slot->last_op = (uint32_t)b->to->n;
     return true;
 }
 

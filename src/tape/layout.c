@@ -53,7 +53,7 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
     b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
                                               .to_lane = (uint8_t)b->lane,
                                               .from_lane = slot->last_lane,
-                                              .to = (uint32_t)b->lanes[b->lane].n,
+                                              .to = (uint32_t)b->to->n,
                                               .from = *awaited - 1};
     return true;
 }
@@ -316,7 +316,7 @@ void ab_tape_take_back(struct ab_tape_builder *b)
     }
     for (uint32_t l = 0; l < b->n_lanes; l++) {
         struct ab_lane_ops *lane = &b->lanes[l];
-        lane->n = lane->n_crests = 0;
+        lane->n = lane->n_crests = lane->crest_begin = 0;
         lane->begin_level = lane->most = lane->level;
         lane->pushed_at = 0;
     }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Free slots hang in two doubly linked lists: all of them by age, and those of each lane, freed by
- * itself (a stack) or by others (a queue).
+ * itself (a stack) or by others (a queue). As long as there is one lane, both lists are the same
+ * stack, and that is an array: most traces have one thread, and their free slots stay untouched.
  */
 #include "tape/slot_pool.h"
+
+#include "base/bits.h"
 
 #include <stdlib.h>
 
@@ -27,7 +30,9 @@ void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first)
 void ab_slot_pool_fini(struct ab_slot_pool *pool)
 {
     free(pool->slots);
+    free(pool->alone);
     pool->slots = NULL;
+    pool->alone = NULL;
 }
 
 static uint32_t unlink_slot(struct ab_slot_pool *pool, uint32_t index)
@@ -54,6 +59,12 @@ static bool grow(struct ab_slot_pool *pool)
     if (grown == NULL)
         return false;
     pool->slots = grown;
+    if (!pool->is_shared) {
+        uint32_t *stack = realloc(pool->alone, (size_t)cap * sizeof *stack);
+        if (stack == NULL)
+            return false;
+        pool->alone = stack;
+    }
     pool->cap = cap;
     return true;
 }
@@ -75,9 +86,60 @@ static bool take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
     return true;
 }
 
+static void put_free(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t index)
+{
+    struct ab_pooled_slot *s = &pool->slots[index];
+    struct ab_lane_slots *home = &pool->of[s->home];
+    bool is_queued = lane != s->home;
+    uint32_t *top = is_queued ? &home->tail : &home->top;
+    *s = (struct ab_pooled_slot){.freed_at = now, .older = pool->youngest, .newer = NONE,
+                                 .below = *top, .above = NONE, .home = s->home,
+                                 .is_queued = is_queued};
+    *(pool->youngest != NONE ? &pool->slots[pool->youngest].newer : &pool->oldest) = index;
+    if (*top != NONE)
+        pool->slots[*top].above = index;
+    else if (is_queued)
+        home->head = index;
+    pool->youngest = *top = index;
+}
+
+/* The free slots of the one lane there was go from the array into the lists; when they were freed is
+ * not kept, as nobody asks it of those that their own lane freed. */
+static __attribute__((noinline)) void share(struct ab_slot_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->n_free; i++)
+        put_free(pool, pool->only, 0, pool->alone[i]);
+    free(pool->alone);
+    pool->alone = NULL;
+    pool->only = NONE;
+    pool->is_shared = true;
+}
+
+/* Is it one lane still? */
+static inline bool is_alone(struct ab_slot_pool *pool, uint32_t lane)
+{
+    if (AB_LIKELY(lane == pool->only))
+        return true;
+    if (pool->is_shared)
+        return false;
+    if (pool->n == 0) {
+        pool->only = lane;
+        return true;
+    }
+    share(pool);
+    return false;
+}
+
 bool ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot)
 {
     const struct ab_lane_slots *of = &pool->of[lane];
+    if (is_alone(pool, lane)) {
+        if (pool->n_free == 0)
+            return take_new(pool, lane, slot);
+        *slot = pool->first + pool->alone[--pool->n_free];
+        pool->n_taken++;
+        return true;
+    }
     if (of->top != NONE) {
         *slot = unlink_slot(pool, of->top);
         return true;
@@ -99,20 +161,10 @@ bool ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, u
 
 void ab_slot_pool_give(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t slot)
 {
-    uint32_t index = slot - pool->first;
-    struct ab_pooled_slot *s = &pool->slots[index];
-    struct ab_lane_slots *home = &pool->of[s->home];
-    bool is_queued = lane != s->home;
-    uint32_t *top = is_queued ? &home->tail : &home->top;
-    *s = (struct ab_pooled_slot){.freed_at = now, .older = pool->youngest, .newer = NONE,
-                                 .below = *top, .above = NONE, .home = s->home,
-                                 .is_queued = is_queued};
-    *(pool->youngest != NONE ? &pool->slots[pool->youngest].newer : &pool->oldest) = index;
-    if (*top != NONE)
-        pool->slots[*top].above = index;
-    else if (is_queued)
-        home->head = index;
-    pool->youngest = *top = index;
+    if (is_alone(pool, lane))
+        pool->alone[pool->n_free] = slot - pool->first;
+    else
+        put_free(pool, lane, now, slot - pool->first);
     pool->n_free++;
     pool->n_taken--;
 }

@@ -26,6 +26,9 @@ struct ab_slot_pool {
     uint32_t first; /* slots below belong to positions */
     uint32_t n, cap;
     struct ab_pooled_slot *slots;
+    uint32_t *alone; /* as long as all is one lane's: its free ones, n_free, the youngest on top */
+    uint32_t only;   /* that lane; none of them once it is shared */
+    bool is_shared;
     uint32_t n_free, n_taken;
     uint32_t oldest, youngest; /* of all that are free */
     struct ab_lane_slots {

@@ -25,6 +25,7 @@ struct ab_tape_builder *ab_tape_begin(void)
         return NULL;
     }
     b->n_lanes = 1;
+    b->to = &b->lanes[0];
     b->window = AB_WINDOW_AUTO;
     return b;
 }
@@ -72,7 +73,7 @@ bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
 
 bool ab_tape_end_crest(struct ab_lane_ops *lane)
 {
-    if (lane->n == (lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end))
+    if (lane->n == lane->crest_begin)
         return true;
     if (!ab_tape_grow((void **)&lane->crests, &lane->cap_crests, lane->n_crests,
                       sizeof lane->crests[0]))
@@ -80,17 +81,13 @@ bool ab_tape_end_crest(struct ab_lane_ops *lane)
     lane->crests[lane->n_crests++] =
         (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
     lane->most = lane->level;
+    lane->crest_begin = lane->n;
     return true;
 }
 
 static enum ab_status no_memory(struct ab_err *err)
 {
     return ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
-}
-
-EACH_OP struct ab_phase *current_phase(struct ab_tape_builder *b)
-{
-    return b->tape.n_phases == 0 ? NULL : &b->tape.phases[b->tape.n_phases - 1];
 }
 
 EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
@@ -123,6 +120,7 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 {
     if (b->is_cut)
         ab_tape_take_back(b);
+    b->phase = NULL; /* until this one has begun: the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
     if (!ab_tape_grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases,
@@ -134,7 +132,9 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
                                .turns_begin = b->tape.n_turns,
                                .turns_end = b->tape.n_turns};
     strcpy(phase->name, name);
+    b->phase = phase;
     b->lane = 0;
+    b->to = &b->lanes[0];
     return AB_OK;
 }
 
@@ -144,6 +144,7 @@ enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_
         return ab_fail(err, AB_INPUT, "lane %u; at most %d lanes are possible", lane,
                        AB_LANES_MAX);
     b->lane = lane;
+    b->to = &b->lanes[lane];
     if (lane >= b->n_lanes)
         b->n_lanes = lane + 1;
     return AB_OK;
@@ -157,7 +158,7 @@ void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
 
 EACH_OP bool note_turn(struct ab_tape_builder *b)
 {
-    struct ab_phase *phase = current_phase(b);
+    struct ab_phase *phase = b->phase;
     struct ab_turn *last =
         phase->turns_end > phase->turns_begin ? &b->tape.turns[phase->turns_end - 1] : NULL;
     if (last != NULL && last->lane == b->lane) {
@@ -175,16 +176,15 @@ EACH_OP bool note_turn(struct ab_tape_builder *b)
 /* Crests are short, and end where a lane pauses: what it holds meanwhile is then known. */
 EACH_OP bool note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
 {
-    size_t begin = lane->n_crests == 0 ? 0 : lane->crests[lane->n_crests - 1].end;
     size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
-    bool is_over = lane->n - begin >= most || b->n_pushed - lane->pushed_at > AB_CREST_GAP;
+    bool is_over = lane->n - lane->crest_begin >= most || b->n_pushed - lane->pushed_at > AB_CREST_GAP;
     lane->pushed_at = b->n_pushed;
     return !is_over || ab_tape_end_crest(lane);
 }
 
 EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
 {
-    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    struct ab_lane_ops *lane = b->to;
     if (b->n_pushed >= AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
     if ((lane->n + AB_TAPE_PAD >= lane->cap &&
@@ -208,26 +208,29 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
     return status;
 }
 
-/* The slot's entry, grown into being; NULL when out of memory. */
-static struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
+static __attribute__((noinline)) bool grow_slots(struct ab_tape_builder *b, uint32_t slot)
 {
-    if (slot >= b->cap_slots) {
-        size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
-        while (cap <= slot)
-            cap *= 2;
-        struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
-        b->slots = grown;
-        b->cap_slots = cap;
-    }
-    return &b->slots[slot];
+    size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
+    while (cap <= slot)
+        cap *= 2;
+    struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
+    b->slots = grown;
+    b->cap_slots = cap;
+    return true;
+}
+
+/* The slot's entry, grown into being; NULL when out of memory. */
+EACH_OP struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
+{
+    return slot < b->cap_slots || grow_slots(b, slot) ? &b->slots[slot] : NULL;
 }
 
 EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
 {
-    return b->tape.n_phases > 0 ? AB_OK : ab_fail(err, AB_CONFIG, "an op before the first phase");
+    return b->phase != NULL ? AB_OK : ab_fail(err, AB_CONFIG, "an op before the first phase");
 }
 
 EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
@@ -253,7 +256,7 @@ EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool
 /* Everything up to here is the current lane's use of the slot. */
 EACH_OP void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
-    slot->last_op = (uint32_t)b->lanes[b->lane].n - 1;
+    slot->last_op = (uint32_t)b->to->n - 1;
 }
 
 EACH_OP uint64_t touched_pages(const struct ab_request *r)
@@ -306,7 +309,7 @@ EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint
 {
     if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE)
         return AB_OK;
-    struct ab_phase *phase = current_phase(b);
+    struct ab_phase *phase = b->phase;
     phase->n_touches++;
     phase->touched_pages += touched_pages(r);
     return is_fused(code, r) ? AB_OK : push_touch_op(b, slot, r, err);
@@ -315,7 +318,7 @@ EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint
 EACH_OP void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
 {
     b->tape.facts.kinds |= 1u << kind;
-    current_phase(b)->n_ops[kind]++;
+    b->phase->n_ops[kind]++;
     b->n_requests++;
 }
 
@@ -339,7 +342,7 @@ EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_s
                       uint64_t new_size)
 {
     struct ab_facts *f = &b->tape.facts;
-    struct ab_lane_ops *lane = &b->lanes[b->lane];
+    struct ab_lane_ops *lane = b->to;
     uint64_t *peak = &b->peaks[b->tape.n_phases - 1];
     b->live_blocks += (uint64_t)blocks;
     b->live_bytes += new_size - old_size;
@@ -433,8 +436,8 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
         return status;
     note_kind(b, AB_OP_ACCESS);
-    current_phase(b)->n_touches += how == AB_ACCESS_WRITE;
-    current_phase(b)->touched_pages += how == AB_ACCESS_WRITE;
+    b->phase->n_touches += how == AB_ACCESS_WRITE;
+    b->phase->touched_pages += how == AB_ACCESS_WRITE;
     return AB_OK;
 }
 
@@ -448,7 +451,7 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
     if (status != AB_OK)
         return status;
     b->tape.facts.kinds |= 1u << AB_OP_RESET;
-    current_phase(b)->n_ops[AB_OP_RESET] += is_bulk;
+    b->phase->n_ops[AB_OP_RESET] += is_bulk;
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
         status = ab_tape_free(b, slots[i], err);
     return status;
@@ -459,6 +462,12 @@ enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab
     if (!ab_tape_is_live(b, slot, NULL))
         return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
     return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
+}
+
+void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)
+{
+    if (slot < b->cap_slots)
+        __builtin_prefetch(&b->slots[slot], 1);
 }
 
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)

@@ -116,6 +116,9 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
  * lane that receives many blocks at once waits once for the last of them, and not for each. */
 enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
 
+/* The slot will be pushed soon: it may be any number. */
+void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot);
+
 /* Is the slot live, and with what size? For verbs such as `toggle` and `replace`. */
 bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size);
 /* A free of an empty slot: counted, nothing runs. */

@@ -11,51 +11,88 @@ enum { LEAST_PLACES = 1024, LINE = 64 };
 
 void ab_live_map_fini(struct ab_live_map *m)
 {
-    free(m->places);
+    free(m->young.places);
+    free(m->old.places);
     *m = (struct ab_live_map){0};
 }
 
-static void place(struct ab_live_map *m, const struct ab_live *live)
+static bool make_table(size_t n_places, struct ab_live_table *out)
 {
-    size_t i = ab_live_map_home(m, live->number);
-    while (m->places[i].number != 0)
-        i = (i + 1) & m->mask;
-    m->places[i] = *live;
-}
-
-static bool resize(struct ab_live_map *m, size_t n_places)
-{
-    struct ab_live_map old = *m;
-    struct ab_live *fresh = aligned_alloc(LINE, n_places * sizeof fresh[0]);
-    if (fresh == NULL)
+    struct ab_live *places = aligned_alloc(LINE, n_places * sizeof places[0]);
+    if (places == NULL)
         return false;
-    memset(fresh, 0, n_places * sizeof fresh[0]);
-    m->places = fresh;
-    m->mask = n_places - 1;
-    for (size_t i = 0; old.places != NULL && i <= old.mask; i++)
-        if (old.places[i].number != 0)
-            place(m, &old.places[i]);
-    free(old.places);
+    memset(places, 0, n_places * sizeof places[0]);
+    *out = (struct ab_live_table){.places = places, .mask = n_places - 1};
     return true;
 }
 
 bool ab_live_map_grow(struct ab_live_map *m)
 {
-    return resize(m, m->places == NULL ? LEAST_PLACES : (m->mask + 1) * 2);
+    const struct ab_live_table was = m->young;
+    if (!make_table(was.places == NULL ? LEAST_PLACES : (was.mask + 1) * 2, &m->young))
+        return false;
+    m->young.n = was.n;
+    for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
+        if (was.places[i].number != 0) /* no two of them meet: they did not in half the room */
+            m->young.places[(was.places[i].number - 1) & m->young.mask] = was.places[i];
+    free(was.places);
+    return true;
 }
 
-void ab_live_map_remove(struct ab_live_map *m, struct ab_live *found)
+static void put_old(struct ab_live_table *old, const struct ab_live *live)
 {
-    size_t hole = (size_t)(found - m->places);
-    for (size_t i = (hole + 1) & m->mask; m->places[i].number != 0; i = (i + 1) & m->mask) {
-        size_t distance = (i - ab_live_map_home(m, m->places[i].number)) & m->mask;
-        if (distance >= ((i - hole) & m->mask)) {
-            m->places[hole] = m->places[i];
+    size_t i = ab_live_home(old, live->number - 1);
+    while (old->places[i].number != 0)
+        i = (i + 1) & old->mask;
+    old->places[i] = *live;
+    old->n++;
+}
+
+static bool resize_old(struct ab_live_map *m, size_t n_places)
+{
+    const struct ab_live_table was = m->old;
+    if (!make_table(n_places, &m->old))
+        return false;
+    for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
+        if (was.places[i].number != 0)
+            put_old(&m->old, &was.places[i]);
+    free(was.places);
+    return true;
+}
+
+bool ab_live_map_age(struct ab_live_map *m, struct ab_live *young)
+{
+    size_t n_places = m->old.places == NULL ? LEAST_PLACES : (m->old.mask + 1) * 2;
+    if (m->old.n * 2 >= m->old.mask && !resize_old(m, n_places))
+        return false;
+    put_old(&m->old, young);
+    return true;
+}
+
+struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number)
+{
+    const struct ab_live_table *old = &m->old;
+    if (old->places == NULL)
+        return NULL;
+    for (size_t i = ab_live_home(old, number); old->places[i].number != 0; i = (i + 1) & old->mask)
+        if (old->places[i].number == number + 1)
+            return &old->places[i];
+    return NULL;
+}
+
+void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found)
+{
+    struct ab_live_table *old = &m->old;
+    size_t hole = (size_t)(found - old->places);
+    for (size_t i = (hole + 1) & old->mask; old->places[i].number != 0; i = (i + 1) & old->mask) {
+        size_t distance = (i - ab_live_home(old, old->places[i].number - 1)) & old->mask;
+        if (distance >= ((i - hole) & old->mask)) {
+            old->places[hole] = old->places[i];
             hole = i;
         }
     }
-    m->places[hole].number = 0;
-    m->n--;
-    if (m->mask + 1 > LEAST_PLACES && m->n * 16 < m->mask)
-        resize(m, (m->mask + 1) / 4); /* when it fails the map is only larger than needed */
+    old->places[hole].number = 0;
+    old->n--;
+    if (old->mask + 1 > LEAST_PLACES && old->n * 16 < old->mask)
+        resize_old(m, (old->mask + 1) / 4); /* when it fails the table is only larger than needed */
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
+
 /* What every call goes through: one function of the compiler's. */
 #define EACH_CALL static inline __attribute__((always_inline))
 
@@ -206,8 +208,8 @@ EACH_CALL const char *take_call(struct ab_account *a, const struct ab_trace_reco
     return wrong;
 }
 
-const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
-                            struct ab_event *out, uint64_t *number)
+EACH_CALL const char *take(struct ab_account *a, const struct ab_trace_record *r,
+                           struct ab_event *out, uint64_t *number)
 {
     if (r->kind > AB_EVENT_THREAD_END)
         return "an event of unknown kind";
@@ -220,6 +222,26 @@ const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *
                              .thread = r->thread, .size = r->size, .align = r->align,
                              .block = AB_NO_BLOCK, .time_us = r->time_us};
     return r->kind == AB_EVENT_THREAD_END ? take_thread_end(a, r) : take_call(a, r, out, number);
+}
+
+const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
+                            struct ab_event *out, uint64_t *number)
+{
+    return take(a, r, out, number);
+}
+
+size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *records, size_t n,
+                           struct ab_event *out, const char **wrong)
+{
+    uint64_t number;
+    *wrong = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (i + PREFETCH < n)
+            ab_live_map_prefetch(&a->live, records[i + PREFETCH].block);
+        if (AB_UNLIKELY((*wrong = take(a, &records[i], &out[i], &number)) != NULL))
+            return i;
+    }
+    return n;
 }
 
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
@@ -249,6 +271,6 @@ void ab_account_end_known(struct ab_account *a)
 {
     a->info.live_end_blocks = a->n_live;
     a->info.live_end_bytes = a->live_bytes;
-    if (a->live.places == NULL)
+    if (a->live.young.places == NULL)
         a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
 }

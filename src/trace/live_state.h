@@ -30,6 +30,11 @@ void ab_account_fini(struct ab_account *a);
 const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
                             struct ab_event *out, uint64_t *number);
 
+/* The same for n of them, each into its place in out. Returns how many were taken: all, or those
+ * before the one with which something is wrong. */
+size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *records, size_t n,
+                           struct ab_event *out, const char **wrong);
+
 /* ---- for a caller who keeps the live blocks ----
  * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
  * no slots are given. Conversion goes through here for each call, therefore inline. */

@@ -6,7 +6,6 @@
  */
 #include "trace/reader.h"
 
-#include "base/bits.h"
 #include "base/bytes.h"
 #include "core/text.h"
 #include "trace/live_state.h"
@@ -27,8 +26,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
 
 struct ab_trace_reader {
     int fd;
@@ -417,25 +414,37 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
-/* Takes the next record; *out is filled, whether it is to be handed out or not. */
-static inline enum ab_status take_record(struct ab_trace_reader *r, struct ab_event *out,
-                                         struct ab_err *err)
+static size_t leave_out_thread_ends(struct ab_event *events, size_t n)
 {
-    uint64_t number;
-    if (r->at + PREFETCH < r->n)
-        ab_live_map_prefetch(&r->account.live, r->records[r->at + PREFETCH].block);
-    const char *wrong = ab_account_take(&r->account, &r->records[r->at], out, &number);
-    if (AB_UNLIKELY(wrong != NULL)) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        events[kept] = events[i];
+        kept += events[i].kind != AB_EVENT_THREAD_END;
+    }
+    return kept;
+}
+
+/* Takes the next n records; *kept: how many are to be handed out. */
+static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
+                                   size_t *kept, struct ab_err *err)
+{
+    const char *wrong;
+    uint64_t thread_ends = r->account.info.thread_ends;
+    size_t taken = ab_account_take_all(&r->account, &r->records[r->at], n, events, &wrong);
+    r->at += taken;
+    r->n_events += taken;
+    if (wrong != NULL) {
         char event[40];
         snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
         return blame(r, event, wrong, err);
     }
-    r->at++;
-    r->n_events++;
-    if (AB_UNLIKELY(r->options.has_digest)) {
+    for (size_t i = 0; r->options.has_digest && i < n; i++) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
-        SHA256Update(&r->sha, record, ab_event_canonical(out, r->codec.has_time, record));
+        SHA256Update(&r->sha, record, ab_event_canonical(&events[i], r->codec.has_time, record));
     }
+    *kept = r->options.has_thread_ends || r->account.info.thread_ends == thread_ends
+                ? n
+                : leave_out_thread_ends(events, n);
     return AB_OK;
 }
 
@@ -444,15 +453,17 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 {
     size_t done = 0;
     while (done < cap) {
+        size_t kept = 0;
         enum ab_status status = have_records(r, err);
         if (status != AB_OK)
             return status;
         if (r->at == r->n)
             break;
-        for (; done < cap && r->at < r->n;
-             done += events[done].kind != AB_EVENT_THREAD_END || r->options.has_thread_ends)
-            if ((status = take_record(r, &events[done], err)) != AB_OK)
-                return status;
+        size_t left = r->n - r->at, room = cap - done;
+        status = take_records(r, events + done, left < room ? left : room, &kept, err);
+        if (status != AB_OK)
+            return status;
+        done += kept;
     }
     *n = done;
     return AB_OK;

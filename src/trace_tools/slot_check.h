@@ -30,6 +30,15 @@ struct ab_trace_book {
 
 void ab_trace_book_fini(struct ab_trace_book *b);
 
+/* Tells the processor that an event in the slot comes soon; it may be any number. Always inline: a
+ * call of what does nothing else is left out by gcc. */
+static inline __attribute__((always_inline)) void
+ab_trace_book_prefetch(const struct ab_trace_book *b, uint32_t slot)
+{
+    if (slot < b->n_slots)
+        __builtin_prefetch(&b->slots[slot], 1);
+}
+
 /* Takes one event. *was is its block as it was before (free, resize) or as it is now (alloc
  * kinds); not live when the call has none. NULL, or what is wrong as the end of a sentence. */
 const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,

@@ -11,6 +11,8 @@
 /* More than a process can have: 2^47 bytes on the processors that there are builds for. */
 #define ADDRESS_SPACE (UINT64_C(1) << 47)
 
+enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
+
 static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
     uint32_t cap = lanes->cap < 64 ? 64 : lanes->cap;
@@ -79,6 +81,8 @@ static bool know_slot(struct ab_trace_pusher *p, uint32_t slot)
     uint32_t *grown = realloc(p->slots, cap * sizeof grown[0]);
     if (grown == NULL)
         return false;
+    for (size_t i = p->cap_slots; i < cap; i++)
+        grown[i] = (uint32_t)i; /* what it will be, as long as there is one lane */
     p->slots = grown;
     p->cap_slots = cap;
     return true;
@@ -172,13 +176,25 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p)
     *p = (struct ab_trace_pusher){0};
 }
 
+/* The slots of the events to come are known, and most have not been used for long: the processor is
+ * told of them in time, of the table first and of what it says later. */
+static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p, size_t i, size_t n)
+{
+    if (i + 2 * PREFETCH < n && p->events[i + 2 * PREFETCH].slot < p->cap_slots)
+        __builtin_prefetch(&p->slots[p->events[i + 2 * PREFETCH].slot], 1);
+    if (i + PREFETCH < n && p->events[i + PREFETCH].slot < p->cap_slots)
+        ab_tape_prefetch(p->b, p->slots[p->events[i + PREFETCH].slot]);
+}
+
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err)
 {
     enum ab_status status = ab_trace_next(r, p->events, most, n, err);
-    for (size_t i = 0; status == AB_OK && i < *n; i++)
+    for (size_t i = 0; status == AB_OK && i < *n; i++) {
+        prefetch(p, i, *n);
         if ((status = push(p, &p->events[i], err)) == AB_INPUT)
             ab_err_context(err, "%s: ", ab_trace_reader_name(r));
+    }
     return status;
 }
 

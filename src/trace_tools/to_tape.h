@@ -47,7 +47,7 @@ struct ab_trace_pusher {
     uint64_t n_events;
     struct ab_event *events; /* AB_TRACE_BATCH */
 };
-#define AB_TRACE_BATCH 4096
+#define AB_TRACE_BATCH 512
 
 /* Close it also when this fails. The phase is for the caller to begin. */
 enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,

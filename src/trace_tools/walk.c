@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-enum { BATCH = 1024 };
+enum { BATCH = 512, /* small enough to stay in the cache */
+       PREFETCH = 12 };
 
 struct state {
     const struct ab_walk *walk;
@@ -53,6 +54,8 @@ static size_t room(const struct state *s)
 static enum ab_status take_batch(struct state *s, size_t n, struct ab_err *err)
 {
     for (size_t i = 0; i < n; i++) {
+        if (i + PREFETCH < n)
+            ab_trace_book_prefetch(&s->book, s->events[i + PREFETCH].slot);
         const char *wrong = ab_trace_book_take(&s->book, &s->events[i], &s->blocks[i]);
         if (wrong != NULL) {
             ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",

@@ -290,6 +290,20 @@ static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
     return is_said ? AB_OP_SIZE(op) : AB_GROUP_ALL;
 }
 
+/* Which lanes the window binds it to, found once: to look each up when a frame is entered would take
+ * a line from each of them. */
+static void find_bound(struct ab_lane *lane, uint32_t phase)
+{
+    struct ab_lane *lanes = lane->w->lanes;
+    uint32_t group = group_of(lane, phase);
+    lane->n_bound = 0;
+    for (uint32_t i = 0; i < lane->w->image->n_lanes; i++) {
+        uint32_t other = group_of(&lanes[i], phase);
+        if (i != lane->index && (other == group || other == AB_GROUP_ALL))
+            lane->bound[lane->n_bound++] = (uint8_t)i;
+    }
+}
+
 void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_worker *w = lane->w;
@@ -298,12 +312,12 @@ void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
         __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);
     }
     lane->wait_ticks = lane->awake_ticks = lane->asleep_cpu_ns = 0;
-    lane->group = group_of(lane, phase);
-    lane->n_busy = count_busy(w, phase);
-    lane->is_crowded = lane->n_busy > w->n_cpus;
+    find_bound(lane, phase);
+    lane->is_crowded = count_busy(w, phase) > w->n_cpus;
     ab_gauge_reset(&lane->published, 0);
     ab_gauge_reset(&lane->frame, 0);
     ab_gauge_reset(&lane->turn, is_first_turn(lane, phase) ? w->phases[phase].turns_begin + 1 : 0);
+    __atomic_add_fetch(&w->n_awake, 1, __ATOMIC_RELAXED);
     barrier(w);
 }
 
@@ -317,6 +331,7 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
     ab_gauge_set(lane, &lane->published, UINT32_MAX - 1);
     ab_gauge_set(lane, &lane->frame, UINT32_MAX - 1);
     ab_wait_wake_all(lane);
+    __atomic_sub_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED);
     barrier(lane->w);
     if (lane->index == 0)
         lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
@@ -331,12 +346,9 @@ static void await(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 /* The others may wait for the frame being entered, so that comes first. */
 static void enter_frame(struct ab_lane *lane, uint32_t frame)
 {
-    struct ab_lane *lanes = lane->w->lanes;
     ab_gauge_set(lane, &lane->frame, frame);
-    for (uint32_t i = 0; i < lane->w->image->n_lanes; i++) {
-        if (lanes[i].group == lane->group || lanes[i].group == AB_GROUP_ALL)
-            await(lane, &lanes[i].frame, frame - 1);
-    }
+    for (uint32_t i = 0; i < lane->n_bound; i++)
+        await(lane, &lane->w->lanes[lane->bound[i]].frame, frame - 1);
 }
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
@@ -374,7 +386,7 @@ void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn)
 {
     struct ab_worker *w = lane->w;
     if (w->image->n_lanes > 1 && turn + 1 < w->phases[phase].turns_end)
-        ab_gauge_set(lane, &w->lanes[w->turns[turn + 1].lane].turn, turn + 2);
+        ab_gauge_set_last(lane, &w->lanes[w->turns[turn + 1].lane].turn, turn + 2);
 }
 
 bool ab_lanes_have_failed(const struct ab_worker *w)

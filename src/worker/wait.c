@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a lane waits awake, in us. With a CPU for each, the one that is waited for is at work,
- * and falling asleep and being woken would take longer than most waits. Where lanes share CPUs,
- * the CPU is given away at once: the one that is waited for may be waiting for it. */
-enum { AWAKE_OWN_US = 50, AWAKE_SHARED_US = 1 };
+/* How long a lane waits awake, in us: at most as long as falling asleep and being woken may take
+ * where a CPU sleeps as well, at least as long as it takes to see that nobody needs this one. */
+enum { AWAKE_MOST_US = 50, AWAKE_LEAST_US = 1 };
 
-/* How much more than what is wanted may be done before a sleeper is woken, while no CPU is idle. */
+/* How much more than what is wanted may be done before a sleeper is woken, while no CPU is idle for
+ * it. */
 enum { SLACK_OPS = 512, SLACK_FRAMES = 2 };
 
 static bool is_there(const struct ab_gauge *gauge, uint32_t count)
@@ -25,19 +25,34 @@ static bool is_there(const struct ab_gauge *gauge, uint32_t count)
     return ab_gauge_read(gauge) >= count;
 }
 
-static bool wait_awake(const struct ab_lane *lane, const struct ab_gauge *gauge, uint32_t count,
+/* Does a lane that has work need the CPU of this one: that which is waited for, or just any? */
+static bool is_cpu_needed(const struct ab_lane *lane, const struct ab_gauge *gauge)
+{
+    return __atomic_load_n(&lane->w->n_awake, __ATOMIC_RELAXED) > lane->w->n_cpus ||
+           __atomic_load_n(&gauge->cpu, __ATOMIC_RELAXED) == sched_getcpu();
+}
+
+/* Those that wait for this lane must not sleep on while it waits. */
+static bool wait_awake(struct ab_lane *lane, const struct ab_gauge *gauge, uint32_t count,
                        uint64_t begun)
 {
-    uint64_t most = lane->w->page->request.tail_1us_ticks *
-                    (lane->is_crowded ? AWAKE_SHARED_US : AWAKE_OWN_US);
-    do {
+    const uint64_t us = lane->w->page->request.tail_1us_ticks;
+    bool have_all_been_woken = false;
+    for (;;) {
         for (unsigned i = 0; i < 8; i++) {
             ab_cpu_pause();
             if (is_there(gauge, count))
                 return true;
         }
-    } while (ab_tick_end() - begun < most);
-    return false;
+        uint64_t waited = ab_tick_end() - begun;
+        if (waited < AWAKE_LEAST_US * us)
+            continue;
+        if (waited >= AWAKE_MOST_US * us || is_cpu_needed(lane, gauge))
+            return false;
+        if (!have_all_been_woken)
+            ab_wait_wake_all(lane);
+        have_all_been_woken = true;
+    }
 }
 
 /* Says what is wanted, unless something less is: then it is woken for that and asks anew. Returns
@@ -45,25 +60,58 @@ static bool wait_awake(const struct ab_lane *lane, const struct ab_gauge *gauge,
 static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
 {
     uint32_t wanted = __atomic_load_n(&gauge->wanted, __ATOMIC_RELAXED);
+    __atomic_store_n(&gauge->wanted_on, sched_getcpu(), __ATOMIC_RELAXED);
     while (count < wanted && !__atomic_compare_exchange_n(&gauge->wanted, &wanted, count, false,
                                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
     return count < wanted ? count : wanted;
 }
 
-/* Those that wait for this lane must not sleep on while it sleeps. */
+/* Who is woken counts at once, so that nobody stays awake on the CPU that it is to have. */
+static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
+{
+    __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
+    long n = syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
+    if (n > 0)
+        __atomic_add_fetch(&lane->w->n_awake, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+static void wake_all_of(struct ab_lane *lane)
+{
+    struct ab_gauge *gauges[] = {&lane->published, &lane->frame};
+    for (unsigned i = 0; i < 2; i++)
+        if (__atomic_load_n(&gauges[i]->wanted, __ATOMIC_SEQ_CST) <= ab_gauge_read(gauges[i]))
+            wake(lane, gauges[i]);
+}
+
+void ab_wait_wake_all(struct ab_lane *lane)
+{
+    ab_gauge_fence(&lane->published);
+    wake_all_of(lane);
+}
+
+/* The lane is about to sleep. Others that were let sleep on because no CPU was idle can have its. */
+static void give_cpu_away(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (__atomic_sub_fetch(&w->n_awake, 1, __ATOMIC_SEQ_CST) >= w->n_cpus)
+        return;
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        wake_all_of(&w->lanes[i]);
+}
+
 static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 {
     const struct timespec look = {.tv_nsec = AB_WAIT_LOOK_NS};
-    __atomic_add_fetch(&lane->w->n_asleep, 1, __ATOMIC_RELAXED);
     ab_wait_wake_all(lane);
     while (!is_there(gauge, count)) {
         uint32_t wanted = ask(gauge, count);
         if (is_there(gauge, count))
             break;
-        syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look);
+        give_cpu_away(lane);
+        if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look) != 0)
+            __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* nobody woke it */
     }
-    __atomic_sub_fetch(&lane->w->n_asleep, 1, __ATOMIC_RELAXED);
 }
 
 void ab_wait_for(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
@@ -82,27 +130,13 @@ void ab_wait_for(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
     lane->wait_ticks += ab_tick_end() - begun;
 }
 
-static void wake(struct ab_gauge *gauge)
-{
-    __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
-}
-
-void ab_wait_wake_all(struct ab_lane *lane)
-{
-    struct ab_gauge *gauges[] = {&lane->published, &lane->frame};
-    for (unsigned i = 0; i < 2; i++)
-        if (__atomic_load_n(&gauges[i]->wanted, __ATOMIC_SEQ_CST) <= ab_gauge_read(gauges[i]))
-            wake(gauges[i]);
-}
-
 void ab_wait_wake(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 {
     uint32_t slack = gauge == &lane->published ? SLACK_OPS
                      : gauge == &lane->frame   ? SLACK_FRAMES
                                                : 0; /* a turn */
-    uint32_t n_asleep = __atomic_load_n(&lane->w->n_asleep, __ATOMIC_RELAXED);
-    bool is_cpu_idle = lane->n_busy < lane->w->n_cpus + n_asleep;
+    bool is_cpu_idle = __atomic_load_n(&lane->w->n_awake, __ATOMIC_RELAXED) < lane->w->n_cpus &&
+                       __atomic_load_n(&gauge->wanted_on, __ATOMIC_RELAXED) != sched_getcpu();
     if (is_cpu_idle || count - __atomic_load_n(&gauge->wanted, __ATOMIC_RELAXED) >= slack)
-        wake(gauge);
+        wake(lane, gauge);
 }

@@ -31,14 +31,16 @@ struct ab_worker { /* what all lanes share */
     struct ab_memory_pass *memory; /* memory pass, else NULL */
     const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
     uint32_t n_cpus;       /* that the lanes have between them */
-    uint32_t n_asleep;     /* atomic: lanes that wait for others, asleep */
+    uint32_t n_awake;      /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
 /* How far a lane is, for others that wait for it; on lines of its own, and what sleepers write on
  * another one than what it writes. */
 struct ab_gauge {
     _Alignas(64) uint32_t count;  /* atomic */
+    int cpu;                      /* atomic: where it was set last */
     _Alignas(64) uint32_t wanted; /* atomic: the least that a sleeper waits for */
+    int wanted_on;                /* atomic: CPU of who fell asleep last */
 };
 
 #define AB_GROUP_ALL UINT32_MAX /* it binds all to each other */
@@ -59,8 +61,7 @@ struct ab_lane {
     bool is_in_rows;        /* this phase is made of rows of allocations: which loop to use */
     uint32_t n_spared;      /* frees that the last one made needless */
     bool is_strict;
-    uint32_t n_busy;        /* of the phase: lanes with a share of its ops worth a CPU */
-    bool is_crowded;        /* there are more of these than CPUs */
+    bool is_crowded;        /* of the phase: more lanes than CPUs have a share of its ops worth one */
     bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     bool is_null_of_fault;  /* fault+ gave it */
@@ -69,7 +70,8 @@ struct ab_lane {
     uint64_t wait_ticks;    /* for other lanes */
     uint64_t awake_ticks, asleep_cpu_ns; /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */
-    uint32_t group;             /* of the phase: the window binds it to lanes of the same */
+    uint32_t n_bound;           /* of the phase: lanes that the window binds it to */
+    uint8_t bound[AB_LANES_MAX];
     struct ab_gauge published;  /* how many of its ops of this phase are done */
     struct ab_gauge frame;      /* all its ops of earlier frames are done */
     struct ab_gauge turn;       /* the last that it was given; strict order */

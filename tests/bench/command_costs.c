@@ -8,6 +8,7 @@
 #include "backend/selection.h"
 #include "cli/benchmark/cases.h"
 #include "base/clock.h"
+#include "core/file_digest.h"
 #include "runner/available.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
@@ -103,7 +104,7 @@ static void do_once(struct bench *b)
     tell_once(b, "build the tape", all - reading - writing);
     tell_once(b, "write it to where runs map it", writing);
     begun = seconds();
-    SHA256File(b->trace, digest);
+    ab_file_digest(b->trace, digest);
     tell_once(b, "digest of the file", seconds() - begun);
     printf("  %-42s %7s   %7.1f ns an event\n", "sum", "", b->once_ns);
 }

@@ -3,30 +3,43 @@
  * Threads that do nothing but allocate: prog_lanes pairs|share|exchange THREADS OPS [null]. `pairs`:
  * each frees its block before it makes the next one. `share`: each has 32 blocks of its own and
  * replaces them in turn. `exchange`: half of them allocate, the other half free, by batches through
- * a short queue (one thread does both). Says what an op took: the wall time of all threads together
- * in ns, by the mallocs and frees that they made. With `null` a function that gives the same block
- * each time takes the place of malloc: what the program takes besides.
+ * a short queue without a lock (one thread does both): it takes next to nothing, because what an
+ * allocator takes cannot be told from what it does behind a wait for a queue. Threads are pinned to
+ * the allowed CPUs in turns, as a replay with --cpus does it: the two ends of a queue are at work
+ * at once, or by turns, and that is the difference between an allocator's slow and fast paths. Says
+ * what an op took: the wall time of all threads together in ns, by the mallocs and frees that they
+ * made. With `null` a function that gives the same block each time takes the place of malloc: what
+ * the program takes besides.
  */
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { LIVE = 32, BATCH = 128, QUEUE = 4, THREADS_MAX = 64 };
+enum { LIVE = 32, BATCH = 128, QUEUE = 4, THREADS_MAX = 64, SPINS_OWN = 2000, SPINS_SHARED = 20 };
 
 struct batch {
     char *blocks[BATCH];
 };
 
-struct queue { /* from one thread to one other */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct batch batches[QUEUE];
-    unsigned n_sent, n_received;
+struct counter { /* one thread advances it, one other waits for that */
+    _Alignas(64) unsigned n;
+    unsigned is_awaited;
 };
 
-static long n_ops; /* of each thread */
+struct queue { /* from one thread to one other; its batches are filled and emptied in place */
+    struct counter sent, received;
+    _Alignas(64) struct batch batches[QUEUE];
+};
+
+static long n_ops, n_threads; /* ops of each thread */
+static int is_exchange, is_pairs, n_cpus;
+static unsigned n_spins; /* before a thread sleeps */
 static pthread_barrier_t start;
 static struct queue queues[THREADS_MAX / 2];
 
@@ -72,24 +85,44 @@ static void pairs(void)
         give(make(i));
 }
 
-static void send(struct queue *q, const struct batch *batch)
+static unsigned count_of(const struct counter *c)
 {
-    pthread_mutex_lock(&q->lock);
-    while (q->n_sent - q->n_received == QUEUE)
-        pthread_cond_wait(&q->changed, &q->lock);
-    q->batches[q->n_sent++ % QUEUE] = *batch;
-    pthread_cond_signal(&q->changed);
-    pthread_mutex_unlock(&q->lock);
+    return __atomic_load_n(&c->n, __ATOMIC_ACQUIRE);
 }
 
-static void receive(struct queue *q, struct batch *batch)
+static void advance(struct counter *c)
 {
-    pthread_mutex_lock(&q->lock);
-    while (q->n_sent == q->n_received)
-        pthread_cond_wait(&q->changed, &q->lock);
-    *batch = q->batches[q->n_received++ % QUEUE];
-    pthread_cond_signal(&q->changed);
-    pthread_mutex_unlock(&q->lock);
+    __atomic_add_fetch(&c->n, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&c->is_awaited, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &c->n, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+static void await_change(struct counter *c, unsigned old)
+{
+    for (unsigned i = 0; i < n_spins; i++) {
+        if (count_of(c) != old)
+            return;
+        __builtin_ia32_pause();
+    }
+    __atomic_store_n(&c->is_awaited, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &c->n, FUTEX_WAIT_PRIVATE, old, NULL);
+    __atomic_store_n(&c->is_awaited, 0, __ATOMIC_RELAXED);
+}
+
+static struct batch *next_empty(struct queue *q)
+{
+    unsigned sent = count_of(&q->sent), received;
+    while (sent - (received = count_of(&q->received)) == QUEUE)
+        await_change(&q->received, received);
+    return &q->batches[sent % QUEUE];
+}
+
+static struct batch *next_full(struct queue *q)
+{
+    unsigned received = count_of(&q->received), sent;
+    while ((sent = count_of(&q->sent)) == received)
+        await_change(&q->sent, sent);
+    return &q->batches[received % QUEUE];
 }
 
 static void fill(struct batch *batch)
@@ -105,29 +138,45 @@ static void drain(const struct batch *batch)
 }
 
 /* Of the numbers 2q and 2q + 1 the first sends through queue q and the second receives. */
-static void exchange(long number, long n_threads)
+static void exchange(long number)
 {
+    struct queue *q = &queues[number / 2];
     struct batch batch;
     for (long i = 0; i < n_ops / BATCH; i++) {
-        if (n_threads == 1 || number % 2 == 0)
+        if (n_threads == 1) {
             fill(&batch);
-        if (n_threads > 1 && number % 2 == 0)
-            send(&queues[number / 2], &batch);
-        if (n_threads > 1 && number % 2 == 1)
-            receive(&queues[number / 2], &batch);
-        if (n_threads == 1 || number % 2 == 1)
             drain(&batch);
+        } else if (number % 2 == 0) {
+            fill(next_empty(q));
+            advance(&q->sent);
+        } else {
+            drain(next_full(q));
+            advance(&q->received);
+        }
     }
 }
 
-static long n_threads;
-static int is_exchange, is_pairs;
+/* The main thread's place is the first one. */
+static void pin(long number)
+{
+    cpu_set_t allowed, own;
+    long left = (number + 1) % n_cpus;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        abort();
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && left-- == 0)
+            CPU_SET(cpu, &own);
+    if (sched_setaffinity(0, sizeof own, &own) != 0)
+        abort();
+}
 
 static void *work(void *number)
 {
+    pin((long)number);
     pthread_barrier_wait(&start);
     if (is_exchange)
-        exchange((long)number, n_threads);
+        exchange((long)number);
     else if (is_pairs)
         pairs();
     else
@@ -150,10 +199,11 @@ int main(int argc, char **argv)
     }
     if (is_exchange && n_threads == 1)
         n_ops /= 2; /* it makes both halves of an op pair */
-    for (unsigned i = 0; i < THREADS_MAX / 2; i++) {
-        pthread_mutex_init(&queues[i].lock, NULL);
-        pthread_cond_init(&queues[i].changed, NULL);
-    }
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+        return 1;
+    n_cpus = CPU_COUNT(&cpus);
+    n_spins = n_threads > n_cpus ? SPINS_SHARED : SPINS_OWN;
     pthread_barrier_init(&start, NULL, (unsigned)n_threads + 1);
     for (long i = 0; i < n_threads; i++)
         if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)

@@ -246,6 +246,42 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
     fake_session_free(f);
 }
 
+static void write_json(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    assert_true(ab_sink_json(to, s));
+}
+
+static unsigned count_in_json(const struct fake_session *f, const char *what)
+{
+    unsigned n = 0;
+    char *text = fake_capture(write_json, &f->s, NULL);
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        n++;
+    free(text);
+    return n;
+}
+
+static void phases_that_were_waited_through_are_told(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].op == AB_OP_ALL)
+            f->results[i].wait_percent = 20;
+    expect(f, 400, "waits:", false);
+    assert_int_equal(count_in_json(f, "\"is_waiting\": true"), 0);
+    assert_int_equal(count_in_json(f, "\"is_waiting\": false"), 24);
+    throughput_of(f, FAKE_GLIBC, 0)->wait_percent = 21;
+    throughput_of(f, FAKE_ARENA, 1)->wait_percent = 67.4;
+    throughput_of(f, FAKE_BROKEN, 1)->wait_percent = 99; /* it has no numbers */
+    expect(f, 400, "waits: in 2 of 24 measured phases threads waited for each other's blocks, up to "
+                   "67 % of their time; ns/op and the ratios leave that out (wall_ns_per_op has it)",
+           true);
+    assert_int_equal(count_in_json(f, "\"is_waiting\": true"), 2);
+    fake_session_free(f);
+}
+
 static void a_noisy_machine_is_named(void **state)
 {
     (void)state;
@@ -276,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_legend_belongs_to_a_column_that_is_shown),
         cmocka_unit_test(resets_are_noted_where_there_were_any),
         cmocka_unit_test(the_scheduler_is_not_blamed_on_the_allocator),
+        cmocka_unit_test(phases_that_were_waited_through_are_told),
         cmocka_unit_test(a_noisy_machine_is_named),
         cmocka_unit_test(page_faults_outside_the_latencies_are_noted),
         cmocka_unit_test(columns_go_in_the_order_of_their_worth),

@@ -129,6 +129,20 @@ static void fields_exist_where_they_were_measured(void **state)
     assert_int_equal(ab_field_u64(field_named("tail_n"), &r), 7);
 }
 
+static void more_than_a_fifth_of_waits_is_waiting(void **state)
+{
+    static const struct {
+        double percent;
+        bool is_waiting;
+    } cases[] = {{0, false}, {19.9, false}, {20, false}, {20.1, true}, {83.5, true}, {NAN, false}};
+    (void)state;
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        const struct ab_result r = {.op = AB_OP_ALL, .wait_percent = cases[i].percent};
+        if (ab_result_is_waiting(&r) != cases[i].is_waiting)
+            fail_msg("%g %%", cases[i].percent);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +153,7 @@ int main(void)
         cmocka_unit_test(only_ok_and_what_stands_aside_have_numbers),
         cmocka_unit_test(fields_have_names_of_their_own_and_all_quantiles),
         cmocka_unit_test(fields_exist_where_they_were_measured),
+        cmocka_unit_test(more_than_a_fifth_of_waits_is_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

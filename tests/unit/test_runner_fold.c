@@ -90,6 +90,31 @@ static void waits_of_lanes_are_in_no_ns_per_op(void **state)
     }
 }
 
+/* Above a fifth of the time of all lanes, and said in percent of it. One lane waits for nobody. */
+static void a_phase_of_long_waits_is_waiting(void **state)
+{
+    (void)state;
+    struct ab_tape_image image = *map.image;
+    struct ab_tape_map of_lanes = map;
+    of_lanes.image = &image;
+    for (uint32_t lanes = 1; lanes <= 4; lanes += 3)
+        for (uint64_t waits = 0; waits <= 4000000; waits += 400000) {
+            struct ab_session s = {.seed = 1};
+            struct ab_fold f = {&s, &of_lanes, &clock_half, 0, 3};
+            struct ab_outcome run = outcome();
+            struct ab_phase_report *report = &page.report.phases[1];
+            image.n_lanes = lanes;
+            report->lane_ticks = 8000000;
+            report->wait_ticks = waits;
+            assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+            const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
+            assert_true(lanes == 1 ? isnan(all->wait_percent)
+                                   : fabs(all->wait_percent - (double)waits / 80000) < 1e-9);
+            assert_int_equal(ab_result_is_waiting(all), lanes > 1 && waits > 8000000 / 5);
+            forget_all(&s);
+        }
+}
+
 static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
 {
     (void)state;
@@ -204,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(throughput_is_wall_time_by_ops),
         cmocka_unit_test(waits_of_lanes_are_in_no_ns_per_op),
+        cmocka_unit_test(a_phase_of_long_waits_is_waiting),
         cmocka_unit_test(ops_without_a_hook_have_no_entry_and_are_counted),
         cmocka_unit_test(ticks_become_nanoseconds_by_kind),
         cmocka_unit_test(the_tail_gives_max_and_the_worst_slowest_first),

@@ -37,6 +37,43 @@ static void a_lane_takes_the_slot_again_that_it_freed_last(void **state)
     ab_slot_pool_fini(&pool);
 }
 
+/* Up to the second lane nothing is kept but a stack: what it knew must not be lost. */
+static void the_first_lane_keeps_its_order_when_a_second_one_comes(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    struct ab_slot_pool pool;
+    ab_slot_pool_init(&pool, 5);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(take(&pool, 3, i), 5 + i);
+    for (uint32_t i = 0; i < N; i += 3)
+        ab_slot_pool_give(&pool, 3, N + i, 5 + i);
+    assert_int_equal(take(&pool, 3, 2 * N), 5 + N - 3);
+    ab_slot_pool_give(&pool, 3, 2 * N, 5 + N - 3);
+    assert_true(take(&pool, 7, 2 * N) >= 5 + N);
+    ab_slot_pool_give(&pool, 7, 2 * N, 5 + 1); /* of the first lane: idle, and behind its own */
+    for (uint32_t i = N; i > 0; i -= 3)
+        assert_int_equal(take(&pool, 3, 2 * N), 5 + i - 3);
+    assert_int_equal(take(&pool, 3, 2 * N + AB_SLOT_IDLE + 1), 5 + 1);
+    assert_int_equal(pool.n_free, 0);
+    assert_int_equal(pool.n_taken, N + 1);
+    ab_slot_pool_fini(&pool);
+}
+
+/* The first to begin a pool may give nothing back before another one does. */
+static void a_second_lane_may_come_by_a_free(void **state)
+{
+    (void)state;
+    struct ab_slot_pool pool;
+    ab_slot_pool_init(&pool, 0);
+    assert_int_equal(take(&pool, 0, 1), 0);
+    assert_int_equal(take(&pool, 0, 2), 1);
+    ab_slot_pool_give(&pool, 1, 3, 0);
+    assert_int_equal(take(&pool, 0, 4), 2); /* it has not lain idle */
+    assert_int_equal(take(&pool, 0, 4 + AB_SLOT_IDLE), 0);
+    ab_slot_pool_fini(&pool);
+}
+
 static void lanes_share_no_line(void **state)
 {
     (void)state;
@@ -119,6 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lane_takes_the_slot_again_that_it_freed_last),
+        cmocka_unit_test(the_first_lane_keeps_its_order_when_a_second_one_comes),
+        cmocka_unit_test(a_second_lane_may_come_by_a_free),
         cmocka_unit_test(lanes_share_no_line),
         cmocka_unit_test(a_slot_that_another_lane_freed_comes_back_when_it_has_lain_idle),
         cmocka_unit_test(another_lane_takes_it_only_where_more_lie_idle_than_are_in_use),

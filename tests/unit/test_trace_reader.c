@@ -267,7 +267,7 @@ static void inherited_blocks_are_counted(void **state)
     assert_int_equal(info.live_peak_blocks, 6);
 }
 
-/* Counts what is handed out of a trace of 1,500 calls and 200 ends of threads. */
+/* Counts what is handed out of a trace of 2,700 calls and 200 ends of threads. */
 static uint64_t count_events(bool has_thread_ends, struct ab_trace_info *info)
 {
     struct ab_trace_options options = {.has_thread_ends = has_thread_ends};
@@ -296,6 +296,51 @@ static void ends_of_threads_are_handed_out_on_request(void **state)
     uint64_t n_both = count_events(true, &info);
     assert_int_equal(n_both, info.events + info.thread_ends);
     assert_true(info.thread_ends == 200 && info.threads == 300);
+}
+
+/* Reads that trace `cap` events at a time, into all; their number, and the digest. */
+static size_t read_by(size_t cap, bool has_thread_ends, struct ab_event *all, char hex[65])
+{
+    struct ab_trace_options options = {.has_thread_ends = has_thread_ends, .has_digest = true};
+    struct ab_err err = {.text = ""};
+    struct ab_trace_reader *r;
+    size_t n_all = 0;
+    assert_int_equal(ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r,
+                                        &err), AB_OK);
+    for (size_t n = 1; n > 0; n_all += n) {
+        assert_int_equal(ab_trace_next(r, all + n_all, cap, &n, &err), AB_OK);
+        assert_true(n <= cap);
+    }
+    ab_trace_reader_digest(r, hex);
+    ab_trace_close(r);
+    return n_all;
+}
+
+static void assert_same(const struct ab_event *a, const struct ab_event *b)
+{
+    assert_true(a->kind == b->kind && a->failed == b->failed && a->released == b->released);
+    assert_true(a->slot == b->slot && a->thread == b->thread && a->size == b->size);
+    assert_true(a->align == b->align && a->block == b->block && a->time_us == b->time_us);
+}
+
+static void how_many_are_asked_for_at_once_does_not_matter(void **state)
+{
+    (void)state;
+    static const size_t caps[] = {1, 2, 7, 100, 511, 512, 513, 1999};
+    enum { ALL = 2900, CALLS = 2700, ROOM = 6000 };
+    static struct ab_event all[ROOM], some[ROOM];
+    char digest[65], hex[65];
+    assert_int_equal(read_by(ROOM - ALL, true, all, digest), ALL);
+    for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++)
+        for (int with_ends = 0; with_ends < 2; with_ends++) {
+            size_t n = read_by(caps[i], with_ends, some, hex), at = 0;
+            assert_int_equal(n, with_ends ? ALL : CALLS);
+            assert_string_equal(hex, digest);
+            for (size_t k = 0; k < ALL; k++)
+                if (with_ends || all[k].kind != AB_EVENT_THREAD_END)
+                    assert_same(&some[at++], &all[k]);
+            assert_int_equal(at, n);
+        }
 }
 
 static void a_reader_may_have_lower_limits(void **state)
@@ -333,6 +378,7 @@ int main(void)
         cmocka_unit_test(optional_blocks_are_skipped_and_counted),
         cmocka_unit_test(inherited_blocks_are_counted),
         cmocka_unit_test(ends_of_threads_are_handed_out_on_request),
+        cmocka_unit_test(how_many_are_asked_for_at_once_does_not_matter),
         cmocka_unit_test(a_reader_may_have_lower_limits),
     };
     bytes = test_trace_mixed(400, &n_bytes, &written);

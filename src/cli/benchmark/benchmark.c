@@ -13,6 +13,7 @@
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/terminal.h"
+#include "core/file_digest.h"
 #include "core/text.h"
 #include "report/table/sink_claims.h"
 #include "report/table/sink_gates.h"
@@ -131,7 +132,7 @@ static void describe_session(struct measurement *m)
     session->config_text = s->text;
     if (strcmp(s->kind, "workload") == 0)
         SHA256Data((const uint8_t *)s->text, strlen(s->text), m->config_sha256);
-    else if (SHA256File(s->file != NULL ? s->file : s->path, m->config_sha256) == NULL)
+    else if (!ab_file_digest(s->file != NULL ? s->file : s->path, m->config_sha256))
         m->config_sha256[0] = 0;
     session->config_sha256 = m->config_sha256;
     session->tape_sha256 = s->tape->sha256;
