@@ -290,6 +290,20 @@ static void help_stands_in_its_column(void **state)
     free(text);
 }
 
+static void each_form_of_a_result_has_an_option(void **state)
+{
+    (void)state;
+    static const enum ab_command_id writers[] = {AB_COMMAND_RUN, AB_COMMAND_REPLAY,
+                                                 AB_COMMAND_REPORT};
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++) {
+            const struct ab_option_info *info = ab_options_find(writers[k], ab_sinks[i].option);
+            assert_non_null(info);
+            assert_int_equal(info->at, offsetof(struct ab_options, sinks[i]));
+            assert_true((ab_sinks[i].write == NULL) != (ab_sinks[i].write_histogram == NULL));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +319,7 @@ int main(void)
         cmocka_unit_test(each_row_says_where_its_value_goes),
         cmocka_unit_test(the_rows_of_a_group_stand_together),
         cmocka_unit_test(help_stands_in_its_column),
+        cmocka_unit_test(each_form_of_a_result_has_an_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
