@@ -90,10 +90,4 @@ static inline bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_s
     return true;
 }
 
-/* Takes the arrays of the burst that was cut off back for the next one. */
-void ab_tape_take_back(struct ab_tape_builder *b);
-
-/* From the lanes' ops to tape.ops and lane_begin, with WAITs, PUBLISHes and frames. */
-enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err);
-
 #endif

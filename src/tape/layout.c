@@ -6,6 +6,8 @@
  * it waits for anything in it, and frames only wait for earlier ones. So the earliest op that is
  * not done yet can always be done.
  */
+#include "tape/layout.h"
+
 #include "tape/window.h"
 
 #include <stdlib.h>
@@ -30,33 +32,6 @@ struct layout {
     struct lane_plan *lanes;
     struct ab_tape_window window; /* of this phase */
 };
-
-/* A wait may be for so many ops more than it needs, if they come before it in the global order too:
- * one then does for all of a batch of blocks that was handed over. */
-enum { WAIT_BATCH = 64 };
-
-bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
-{
-    uint32_t phase = b->tape.n_phases;
-    if (slot->last_phase != b->phases_before + phase || slot->last_lane == b->lane)
-        return true;
-    const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
-    if (b->awaited == NULL && (b->awaited = calloc(square, sizeof(uint32_t))) == NULL)
-        return false;
-    uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
-    if (slot->last_op < *awaited)
-        return true;
-    if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
-        return false;
-    uint32_t pushed = (uint32_t)b->lanes[slot->last_lane].n, wanted = slot->last_op + WAIT_BATCH;
-    *awaited = wanted < pushed ? wanted : pushed;
-    b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
-                                              .to_lane = (uint8_t)b->lane,
-                                              .from_lane = slot->last_lane,
-                                              .to = (uint32_t)b->to->n,
-                                              .from = *awaited - 1};
-    return true;
-}
 
 /* ---- frames ---- */
 

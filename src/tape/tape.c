@@ -3,15 +3,16 @@
  * The tape builder. Lives in the parent and may use malloc; what it makes is copied into a sealed
  * mapping before any worker sees it.
  */
-#include "tape/builder.h"
+#include "tape/tape.h"
 
 #include "base/bits.h"
+#include "tape/builder.h"
+#include "tape/layout.h"
+#include "tape/tape_digest.h"
 
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* What every op goes through is one function of the compiler's: it is called for each call of traces of
  * hundreds of millions. */
@@ -56,33 +57,6 @@ void ab_tape_abandon(struct ab_tape_builder *b)
     free(b->awaited);
     free(b->slots);
     free(b);
-}
-
-bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
-{
-    if (n < *cap)
-        return true;
-    size_t wanted = *cap < 512 ? 1024 : *cap * 2;
-    void *grown = realloc(*items, wanted * item_bytes);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *cap = wanted;
-    return true;
-}
-
-bool ab_tape_end_crest(struct ab_lane_ops *lane)
-{
-    if (lane->n == lane->crest_begin)
-        return true;
-    if (!ab_tape_grow((void **)&lane->crests, &lane->cap_crests, lane->n_crests,
-                      sizeof lane->crests[0]))
-        return false;
-    lane->crests[lane->n_crests++] =
-        (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
-    lane->most = lane->level;
-    lane->crest_begin = lane->n;
-    return true;
 }
 
 static enum ab_status no_memory(struct ab_err *err)
@@ -464,94 +438,9 @@ enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab
     return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
 }
 
-void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)
-{
-    if (slot < b->cap_slots)
-        __builtin_prefetch(&b->slots[slot], 1);
-}
-
-bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
-{
-    if (slot >= b->cap_slots || !b->slots[slot].is_live)
-        return false;
-    if (size != NULL)
-        *size = b->slots[slot].size;
-    return true;
-}
-
 void ab_tape_note_no_op_free(struct ab_tape_builder *b)
 {
     b->tape.no_op_frees++;
-}
-
-uint64_t ab_tape_count(const struct ab_tape_builder *b)
-{
-    return b->n_requests;
-}
-
-uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b)
-{
-    return b->tape.facts.total_bytes;
-}
-
-uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b)
-{
-    return b->live_bytes;
-}
-
-static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
-{
-    return phase < b->tape.n_phases ? b->starts[(size_t)phase * AB_LANES_MAX + lane]
-                                    : (uint32_t)b->lanes[lane].n;
-}
-
-/* What is long goes in as its XXH3 of 128 bits: SHA-256 of every op takes longer than all the rest of
- * making a tape. */
-static void digest_long(SHA2_CTX *sha, const void *p, size_t bytes)
-{
-    XXH128_canonical_t sum;
-    XXH128_canonicalFromHash(&sum, XXH3_128bits(p, bytes));
-    SHA256Update(sha, sum.digest, sizeof sum.digest);
-}
-
-static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
-{
-    SHA256Update(sha, (const uint8_t *)&b->n_lanes, sizeof b->n_lanes);
-    for (uint32_t p = 0; p <= b->tape.n_phases; p++)
-        for (uint32_t l = 0; l < b->n_lanes; l++) {
-            uint32_t start = lane_start(b, p, l);
-            SHA256Update(sha, (const uint8_t *)&start, sizeof start);
-        }
-    digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
-}
-
-/* Field by field, so that no padding and no change of a struct moves the digest; before the lanes
- * are laid down, so that the window does not move it either. */
-static void digest(struct ab_tape_builder *b)
-{
-    struct ab_tape *tape = &b->tape;
-    SHA2_CTX sha;
-    SHA256Init(&sha);
-    uint32_t begin = 0;
-    for (uint32_t i = 0; i < tape->n_phases; i++) {
-        const struct ab_phase *p = &tape->phases[i];
-        uint32_t head[3] = {begin, begin, p->is_measured};
-        for (uint32_t l = 0; l < b->n_lanes; l++)
-            head[1] += lane_start(b, i + 1, l) - lane_start(b, i, l);
-        begin = head[1];
-        SHA256Update(&sha, (const uint8_t *)p->name, strlen(p->name) + 1);
-        SHA256Update(&sha, (const uint8_t *)head, sizeof head);
-    }
-    for (uint32_t l = 0; l < b->n_lanes; l++)
-        digest_long(&sha, b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
-    for (uint32_t i = 0; i < tape->n_wide; i++) {
-        const struct ab_wide *w = &tape->wide[i];
-        uint64_t fields[5] = {w->size, w->align, w->slot, w->code, w->flags};
-        SHA256Update(&sha, (const uint8_t *)fields, sizeof fields);
-    }
-    if (b->n_lanes > 1)
-        digest_lanes(&sha, b);
-    SHA256End(&sha, tape->sha256);
 }
 
 void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
@@ -567,14 +456,8 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
-    digest(b);
+    ab_tape_take_digest(b);
     return ab_tape_lay_down(b, err);
-}
-
-uint64_t ab_tape_bytes(const struct ab_tape_builder *b)
-{
-    return b->n_pushed * sizeof(uint64_t) + b->tape.n_wide * sizeof(struct ab_wide) +
-           (b->n_lanes > 1 ? b->tape.n_turns * sizeof(struct ab_turn) : 0);
 }
 
 enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,

@@ -63,7 +63,7 @@ def main():
     results = json.load(open(sys.argv[1]))["results"]
     for r in results:
         counts = counts_of(r["hdr_v2"])
-        where = f'{r["backend"]} {r["phase"]} {r["op"]} block {r["block"]}'
+        where = f'{r["backend"]} {r["phase"]} {r["op"]} round {r["round"]}'
         total = sum(n for _, n in counts)
         if total != r["n"]:
             sys.exit(f'{where}: {total} in the histogram, n is {r["n"]}')

@@ -8,12 +8,12 @@ load helpers
 
 config=configs/churn.yaml
 
-# jq: the blocks before the n-th, in every list of a result.
+# jq: the rounds before the n-th, in every list of a result.
 keep='def keep($n): .rounds |= map(select(.index < $n)) | .timer.null |= map(select(.round < $n))
-    | with_entries(if (.value | type) == "array" and .key != "blocks"
+    | with_entries(if (.value | type) == "array" and .key != "rounds"
                    then .value |= map(select((.round // 0) < $n)) else . end);'
 
-# What an interruption behind so many blocks would have left of $OUT/whole.json.
+# What an interruption after so many rounds would have left of $OUT/whole.json.
 cut_to() { # BLOCKS
     expect_code 0
     jq "$keep .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
@@ -32,7 +32,7 @@ setup_file() {
     expect_code 0
 }
 
-# A complete result of four blocks, and one that was interrupted behind the second.
+# A complete result of four rounds, and one that was interrupted after the second.
 make_partial() { # OPTION…
     code=0
     if [ $# -gt 0 ]; then
@@ -76,10 +76,10 @@ work_of() { # FILE
         "$OUT/resumed.json"
 }
 
-@test "the blocks of the partial result are taken over as they are" {
+@test "the rounds of the partial result are taken over as they are" {
     make_partial
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
-    for key in results memory timer.null blocks; do
+    for key in results memory timer.null rounds; do
         jq -c ".$key" "$OUT/partial.json" >"$OUT/was"
         jq -c ".$key | map(select((.round // .index) < 2))" "$OUT/resumed.json" >"$OUT/is"
         cmp "$OUT/was" "$OUT/is"
@@ -141,7 +141,7 @@ work_of() { # FILE
     expect_refused '.config.tape_sha256 = ("a" * 64)' 'tape_sha256 is .*, was aaa'
 }
 
-@test "what was given is taken over: CPUs, huge pages, params, seed, blocks" {
+@test "what was given is taken over: CPUs, huge pages, params, seed, rounds" {
     make_partial --cpus 0 --thp never --seed 99 --rounds 3
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
@@ -217,9 +217,9 @@ work_of() { # FILE
         [ ! -e "$OUT/r" ]
     }
     expect_refused "$keep .rounds[1] as \$last | keep(1) | .rounds += [\$last | .index = 3]" \
-        'block 1 is not in it'
-    expect_refused '.config.rounds_planned = 0' 'has 0 blocks planned, allowed are 1 to 1000'
-    expect_refused '.config.rounds_planned = 1' 'it has 2 blocks of 1'
+        'round 1 is not in it'
+    expect_refused '.config.rounds_planned = 0' 'has 0 rounds planned, allowed are 1 to 1000'
+    expect_refused '.config.rounds_planned = 1' 'it has 2 rounds of 1'
     expect_refused '.schema = "allocbench/1"' 'counted memory otherwise; .* reads allocbench/2'
     expect_refused '.schema = "allocbench/3"' 'reads allocbench/2'
     bench run --resume "$OUT/nowhere.json"

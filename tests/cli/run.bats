@@ -20,7 +20,7 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "blocks", "results", "size_classes", "windows", "memory", "timelines",
+        "backends", "rounds", "results", "size_classes", "windows", "memory", "timelines",
         "gates", "claims"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
@@ -85,7 +85,7 @@ quickstart() { # OPTION…
 @test "CSV on standard output is nothing but rows of nine fields" {
     small --rounds 2 -b glibc,arena --csv -
     expect_code 0
-    [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,block,order,backend,phase,op,metric,value,unit ]
+    [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,round,order,backend,phase,op,metric,value,unit ]
     awk -F, 'NF != 9 { exit 1 }' "$OUT/stdout" || fail "rows of other lengths"
     [ "$(cut -d, -f4 "$OUT/stdout" | tail -n +2 | sort -u | paste -sd,)" = arena,glibc ]
 }

@@ -46,7 +46,7 @@ expect_golden() { # NAME
     expect_json '.freed_blocks == ([.lifetimes[].blocks_by_events] | add)'
     expect_json '.freed_blocks == ([.lifetimes[].blocks_by_bytes] | add)'
     expect_json '([.live_curve[].bytes] | max) == .live_peak_bytes'
-    expect_json '([.live_curve[].rounds] | max) == .live_peak_blocks'
+    expect_json '([.live_curve[].blocks] | max) == .live_peak_blocks'
     expect_json '.live_curve[-1].event == .events - 1 and (.live_curve | length) >= 480'
     expect_json '([.by_thread[].events] | add) == .events and (.by_thread | length) == .threads'
     expect_json '.bytes_per_event == .file_bytes / .events and .remote_frees == 0'

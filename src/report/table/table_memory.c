@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a phase takes at its peak is shown of one run, that with the median peak, so that the bytes
- * of a row add up; all other numbers are medians over the blocks. A dash has the number of the
+ * of a row add up; all other numbers are medians over the rounds. A dash has the number of the
  * footnote that says why.
  */
 #include "report/table/table_memory.h"
@@ -30,7 +30,7 @@ struct view {
     unsigned n_notes;
 };
 
-/* Median over blocks of a number at `offset` of the records of this kind; NaN = none has it. */
+/* Median over rounds of a number at `offset` of the records of this kind; NaN = none has it. */
 static double median(const struct view *v, uint32_t backend, const char *phase,
                      enum ab_memory_at at, size_t offset)
 {

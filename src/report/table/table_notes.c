@@ -191,7 +191,7 @@ static void print_waits(const struct notes *r)
     }
     if (n_waiting > 0)
         ab_text_addf(&note, "waits: in %u of %u measured phases threads waited for each other's "
-                            "rounds, up to %.0f %% of their time; ns/op and the ratios leave that "
+                            "blocks, up to %.0f %% of their time; ns/op and the ratios leave that "
                             "out (wall_ns_per_op has it)", n_waiting, n, most);
     print_note(r, &note);
 }
