@@ -240,9 +240,14 @@ guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) 
         $(B)/bench/big_trace $(B)/bench/peak_rss
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
-# one unit test by name: make test_result_hdr
-test_%: $(B)/tests/unit/test_% all guests
-	$(Q)$<
+# One test of any kind by name: make test-result_hdr, test-contract, test-run.
+test-%: all guests
+	$(Q)binary=; for kind in unit contract; do \
+	  [ ! -e tests/$$kind/test_$*.c ] || binary=$(B)/tests/$$kind/test_$*; \
+	done; \
+	if [ -n "$$binary" ]; then $(MAKE) --no-print-directory $$binary && AB_BUILD=$(B) exec $$binary; \
+	elif [ -e tests/cli/$*.bats ]; then AB_BUILD=$(B) exec bats tests/cli/$*.bats; \
+	else echo 'no test is called $*' >&2; exit 2; fi
 
 # Builds in parallel, then runs everything one by one: what is timed should be alone.
 # The caller's -j holds for them too; without one, as many as there are CPUs.

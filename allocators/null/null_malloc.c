@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The malloc functions of the null: each returns the one block, whatever is asked for, so that
+ * what a run takes is the harness alone.
+ */
 #include "allocators/null/null_malloc.h"
 
 #include "allocators/null/null_region.h"

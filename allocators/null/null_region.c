@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps the one block of the nulls, with its pages already there where the system can do that.
+ */
 #include "allocators/null/null_region.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes one entry of -b apart, in place, and checks the form of each part: a name of its own, name
+ * or path, parameters, variables of the environment. Whether a parameter exists is for the table
+ * of the back end.
+ */
 #include "backend/settings.h"
 
 #include "core/text.h"

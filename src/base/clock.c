@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the clocks of the system, and calibrates the tick counter against them: nanoseconds a
+ * tick, and the step in which the counter moves.
+ */
 #include "base/clock.h"
 
 #include <time.h>

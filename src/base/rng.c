@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The generator itself: seeding by splitmix64, xoshiro256**, and numbers below a bound or in [0,
+ * 1).
+ */
 #include "base/rng.h"
 
 static uint64_t splitmix(uint64_t *x)

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `check`: validates a workload, prints its plan and what a run will cost, and reads its gates and
+ * back ends as a run would.
+ */
 #include "backend/selection.h"
 #include "cli/benchmark/cases.h"
 #include "cli/commands.h"

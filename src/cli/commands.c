@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of commands, expanded from commands.def.
+ */
 #include "cli/commands.h"
 
 char *ab_command_line;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * How `list backends` spells hooks, parameters and their ranges, and its JSON document.
+ */
 #include "cli/list_format.h"
 
 #include "allocators/builtin.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The argument of commands that take one file, and loading a workload with --set and --seed.
+ */
 #include "cli/one_file.h"
 
 #include "core/text.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What `--version` prints.
+ */
 #include "cli/version.h"
 
 #include <cyaml/cyaml.h>

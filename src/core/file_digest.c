@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a file and digests it, by the instructions of the processor or by libmd.
+ */
 #include "core/file_digest.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of temporary files, and the signal handler that removes them before the process ends.
+ */
 #include "core/leftover.h"
 
 #include <signal.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Fills errors, adds where they happened, and maps each status to its exit code.
+ */
 #include "core/status.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Growable text, and names made safe for a terminal.
+ */
 #include "core/text.h"
 
 #include <stdarg.h>

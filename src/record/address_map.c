@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The hash table of live blocks: mapped memory, that grows and shrinks with what lives.
+ */
 #include "record/address_map.h"
 
 #include <stdlib.h>

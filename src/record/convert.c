@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Converts one image: opens a trace, puts in what a fork inherited, takes every event, and sums up
+ * what was lost, repaired and what recording cost.
+ */
 #include "record/convert.h"
 
 #include "record/converter.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
+ * halves of a resize, and knows frees of blocks that nobody gave out.
+ */
 #include "record/converter.h"
 
 #include "base/bits.h"

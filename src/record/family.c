@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the parent of a forked image, follows it as far as the fork, and keeps a few of those that
+ * were followed for their later children.
+ */
 #include "record/family.h"
 
 #include "record/converter.h"

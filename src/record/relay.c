@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The thread that serves recorded processes: makes and saves files for those that no longer can,
+ * clears up after those that died, and can stop the recording.
+ */
 #include "record/relay.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists the images of a spool, and reads the stream of a thread slot from its packed chunks and
+ * its mapped buffers, a bounded piece at a time.
+ */
 #include "record/spool_reader.h"
 
 #include "record/preload/spool_codec.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads from the control file which programs were started, and counts those that left no image.
+ */
 #include "record/starts.h"
 
 #include <fcntl.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cells of CSV files: quoted text, numbers, and the column that names the run.
+ */
 #include "report/csv.h"
 
 #include "core/text.h"

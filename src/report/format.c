@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers, counts and names as cells of a table: short, independent of the locale, as wide as they
+ * look on a terminal.
+ */
 #include "report/format.h"
 
 #include "core/text.h"

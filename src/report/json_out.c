@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts members into JSON objects, with text made printable.
+ */
 #include "report/json_out.h"
 
 #include "core/text.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Replaces stdout by a stream that writes all of it or keeps the reason why not.
+ */
 #include "report/standard_output.h"
 
 #include <errno.h>

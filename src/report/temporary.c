@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes files without a name, or with a temporary one, and gives them their name when they are
+ * whole.
+ */
 #include "report/temporary.h"
 
 #include "core/leftover.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Expands the two .def files to tables, checks that each member has the type that its row says,
+ * and reads values by them.
+ */
 #include "result/result_fields.h"
 
 #include "base/bits.h"

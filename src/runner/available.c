@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads what memory the system has available and what the control groups of this process allow,
+ * versions 1 and 2.
+ */
 #include "runner/available.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides from exit status, signals, timers and the report of a worker what became of it, and says
+ * where it was.
+ */
 #include "runner/classify.h"
 
 #include "core/text.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Estimates of memory and time from the facts of a tape, and the limits that follow from them.
+ */
 #include "runner/estimate.h"
 
 #include "runner/available.h"

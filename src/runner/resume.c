@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares an interrupted session with the one that is to continue it, and moves its rounds over.
+ */
 #include "runner/resume.h"
 
 #include "core/text.h"

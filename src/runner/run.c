@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One run: lays out the shared memory, writes the request, starts the worker, waits for its end,
+ * and has that classified.
+ */
 #include "runner/run.h"
 
 #include "base/bits.h"

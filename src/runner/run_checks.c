@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the checks of `verify` on one back end, and turns what became of each worker into a
+ * verdict.
+ */
 #include "runner/run_checks.h"
 
 #include "allocators/builtin.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Draws which ops the latency pass times, at a rate for each kind and phase.
+ */
 #include "runner/sample_plan.h"
 
 #include <math.h>

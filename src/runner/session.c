@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The order of a session: pre-flights first, then rounds with the nulls, the back ends in shuffled
+ * order, and every pass. What was interrupted in the middle of a round is dropped.
+ */
 #include "runner/session.h"
 
 #include "base/units.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Waits for a worker with a deadline and a bound on its memory, ends it and everything that it
+ * started, and tells signals of a worker from those of the user.
+ */
 #include "runner/supervise.h"
 
 #include "base/clock.h"

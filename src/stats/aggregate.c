@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Medians, ranges and ratios over the rounds of a session, and merged histograms.
+ */
 #include "stats/aggregate.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Measures the figure that a claim names, or says why it cannot be measured.
+ */
 #include "stats/claim.h"
 
 #include <math.h>

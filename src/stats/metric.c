@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the value of a metric for one back end, from the merged histogram or as a median of the
+ * rounds, and says why a value is missing.
+ */
 #include "stats/metric.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of the kinds of ops, and the kind that a code stands for.
+ */
 #include "tape/op.h"
 
 static const char *const kind_names[AB_OP_KIND_COUNT] = {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the window of a phase: which lanes it binds to each other, and the widest frame that
+ * keeps the live bytes near those that were recorded.
+ */
 #include "tape/window.h"
 
 #include <stdlib.h>

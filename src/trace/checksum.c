@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The checksum of a chunk, by xxHash with its state on the stack.
+ */
 #include "trace/checksum.h"
 
 #include "trace/format.h"

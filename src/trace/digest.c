@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An event as the fixed record that the digest is taken of.
+ */
 #include "trace/digest.h"
 
 #include "base/bytes.h"

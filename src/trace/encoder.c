@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The thread that encodes and compresses a batch while the next one is filled, and handing batches
+ * to it; without a thread the same in place.
+ */
 #include "trace/encoder.h"
 
 #include "trace/format.h"

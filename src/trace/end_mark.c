@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the totals at the end of a file, where it can be sought.
+ */
 #include "trace/end_mark.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The hash table of live blocks by allocation number.
+ */
 #include "trace/live_map.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks each event against what lives, gives slots, and keeps the totals.
+ */
 #include "trace/live_state.h"
 
 #include "base/bits.h"

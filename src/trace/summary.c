@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the totals as bytes.
+ */
 #include "trace/summary.h"
 
 #include "base/bytes.h"

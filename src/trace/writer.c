@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects records, hands a chunk to the encoder when it is full, and writes header, chunks and end
+ * mark.
+ */
 #include "trace/writer.h"
 
 #include "base/bytes.h"

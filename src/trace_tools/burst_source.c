@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Pushes a trace into tapes: decides whether it is held whole, cuts bursts, and sums up what they
+ * have in common.
+ */
 #include "trace_tools/burst_source.h"
 
 #include "trace/end_mark.h"

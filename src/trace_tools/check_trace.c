@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares the totals that the events give with those that the file states.
+ */
 #include "trace_tools/check_trace.h"
 
 #include "base/bits.h"

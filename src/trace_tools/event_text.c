@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes one event as a line of `dump` or a row of `export`.
+ */
 #include "trace_tools/event_text.h"
 
 #include <string.h>

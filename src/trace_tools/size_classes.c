@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts by powers of two, and a curve of fixed length for any number of events.
+ */
 #include "trace_tools/size_classes.h"
 
 uint64_t ab_class_from(unsigned k)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows the blocks of a trace by slot, and finds every call that is not possible.
+ */
 #include "trace_tools/slot_check.h"
 
 #include <stdlib.h>

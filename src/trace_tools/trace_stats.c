@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts sizes, lifetimes, alignments and frees by other threads, event by event.
+ */
 #include "trace_tools/trace_stats.h"
 
 #include <stdbool.h>

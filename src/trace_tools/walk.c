@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a trace in batches, follows its blocks, and calls a visitor for the part that was asked
+ * for.
+ */
 #include "trace_tools/walk.h"
 
 #include "core/text.h"

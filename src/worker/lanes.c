@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Starts the threads of the lanes, takes them through phases and bursts together, lets them wait
+ * for each other, and adds up their reports.
+ */
 #include "worker/lanes.h"
 
 #include "base/bits.h"

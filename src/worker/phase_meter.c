@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the clocks and counters of a phase at its begin and its end.
+ */
 #include "worker/phase_meter.h"
 
 #include "base/clock.h"

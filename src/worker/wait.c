@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for a counter of another lane, awake first and then on a futex, and waking those that
+ * sleep.
+ */
 #include "worker/wait.h"
 
 #include "base/clock.h"

@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "report/format.h"
+#include "report/sinks/sinks.h"
 #include "support/report_session.h"
 
 #include <math.h>

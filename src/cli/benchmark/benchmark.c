@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One measurement from start to end: selects back ends, opens outputs before anything runs,
+ * describes the session, runs its rounds, writes what came out and decides the exit code.
+ */
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A timer whose signal ends the process when making the tape takes too long.
+ */
 #include "cli/benchmark/build_limit.h"
 
 #include "core/text.h"

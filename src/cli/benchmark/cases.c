@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies what a selection knows into the case that is run and into the record that reports show.
+ */
 #include "cli/benchmark/cases.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `replay`: reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
+ * measured.
+ */
 #include "cli/benchmark/build_limit.h"
 #include "cli/commands.h"
 #include "cli/benchmark/benchmark.h"

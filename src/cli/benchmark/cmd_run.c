@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `run`: makes the tape of a workload and has it measured.
+ */
 #include "cli/benchmark/build_limit.h"
 #include "cli/commands.h"
 #include "cli/benchmark/benchmark.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects gates and claims from the workload and the command line, says what they may name, and
+ * reports every mistake at its place before anything is measured.
+ */
 #include "cli/benchmark/gate_set.h"
 
 #include "allocators/builtin.h"

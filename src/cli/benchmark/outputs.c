@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens, checks and writes the files that the options ask for. That they do not replace or mix
+ * with each other is known before anything is measured.
+ */
 #include "cli/benchmark/outputs.h"
 
 #include "report/sinks/sink_tag.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The line on standard error that says what is running: redrawn on a terminal, one for each round
+ * in a log.
+ */
 #include "cli/benchmark/progress.h"
 
 #include "base/clock.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the folder in which results are kept, makes their names, and replaces the JSON there
+ * after each round, as long as it is its own.
+ */
 #include "cli/benchmark/result_store.h"
 
 #include "base/clock.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Fills the options that the command line leaves open from a stored result, and hands its rounds
+ * over to be continued.
+ */
 #include "cli/benchmark/resume_result.h"
 
 #include "allocators/builtin.h"

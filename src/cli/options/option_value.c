@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the values of options that are more than a number, a word or a text: touches, CPU lists,
+ * shares, ranges of events.
+ */
 #include "cli/options/option_value.h"
 
 #include "base/nearest.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Releases what the options hold.
+ */
 #include "cli/options/options.h"
 
 #include <stdlib.h>

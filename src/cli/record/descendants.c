@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads /proc for the children of a process, and theirs, that have a file mapped.
+ */
 #include "cli/record/descendants.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the command, refuses what the recorder cannot be loaded into, and makes and removes the
+ * folder of its spool.
+ */
 #include "cli/record/launch.h"
 
 #include "backend/elf.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts names, and prints them as a list with the most frequent first.
+ */
 #include "cli/record/name_counts.h"
 
 #include "core/text.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Converts the images of a spool one after the other, gives each trace its name, and judges
+ * whether the recording as a whole is complete.
+ */
 #include "cli/record/spool_traces.h"
 
 #include "cli/record/descendants.h"

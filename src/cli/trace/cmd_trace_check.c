@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace check`: proves each file, and prints one line for it.
+ */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "trace_tools/check_trace.h"

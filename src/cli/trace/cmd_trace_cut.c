@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace cut`: writes a part of a trace as a trace, and says what is in it.
+ */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "report/output.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
+ */
 #include "cli/trace/cmd_trace.h"
 #include "cli/terminal.h"
 #include "core/text.h"

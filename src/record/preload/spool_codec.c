@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Packs the events of a full buffer into words, and unpacks them.
+ */
 #include "record/preload/spool_codec.h"
 
 enum { SIZE_AT = 4, REGION_AT = 20, ADDRESS_AT = 21, STAMP_AT = 48 };

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads a JSON document with bounds on its size and its memory, and reads typed members of it; an
+ * error names the path to the value.
+ */
 #include "report/read/json_in.h"
 
 #include "base/nearest.h"

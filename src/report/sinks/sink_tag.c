@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of histograms in logs and file names.
+ */
 #include "report/sinks/sink_tag.h"
 
 #include "result/result.h"

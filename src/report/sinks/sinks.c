@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of output formats, expanded from sinks.def.
+ */
 #include "report/sinks/sinks.h"
 
 const struct ab_sink ab_sinks[AB_SINK_COUNT] = {

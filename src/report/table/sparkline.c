@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Draws a histogram or a series of numbers as one line of block characters.
+ */
 #include "report/table/sparkline.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lays out and prints tables and paragraphs in the width of a terminal.
+ */
 #include "report/table/table.h"
 
 #include "core/text.h"

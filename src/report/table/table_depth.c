@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of `-v`: latency by size of the request, the slowest ops, latency over time.
+ */
 #include "report/table/table_depth.h"
 
 #include "base/bits.h"

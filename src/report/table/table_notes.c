@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The notes below the tables: clock and null, meaning of the columns, conditions, warnings, and
+ * what became of back ends that have no numbers.
+ */
 #include "report/table/table_notes.h"
 
 #include "base/bits.h"

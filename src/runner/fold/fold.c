@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the records of the throughput, latency and tail pass, and of the nulls: times from ticks,
+ * histograms from samples, the slowest ops.
+ */
 #include "runner/fold/fold.h"
 
 #include "runner/fold/fold_depth.h"

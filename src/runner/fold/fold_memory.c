@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the records and the time line of the memory pass, after judging which of the reported
+ * numbers can be believed.
+ */
 #include "runner/fold/fold_memory.h"
 
 #include "base/units.h"

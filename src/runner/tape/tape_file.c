@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the bursts of a tape to a sealed memfd or to a file without a name, and protects it from
+ * then on.
+ */
 #include "runner/tape/tape_file.h"
 
 #include "base/bits.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps a tape file in the parent, and finds ops in it by their position.
+ */
 #include "runner/tape/tape_image.h"
 
 #include "runner/tape/tape_file.h"

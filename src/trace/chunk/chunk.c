@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What encoding and decoding share: the memory of a chunk, and the order of its events by threads.
+ */
 #include "trace/chunk/chunk.h"
 
 #include "base/bits.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Records into the columns of a chunk.
+ */
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "trace/chunk/chunk.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One zstd stream over all chunks of a file, for writing and for reading.
+ */
 #include "trace/chunk/compress.h"
 
 #include "base/bits.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The checker: fills and reads back blocks, looks for overlap, and reports the first call that is
+ * wrong.
+ */
 #include "worker/checks/checker.h"
 
 #include "base/bits.h"

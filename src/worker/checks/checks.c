@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of all checks: what each proves, how much work it takes to prove it, and what the heap
+ * is told of that work.
+ */
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"

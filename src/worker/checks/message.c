@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts messages together without stdio.
+ */
 #include "worker/checks/message.h"
 
 void ab_words_add(struct ab_words *w, const char *text)

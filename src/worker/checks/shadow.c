@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The treap of live blocks by address.
+ */
 #include "worker/checks/shadow.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls an allocator by either boundary, with every kind of request, and spells the calls for
+ * messages.
+ */
 #include "worker/checks/target.h"
 
 bool ab_target_is_malloc(const struct ab_target *t)

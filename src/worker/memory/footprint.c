@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads statm, smaps_rollup and status of this process, by hand and without malloc.
+ */
 #include "worker/memory/footprint.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the functions by which allocators report on themselves and give memory back, and calls
+ * them.
+ */
 #include "worker/memory/introspect.h"
 
 #include "base/bits.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Adds and drops the entries of blocks; the sums follow.
+ */
 #include "worker/memory/live_ledger.h"
 
 void ab_book_drop(struct ab_block_book *b, uint32_t slot)

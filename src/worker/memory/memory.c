@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory pass: takes the baseline, books each op, and decides when the footprint is read and
+ * where page tables are looked at.
+ */
 #include "worker/memory/memory.h"
 
 #include "base/bits.h"

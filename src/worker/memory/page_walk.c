@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares out each resident page among the blocks on it, stretch by stretch, in a table of fixed
+ * size.
+ */
 #include "worker/memory/page_walk.h"
 
 #include <string.h>

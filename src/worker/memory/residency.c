@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads which pages are resident from pagemap, and keeps the runs of those that were so before the
+ * first op.
+ */
 #include "worker/memory/residency.h"
 
 #include "base/bits.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of back ends that are compiled into a loop.
+ */
 #include "worker/target/inline_backend.h"
 
 #include "allocators/arena/arena_backend.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the lines of `gates:` and `claims:` with their places, unread.
+ */
 #include "workload/parse/gate_lines.h"
 
 #include "workload/parse/read.h"

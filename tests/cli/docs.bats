@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# scripts/check-docs can fail: each rule is broken once, in a small tree of its own.
+
+load helpers
+
+tree() { # FILE LINE…
+    rm -rf ./* .ci
+    mkdir -p src/core tests/unit tests/cli docs
+    printf '# Top\n\n[sources](src/README.md#rooms-and-words)\n' >README.md
+    printf '# Sources\n\n## Rooms and words\n\n`core/text.c`, `text.c`, `tests/unit/`\n' >src/README.md
+    printf '# Tests\n\n`src/core/other.c`, `tests/unit/test_*.c`\n' >tests/README.md
+    printf '/* SPDX\n *\n * Text.\n */\n' | tee src/core/text.c >src/core/other.c
+    touch tests/unit/test_core_text.c
+    local file=$1
+    shift
+    printf '%s\n' "$@" >>"$file"
+    "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" 2>"$OUT/stderr"
+}
+
+violates() { # PATTERN FILE LINE…
+    local pattern=$1
+    shift
+    ! tree "$@" || fail "passes: $*"
+    grep -Eq -- "$pattern" "$OUT/stdout" || fail "another reason"
+}
+
+@test "a tree whose pages are right passes" {
+    tree docs/a.md '`tests/unit/test_NAME.c` `build/release/x` `serve/alloc/p99` `-b ./x/y.so` `a b/c.c`' \
+        '[one](../README.md) [two](https://example.org/x) [three](#head)' '# Head' '```' '`src/no.c`' '```'
+}
+
+@test "a path in backticks that does not exist is found, with its line" {
+    violates 'README.md:5: there is no src/core/tex.c' README.md '' '`src/core/tex.c`'
+    violates 'src/README.md:6: there is no src/core/tex.c' src/README.md '`core/tex.c`'
+    violates 'docs/a.md:1: there is no tests/cli/x.bats' docs/a.md '`tests/cli/x.bats`'
+    violates 'there is no tests/cli/\*.bats' docs/a.md '`tests/cli/*.bats`'
+    violates 'there is no other_NAME.c|there is no src/core/other_NAME.c' docs/a.md '`src/core/other_NAME.c`'
+    violates 'there is no gone.h' docs/a.md '`gone.h`'
+}
+
+@test "a link that leads nowhere is found, and one to a heading that is not there" {
+    violates 'docs/a.md:2: the link b.md leads nowhere' docs/a.md '' '[b](b.md)'
+    violates 'no heading #words in docs/../src/README.md' docs/a.md '[b](../src/README.md#words)'
+    violates 'no heading #words in src/README.md' src/README.md '[b](#words)'
+}
+
+@test "a source that has no unit test and no place in tests/README.md is found" {
+    violates 'what tests src/core/new.c\?' src/core/new.c ''
+}
+
+@test "a source that does not say what it owns is found" {
+    tree src/core/text.c ''
+    printf '/* SPDX */\n' >src/core/text.c
+    ! "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" || fail "passes"
+    grep -q 'src/core/text.c:1: does not say what it owns' "$OUT/stdout" || fail "another reason"
+}
+
+@test "a tree without documents is a failure, not a pass" {
+    rm -rf ./*
+    mkdir src
+    ! "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" 2>&1 || fail "passes"
+}
