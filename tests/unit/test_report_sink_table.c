@@ -276,8 +276,9 @@ static void phases_that_were_waited_through_are_told(void **state)
     throughput_of(f, FAKE_GLIBC, 0)->wait_percent = 21;
     throughput_of(f, FAKE_ARENA, 1)->wait_percent = 67.4;
     throughput_of(f, FAKE_BROKEN, 1)->wait_percent = 99; /* it has no numbers */
-    expect(f, 400, "waits: in 2 of 24 measured phases threads waited for each other's blocks, up to "
-                   "67 % of their time; ns/op and the ratios leave that out (wall_ns_per_op has it)",
+    expect(f, 400, "waits: in 2 of 24 measured phases threads waited for each other, up to "
+                   "67 % of their time; ns/op and the ratios exclude this (wall_ns_per_op includes "
+                   "it)",
            true);
     assert_int_equal(count_in_json(f, "\"is_waiting\": true"), 2);
     fake_session_free(f);

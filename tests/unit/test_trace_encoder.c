@@ -119,7 +119,7 @@ static void sizes_do_not_wrap_around_for_such_a_caller(void **state)
     assert_int_equal(ab_trace_write_alloc(w, alloc, UINT64_C(1) << 62, &number, &err), AB_OK);
     assert_int_equal(ab_trace_write_free(w, 0, number, UINT64_C(1) << 62, &err), AB_OK);
     assert_int_equal(ab_trace_write_alloc(w, alloc, UINT64_C(1) << 62, &number, &err), AB_INPUT);
-    assert_non_null(strstr(err.text, "event 2: sizes that sum up to more than 2^63 - 1"));
+    assert_non_null(strstr(err.text, "event 2: sizes whose sum is over 2^63 - 1"));
     ab_trace_writer_abandon(w);
     fclose(to);
     free(bytes);
