@@ -157,11 +157,11 @@ EOF
 --hlog /dev/null/x cannot write
 --hgrm $OUT/none/x cannot write to
 --hgrm $OUT/none/ cannot write to
---hgrm - name a folder or a prefix
+--hgrm - give a folder or a prefix
 EOF
     bench run "$WORKLOADS/small.yaml" -b glibc --no-store --hgrm "$OUT/taken"
     expect_code 2
-    expect_error 'glibc.churn.all.hgrm. is there already, and nothing is replaced'
+    expect_error 'glibc.churn.all.hgrm. already exists and will not be overwritten'
     [ ! -s "$OUT/taken/glibc.churn.all.hgrm" ]
     [ "$(ls -A "$OUT/taken" "$OUT/folder" | grep -c hgrm)" -eq 1 ]
     expect_nothing_left

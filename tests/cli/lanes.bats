@@ -53,5 +53,5 @@ load helpers
     bench run "$WORKLOADS/crowd.yaml" --rounds 1 -b skeleton,glibc --json -
     expect_code 4
     expect_json '.backends[] | select(.name == "skeleton")
-        | .status == "failed_check" and (.reason | test("one lane"))'
+        | .status == "failed_check" and (.reason | test("single-threaded"))'
 }

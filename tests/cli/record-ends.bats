@@ -191,7 +191,7 @@ has_rounds() {
     expect_error 'stopped: the limit on file sizes.*trace recover --partial'
     bench trace recover "$OUT/s" -o "$OUT/t.abt"
     expect_code 4
-    expect_error 'stopped after [0-9]+ events.*limit.*t.abt holds what came before'
+    expect_error 'stopped after [0-9]+ events.*limit.*t.abt contains the events before'
     expect_clean "$OUT/t.abt"
     rm "$OUT/t.abt"
     bench trace recover --partial "$OUT/s" -o "$OUT/t.abt"

@@ -187,7 +187,7 @@ work_of() { # FILE
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
-    expect_error 'is of a trace: allocbench replay --resume goes on with it'
+    expect_error 'is a trace result; resume it with allocbench replay --resume'
     bench replay --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
@@ -201,7 +201,7 @@ work_of() { # FILE
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2
-    expect_error 'its back end toy is a library of your own: give all its back ends again, with -b'
+    expect_error 'its back end toy is a library given by path: give all back ends again with -b, with their paths'
     bench run --resume "$OUT/partial.json" -b glibc,"$GUESTS/libtoy.so" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"

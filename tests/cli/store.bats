@@ -218,7 +218,7 @@ EOF
     truncate -s 1G "$OUT/huge.json"
     bench report "$OUT/huge.json"
     expect_code 3
-    expect_error 'more than 256 MiB'
+    expect_error 'is larger than 256 MiB'
     { printf '{"schema":"allocbench/2","x":['; head -c 30000000 /dev/zero | sed 's/\x00/[],/g'
       printf '0]}'; } >"$OUT/wide.json"
     code=0
