@@ -207,7 +207,7 @@ all_conform() {
     for name in checked+slab fault+slab:n=3; do
         bench verify glibc "$name"
         expect_code 2
-        expect_error 'give it the back end alone'
+        expect_error 'give the back end alone'
     done
     bench verify checked+checked+slab
     expect_code 2
@@ -312,7 +312,7 @@ all_conform() {
         + " NULL [(]op [0-9]+[)]: allocation #100, injected by fault.+$"))'
     bench run "$ROOT/configs/threads.yaml" --rounds 1 -b fault+glibc:n=20000 --json -
     expect_code 4
-    expect_json '.backends[0].reason | test("^malloc.* [(]op [0-9]+, lane [0-3][)]: call 20000 of")'
+    expect_json '.backends[0].reason | test("^malloc.* [(]op [0-9]+, lane [0-3][)]: allocation #20000, injected")'
     bench run "$ROOT/configs/realloc-growth.yaml" --rounds 1 -b fault+glibc:n=3000 --json -
     expect_code 4
     expect_json '.backends[0].reason | test("^(re|m)alloc[(][0-9 >-]+[)] returned NULL [(]op ")'
