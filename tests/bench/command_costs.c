@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BURST = 1 << 20, ROUNDS_MAX = 1000 };
+enum { BURST = 1 << 24, ROUNDS_MAX = 1000 };
 
 struct bench {
     const char *trace;
