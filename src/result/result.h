@@ -81,21 +81,22 @@ struct ab_result {
     const char *phase;
     unsigned op;         /* enum ab_op_kind, or AB_OP_ALL */
     uint32_t round;
-    /* latency pass; for `all` a thinned sample in which every op is equally likely */
-    uint64_t n, overflow;
+    /* One member a number of result_fields.def. Of the latency pass, where `all` is a thinned sample
+     * in which every op is equally likely; of the throughput pass for `all`, else NaN or 0; of the
+     * tail pass. `max` is worst[0].ns, unless all were fast. */
+#define AB_MEMBER_U64(member) uint64_t member;
+#define AB_MEMBER_F64(member) double member;
+#define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
+#define AB_FIELD(group, name, member, type, unit, better, doc) AB_MEMBERS_##group(type, member)
+#include "result/result_fields.def"
+#undef AB_FIELD
     double quantiles[AB_QUANTILE_COUNT];
-    double min, mean;
-    double max;          /* over latency and tail pass; it is worst[0].ns, unless all were fast */
-    struct ab_hdr *hdr;  /* in ns; owned by the session; never NULL */
-    /* throughput pass: `all` only, else NaN / 0 */
-    uint64_t n_ops;
-    double ns_per_op, wall_ns_per_op, ops_per_s, cpu_ns_per_op, latency_pass_ns_per_op;
-    double background_cpu_ns_per_op, wait_percent, live_peak_blocks;
-    uint64_t faults_minor, switches_involuntary, n_unsupported;
-    /* tail pass: every op; the worst also from the latency pass */
-    uint64_t tail_n, tail_over_100ns, tail_over_1us, tail_over_10us, tail_over_100us;
+    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
     uint32_t n_worst;
-    struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first */
+    struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first; latency and tail pass */
 };
 
 /* Latency of one op kind by requested size: (2^(log2 − 1), 2^log2] bytes. From the latency pass. */
@@ -136,19 +137,12 @@ struct ab_memory {
     uint32_t round;
     enum ab_memory_at at;
     uint32_t position; /* in the tape: the op clock */
-    double live_bytes, internal_bytes, external_bytes, retained_bytes;
-    double footprint_bytes;
-    double discrepancy_bytes;
-    double requested_bytes, untouched_bytes, baseline_bytes, usable_bytes;
-    double external_2m_bytes;
-    double live_peak_bytes; /* most requested bytes of the phase */
-    double rss_peak_bytes;  /* largest footprint of the phase */
-    double overhead_peak, overhead, overhead_mean;
-    double internal_ratio, external_ratio, retained_ratio, external_2m_ratio; /* by live */
+    /* One member a number of memory_fields.def. */
+#define AB_MEMORY_FIELD(name, member, unit, better, doc) double member;
+#include "result/memory_fields.def"
+#undef AB_MEMORY_FIELD
     double drained_bytes[AB_DRAIN_COUNT]; /* footprint after all blocks are freed; AB_AT_END of the
                                              last measured phase only, else n/a */
-    double faults_minor, faults_major;    /* of the phase, memory pass */
-    double allocated_bytes, mapped_bytes; /* what the allocator says of itself here */
     char reason[AB_MEMORY_REASON_BYTES];  /* why something is n/a; "" = nothing is */
 };
 
