@@ -34,7 +34,7 @@ find_all() {
         *) spellings+=("$(spelling "$kind" "$number")") ;;
         esac
     done <"$EXPECTED"
-    find gates,repeatable,double-free,foreign-handle "${spellings[@]}"
+    find required,repeatable,double-free,foreign-handle "${spellings[@]}"
 }
 
 # bats test_tags=full
