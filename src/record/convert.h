@@ -16,7 +16,7 @@
 
 #include "core/status.h"
 #include "record/family.h"
-#include "trace/reader.h"
+#include "trace/event.h"
 
 #include <stdio.h>
 

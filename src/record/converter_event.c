@@ -28,11 +28,11 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
 }
 
 static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane *lane,
-                                 struct ab_trace_record *record, uint64_t old_size,
-                                 uint64_t *number, struct ab_err *err)
+                                 struct ab_event *record, uint64_t old_size, uint64_t *number,
+                                 struct ab_err *err)
 {
     if (AB_UNLIKELY(c->writer == NULL)) {
-        if (record->kind <= AB_EVENT_ALLOC_ALIGNED && !record->failed)
+        if (ab_event_gives_block(record))
             *number = c->next_number++;
         return AB_OK;
     }
@@ -100,7 +100,7 @@ static enum ab_status convert_failed_alloc(struct ab_converter *c, struct ab_con
                                            struct ab_trace_alloc alloc, uint64_t size,
                                            struct ab_err *err)
 {
-    struct ab_trace_record record = {.kind = alloc.kind, .failed = true, .size = size};
+    struct ab_event record = {.kind = alloc.kind, .failed = true, .size = size};
     if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
         record.align = UINT64_C(1) << alloc.log2;
     return put(c, lane, &record, 0, NULL, err);
@@ -174,9 +174,11 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
         return AB_OK;
     }
     uint64_t number = ab_held_number(&r.held);
-    struct ab_trace_record record = {.kind = AB_EVENT_RESIZE, .block = number, .size = e->size,
-                                     .failed = moved == 0 && e->size > 0,
-                                     .released = moved == 0 && e->size == 0};
+    struct ab_event record = {.kind = AB_EVENT_RESIZE,
+                              .block = number,
+                              .size = e->size,
+                              .failed = moved == 0 && e->size > 0,
+                              .released = moved == 0 && e->size == 0};
     enum ab_status status = put(c, lane, &record, r.held.size, NULL, err);
     if (status != AB_OK || record.released)
         return status;
@@ -195,7 +197,7 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
 {
-    struct ab_trace_record end = {.kind = AB_EVENT_THREAD_END, .thread = lane->thread};
+    struct ab_event end = {.kind = AB_EVENT_THREAD_END, .thread = lane->thread};
     bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
@@ -246,7 +248,7 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
         status = ab_trace_writer_inherit(c->writer, n, err);
     for (size_t i = 0; i < n && status == AB_OK; i++) {
         unsigned kind = blocks[i].number & 7, log2 = blocks[i].key & 63;
-        struct ab_trace_record record = {.kind = (uint8_t)kind, .size = blocks[i].size};
+        struct ab_event record = {.kind = (uint8_t)kind, .size = blocks[i].size};
         uint64_t number = 0;
         if (kind == AB_EVENT_ALLOC_ALIGNED)
             record.align = UINT64_C(1) << log2;

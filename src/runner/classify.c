@@ -56,8 +56,8 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
         if (part.first + op >= e->tape->phases[i].begin &&
             part.first + op < e->tape->phases[i].end)
             phase = e->tape->phases[i].name;
-    uint64_t size = 0;
-    int kind = ab_tape_part_kind(&part, op, &size);
+    struct ab_op_view view = ab_op_decode(part.ops[op], part.wide);
+    int kind = view.kind;
     op += part.first;
     if (r->op_granularity > 1)
         snprintf(buf, cap, "between ops %u and %u of phase %s", op, op + r->op_granularity, phase);
@@ -66,7 +66,7 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
                  kind < 0 ? "touch" : ab_op_kind_name((enum ab_op_kind)kind), phase);
     else
         snprintf(buf, cap, "in op %u (%s of %llu bytes, phase %s)", op,
-                 ab_op_kind_name((enum ab_op_kind)kind), (unsigned long long)size, phase);
+                 ab_op_kind_name((enum ab_op_kind)kind), (unsigned long long)view.size, phase);
     return buf;
 }
 

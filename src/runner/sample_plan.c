@@ -93,12 +93,8 @@ static bool is_taken(struct draw *d, int kind)
 static void draw_range(struct draw *d, const struct ab_tape_part *part, uint32_t begin,
                        uint32_t end)
 {
-    int8_t kinds[16]; /* by code */
-    for (unsigned code = 0; code < 16; code++)
-        kinds[code] = (int8_t)ab_op_code_kind(code);
     for (uint32_t i = begin; i < end && d->n < d->cap; i++) {
-        unsigned code = AB_OP_CODE(part->ops[i]);
-        int kind = code == AB_CODE_WIDE ? ab_tape_part_kind(part, i, NULL) : kinds[code];
+        int kind = ab_op_decode(part->ops[i], part->wide).kind;
         if (kind < 0 || !is_taken(d, kind))
             continue;
         d->positions[d->n] = part->first + i;

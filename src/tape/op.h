@@ -92,6 +92,53 @@ struct ab_wide {
 const char *ab_op_kind_name(enum ab_op_kind kind);
 
 /* The kind of a tape code, or -1 where the code asks nothing of a back end (touch, wait …). */
-int ab_op_code_kind(unsigned code);
+static inline int ab_op_code_kind(unsigned code)
+{
+    static const int8_t kinds[16] = {
+        [AB_CODE_FREE] = AB_OP_FREE,
+        [AB_CODE_ALLOC] = AB_OP_ALLOC,
+        [AB_CODE_ALLOC | AB_CODE_TOUCHED] = AB_OP_ALLOC,
+        [AB_CODE_ALLOC_ZEROED] = AB_OP_ALLOC_ZEROED,
+        [AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ZEROED,
+        [AB_CODE_ALLOC_ALIGNED] = AB_OP_ALLOC_ALIGNED,
+        [AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ALIGNED,
+        [AB_CODE_RESIZE] = AB_OP_RESIZE,
+        [AB_CODE_RESIZE | AB_CODE_TOUCHED] = AB_OP_RESIZE,
+        [AB_CODE_ACCESS] = AB_OP_ACCESS,
+        [AB_CODE_RESET] = AB_OP_RESET,
+        [AB_CODE_TOUCH] = -1,
+        [AB_CODE_TOUCHED] = -1,
+        [AB_CODE_WAIT] = -1,
+        [AB_CODE_PUBLISH] = -1,
+        [AB_CODE_WIDE] = -1,
+    };
+    return kinds[code & 15];
+}
+
+struct ab_op_view { /* an op outside the loops that carry it out */
+    int kind;       /* enum ab_op_kind, or -1 */
+    uint32_t slot;
+    uint32_t flags; /* AB_WIDE_… */
+    uint64_t size;  /* of an allocation or resize; of others the operand */
+    uint64_t align; /* ALLOC_ALIGNED only */
+};
+
+static inline struct ab_op_view ab_op_decode(uint64_t word, const struct ab_wide *wide)
+{
+    unsigned code = AB_OP_CODE(word);
+    uint32_t operand = AB_OP_SIZE(word);
+    struct ab_op_view op = {
+        .kind = ab_op_code_kind(code), .slot = AB_OP_SLOT(word), .size = operand};
+    if (code == AB_CODE_WIDE) {
+        op.kind = ab_op_code_kind(wide[operand].code);
+        op.flags = wide[operand].flags;
+        op.size = wide[operand].size;
+        op.align = wide[operand].align;
+    } else if (op.kind == AB_OP_ALLOC_ALIGNED) {
+        op.size = AB_ALIGNED_SIZE(operand);
+        op.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);
+    }
+    return op;
+}
 
 #endif

@@ -7,13 +7,10 @@
 #include "base/bytes.h"
 #include "trace/chunk/chunk_kinds.h"
 
-#include <string.h>
-
 size_t ab_event_canonical(const struct ab_event *e, bool has_time,
                           uint8_t out[AB_DIGEST_RECORD_MAX])
 {
-    struct ab_trace_record r = {.kind = e->kind, .failed = e->failed, .released = e->released};
-    out[0] = (uint8_t)ab_kind_code(&r);
+    out[0] = (uint8_t)ab_kind_code(e);
     out[1] = e->align == 0 ? 0 : (uint8_t)__builtin_ctzll(e->align);
     ab_put_u16(out + 2, 0);
     ab_put_u32(out + 4, e->thread);

@@ -6,7 +6,9 @@
 #ifndef AB_TRACE_DIGEST_H
 #define AB_TRACE_DIGEST_H
 
-#include "trace/reader.h"
+#include "trace/event.h"
+
+#include <stddef.h>
 
 enum { AB_DIGEST_RECORD_MAX = 32 };
 

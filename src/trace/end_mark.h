@@ -6,7 +6,7 @@
 #ifndef AB_TRACE_END_MARK_H
 #define AB_TRACE_END_MARK_H
 
-#include "trace/reader.h"
+#include "trace/event.h"
 
 /* Sets events, threads and the live peaks of *info, all else to 0. False where the file does not end
  * with an end mark, or is none that can be read from any place. */

@@ -5,6 +5,8 @@
 #include "trace/live_state.h"
 
 #include "base/bits.h"
+#include "core/status.h"
+#include "tape/op.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -87,22 +89,22 @@ EACH_CALL uint64_t begin_chunk(struct ab_account *a, uint64_t size)
     return a->next_number++;
 }
 
-EACH_CALL const char *take_alloc(struct ab_account *a, const struct ab_trace_record *r,
-                              struct ab_event *out, uint64_t *number)
+EACH_CALL const char *take_alloc(struct ab_account *a, struct ab_event *e)
 {
-    if (r->released)
+    e->block = AB_NO_BLOCK;
+    if (e->released)
         return "an allocation that released a block";
-    if (r->failed)
+    if (e->failed)
         return NULL;
-    const char *wrong = check_chunk(a, r->size);
+    const char *wrong = check_chunk(a, e->size);
     if (wrong != NULL)
         return wrong;
     uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
                                         : (uint32_t)a->info.slots++;
-    if (!ab_live_map_add(&a->live, a->next_number, r->size, slot))
+    if (!ab_live_map_add(&a->live, a->next_number, e->size, slot))
         return ab_no_memory;
-    *number = out->block = begin_chunk(a, r->size);
-    out->slot = slot;
+    e->block = begin_chunk(a, e->size);
+    e->slot = slot;
     return NULL;
 }
 
@@ -122,10 +124,10 @@ static const char *resize_block(struct ab_account *a, uint64_t old_size, uint64_
     return NULL;
 }
 
-EACH_CALL const char *end_chunk(struct ab_account *a, struct ab_live *live, struct ab_event *out)
+EACH_CALL const char *end_chunk(struct ab_account *a, struct ab_live *live, struct ab_event *e)
 {
     uint64_t size = live->size;
-    out->slot = live->slot;
+    e->slot = live->slot;
     if (!push_slot(a, live->slot))
         return ab_no_memory;
     ab_live_map_remove(&a->live, live);
@@ -133,40 +135,39 @@ EACH_CALL const char *end_chunk(struct ab_account *a, struct ab_live *live, stru
     return NULL;
 }
 
-EACH_CALL const char *take_known(struct ab_account *a, const struct ab_trace_record *r,
-                              struct ab_event *out)
+EACH_CALL const char *take_known(struct ab_account *a, struct ab_event *e)
 {
-    struct ab_live *live = ab_live_map_find(&a->live, r->block);
+    struct ab_live *live = ab_live_map_find(&a->live, e->block);
     if (live == NULL)
-        return r->kind == AB_EVENT_FREE ? "a free of a block that is not live"
+        return e->kind == AB_EVENT_FREE ? "a free of a block that is not live"
                                         : "a resize of a block that is not live";
-    out->block = r->block;
-    if (r->kind == AB_EVENT_FREE) {
-        if (r->failed || r->released)
+    if (e->kind == AB_EVENT_FREE) {
+        if (e->failed || e->released)
             return "a free with flags";
-        return end_chunk(a, live, out);
+        return end_chunk(a, live, e);
     }
-    if (r->released)
-        return r->failed || r->size != 0 ? "a resize that released its block without size 0"
-                                         : end_chunk(a, live, out);
-    out->slot = live->slot;
-    if (r->failed)
+    if (e->released)
+        return e->failed || e->size != 0 ? "a resize that released its block without size 0"
+                                         : end_chunk(a, live, e);
+    e->slot = live->slot;
+    if (e->failed)
         return NULL;
-    const char *wrong = resize_block(a, live->size, r->size);
+    const char *wrong = resize_block(a, live->size, e->size);
     if (wrong == NULL)
-        live->size = r->size;
+        live->size = e->size;
     return wrong;
 }
 
-static const char *take_thread_end(struct ab_account *a, const struct ab_trace_record *r)
+static const char *take_thread_end(struct ab_account *a, struct ab_event *e)
 {
-    if (r->thread == a->info.threads)
+    e->block = AB_NO_BLOCK;
+    if (e->thread == a->info.threads)
         return "the end of a thread without calls";
-    if (r->failed || r->released)
+    if (e->failed || e->released)
         return "the end of a thread with flags";
     if (a->ended == NULL && (a->ended = calloc(AB_TRACE_THREADS_MAX / 8, 1)) == NULL)
         return ab_no_memory;
-    a->ended[r->thread / 8] |= (uint8_t)(1u << r->thread % 8);
+    a->ended[e->thread / 8] |= (uint8_t)(1u << e->thread % 8);
     a->info.thread_ends++;
     return NULL;
 }
@@ -189,57 +190,51 @@ static const char *check_time(struct ab_account *a, uint64_t time_us)
     return NULL;
 }
 
-EACH_CALL void count_call(struct ab_account *a, const struct ab_trace_record *r)
+EACH_CALL void count_call(struct ab_account *a, const struct ab_event *e)
 {
-    ab_account_count(a, r->kind, r->thread);
-    a->info.failed += r->failed;
+    ab_account_count(a, e->kind, e->thread);
+    a->info.failed += e->failed;
 }
 
-EACH_CALL const char *take_call(struct ab_account *a, const struct ab_trace_record *r,
-                             struct ab_event *out, uint64_t *number)
+EACH_CALL const char *take_call(struct ab_account *a, struct ab_event *e)
 {
-    if (r->kind == AB_EVENT_ALLOC_ALIGNED && (r->align == 0 || (r->align & (r->align - 1)) != 0))
+    if (e->kind == AB_EVENT_ALLOC_ALIGNED && (e->align == 0 || (e->align & (e->align - 1)) != 0))
         return "an alignment that is not a power of two";
-    const char *wrong = r->kind == AB_EVENT_FREE || r->kind == AB_EVENT_RESIZE
-                            ? take_known(a, r, out)
-                            : take_alloc(a, r, out, number);
+    const char *wrong = e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE ? take_known(a, e)
+                                                                               : take_alloc(a, e);
     if (wrong == NULL)
-        count_call(a, r);
+        count_call(a, e);
     return wrong;
 }
 
-EACH_CALL const char *take(struct ab_account *a, const struct ab_trace_record *r,
-                           struct ab_event *out, uint64_t *number)
+EACH_CALL const char *take(struct ab_account *a, struct ab_event *e)
 {
-    if (r->kind > AB_EVENT_THREAD_END)
+    if (e->kind > AB_EVENT_THREAD_END)
         return "an event of unknown kind";
-    const char *wrong = check_thread(a, r->thread);
+    const char *wrong = check_thread(a, e->thread);
     if (wrong == NULL && a->info.has_time)
-        wrong = check_time(a, r->time_us);
+        wrong = check_time(a, e->time_us);
     if (wrong != NULL)
         return wrong;
-    *out = (struct ab_event){.kind = r->kind, .failed = r->failed, .released = r->released,
-                             .thread = r->thread, .size = r->size, .align = r->align,
-                             .block = AB_NO_BLOCK, .time_us = r->time_us};
-    return r->kind == AB_EVENT_THREAD_END ? take_thread_end(a, r) : take_call(a, r, out, number);
+    return e->kind == AB_EVENT_THREAD_END ? take_thread_end(a, e) : take_call(a, e);
 }
 
-const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
-                            struct ab_event *out, uint64_t *number)
+const char *ab_account_take(struct ab_account *a, struct ab_event *e)
 {
-    return take(a, r, out, number);
+    return take(a, e);
 }
 
-size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *records, size_t n,
+size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, size_t n,
                            struct ab_event *out, const char **wrong)
 {
-    uint64_t number;
     *wrong = NULL;
     for (size_t i = 0; i < n; i++) {
         if (i + PREFETCH < n)
-            ab_live_map_prefetch(&a->live, records[i + PREFETCH].block);
-        if (AB_UNLIKELY((*wrong = take(a, &records[i], &out[i], &number)) != NULL))
+            ab_live_map_prefetch(&a->live, events[i + PREFETCH].block);
+        struct ab_event e = events[i];
+        if (AB_UNLIKELY((*wrong = take(a, &e)) != NULL))
             return i;
+        out[i] = e;
     }
     return n;
 }
@@ -250,20 +245,19 @@ const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size
     return is_new ? check_chunk(a, new_size) : check_sum(a, old_size, new_size);
 }
 
-const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
-                                  uint64_t old_size, uint64_t *number)
+const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size)
 {
     const char *wrong = NULL;
-    if (r->kind == AB_EVENT_THREAD_END)
-        return take_thread_end(a, r);
-    if (r->kind == AB_EVENT_FREE || r->released)
+    if (e->kind == AB_EVENT_THREAD_END)
+        return take_thread_end(a, e);
+    if (e->kind == AB_EVENT_FREE || e->released)
         ab_account_drop_known(a, old_size);
-    else if (r->kind == AB_EVENT_RESIZE)
-        wrong = r->failed ? NULL : ab_account_resize_known(a, old_size, r->size);
-    else if (!r->failed)
-        wrong = ab_account_give_known(a, r->size, number);
+    else if (e->kind == AB_EVENT_RESIZE)
+        wrong = e->failed ? NULL : ab_account_resize_known(a, old_size, e->size);
+    else if (!e->failed)
+        wrong = ab_account_give_known(a, e->size, &e->block);
     if (wrong == NULL)
-        count_call(a, r);
+        count_call(a, e);
     return wrong;
 }
 

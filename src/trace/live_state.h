@@ -7,9 +7,8 @@
 #define AB_TRACE_LIVE_STATE_H
 
 #include "base/bits.h"
+#include "trace/event.h"
 #include "trace/live_map.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
 
 struct ab_account {
     struct ab_trace_info info;
@@ -25,14 +24,13 @@ struct ab_account {
 void ab_account_init(struct ab_account *a);
 void ab_account_fini(struct ab_account *a);
 
-/* Takes one event: checks it against what is live, numbers the new block, gives it a slot.
- * NULL, or what is wrong as the end of a sentence. */
-const char *ab_account_take(struct ab_account *a, const struct ab_trace_record *r,
-                            struct ab_event *out, uint64_t *number);
+/* Takes one event: checks it against what is live, sets its block and slot. NULL, or what is wrong
+ * as the end of a sentence. */
+const char *ab_account_take(struct ab_account *a, struct ab_event *e);
 
-/* The same for n of them, each into its place in out. Returns how many were taken: all, or those
+/* The same for n of them, each copied to its place in out. Returns how many were taken: all, or those
  * before the one with which something is wrong. */
-size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *records, size_t n,
+size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, size_t n,
                            struct ab_event *out, const char **wrong);
 
 /* ---- for a caller who keeps the live blocks ----
@@ -43,9 +41,8 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_trace_record *r
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new);
 
-/* Any event. */
-const char *ab_account_take_known(struct ab_account *a, const struct ab_trace_record *r,
-                                  uint64_t old_size, uint64_t *number);
+/* Any event; sets the block of one that gives a new one. */
+const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size);
 /* Completes the info, once all of them are taken. */
 void ab_account_end_known(struct ab_account *a);
 

@@ -37,7 +37,7 @@ struct ab_trace_reader {
     struct ab_account account;
     struct ab_chunk_codec codec;
     struct ab_unpacker *unpacker;
-    struct ab_trace_record *records;
+    struct ab_event *records;
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
     size_t cap_records, cap_stored, cap_raw; /* in bytes */
@@ -267,7 +267,7 @@ static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab
 {
     uint64_t left = r->account.info.inherited - r->n_events;
     for (size_t i = 0; i < r->n && i < left; i++)
-        if (!ab_record_gives_block(&r->records[i]))
+        if (!ab_event_gives_block(&r->records[i]))
             return bad(r, r->chunk_offset, err,
                        "event %llu: of %llu inherited blocks, but no allocation",
                        (unsigned long long)(r->n_events + i),

@@ -7,50 +7,9 @@
 #define AB_TRACE_READER_H
 
 #include "core/status.h"
-#include "tape/tape.h"
+#include "trace/event.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-enum ab_event_kind {
-    AB_EVENT_ALLOC,
-    AB_EVENT_ALLOC_ZEROED,
-    AB_EVENT_ALLOC_ALIGNED,
-    AB_EVENT_RESIZE,
-    AB_EVENT_FREE,
-    AB_EVENT_KIND_COUNT, /* of calls */
-    /* No call: a thread is gone, its number does not come again. Handed out on request only. */
-    AB_EVENT_THREAD_END = AB_EVENT_KIND_COUNT
-};
-
-struct ab_event { /* one call of the recorded program */
-    uint8_t kind;
-    bool failed;        /* the program got NULL: alloc kinds: no block; resize: the old one lives */
-    bool released;      /* resize to size 0 that freed the block and gave none */
-    uint32_t slot;      /* dense, recycled; unset when an alloc failed */
-    uint32_t thread;
-    uint64_t size;      /* requested; of free: 0 */
-    uint64_t align;     /* ALLOC_ALIGNED only */
-    uint64_t block;     /* number of the allocation that gave the block, counted from 0 over the
-                           file; AB_NO_BLOCK when there is none */
-    uint64_t time_us;   /* since the first event; 0 in a trace without times */
-};
-#define AB_NO_BLOCK UINT64_MAX
-
-struct ab_trace_info {
-    uint64_t events, threads; /* calls: ends of threads are not counted */
-    uint64_t live_peak_bytes, live_peak_blocks; /* of requested bytes */
-    uint64_t ops[AB_EVENT_KIND_COUNT];
-    uint64_t failed, live_end_blocks, live_end_bytes, total_bytes, slots;
-    uint64_t file_bytes;
-    char program[256];  /* base name of the recorded command; "" = unknown */
-    bool is_partial;    /* end mark missing: the recorded program was killed, or a cut file */
-    bool has_time;
-    uint64_t thread_ends, time_us; /* of the last event */
-    uint64_t optional_chunks; /* of kinds that this reader does not know, skipped */
-    uint64_t inherited; /* so many first events allocate what lived when the process was forked */
-};
 
 struct ab_trace_reader;
 

@@ -5,7 +5,7 @@
 #ifndef AB_TRACE_SUMMARY_H
 #define AB_TRACE_SUMMARY_H
 
-#include "trace/reader.h"
+#include "trace/event.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collects records, hands a chunk to the encoder when it is full, and writes header, chunks and end
+ * Collects events, hands a chunk to the encoder when it is full, and writes header, chunks and end
  * mark.
  */
 #include "trace/writer.h"
@@ -141,47 +141,41 @@ static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
                    (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 
-/* `wrong`: what the account says of the record; new_number is its block's where it gives one. */
-static inline enum ab_status put_record(struct ab_trace_writer *w,
-                                        const struct ab_trace_record *record, const char *wrong,
-                                        uint64_t new_number, uint64_t *number, struct ab_err *err)
-{
-    if (AB_UNLIKELY(wrong != NULL))
-        return refuse(w, wrong, err);
-    struct ab_chunk_batch *batch = w->batch;
-    struct ab_chunk_event *event = &batch->events[batch->n];
-    bool gives_block = ab_record_gives_block(record);
-    *event = ab_chunk_event_of(record);
-    if (gives_block)
-        *number = event->block = new_number;
-    if (AB_UNLIKELY(batch->times != NULL))
-        batch->times[batch->n] = record->time_us;
-    return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
-}
-
-enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
-                              uint64_t *number, struct ab_err *err)
-{
-    struct ab_event event;
-    uint64_t new_number = 0;
-    const char *wrong = ab_account_take(&w->account, record, &event, &new_number);
-    return put_record(w, record, wrong, new_number, number, err);
-}
-
-enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_trace_record *record,
-                                    uint64_t old_size, uint64_t *number, struct ab_err *err)
-{
-    uint64_t new_number = 0;
-    const char *wrong = ab_account_take_known(&w->account, record, old_size, &new_number);
-    return put_record(w, record, wrong, new_number, number, err);
-}
-
 static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_chunk_event event,
                                        struct ab_err *err)
 {
     struct ab_chunk_batch *batch = w->batch;
     batch->events[batch->n] = event;
     return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
+}
+
+/* `wrong`: what the account says of the event. */
+static inline enum ab_status put_taken(struct ab_trace_writer *w, const struct ab_event *event,
+                                       const char *wrong, uint64_t *number, struct ab_err *err)
+{
+    if (AB_UNLIKELY(wrong != NULL))
+        return refuse(w, wrong, err);
+    if (ab_event_gives_block(event))
+        *number = event->block;
+    if (AB_UNLIKELY(w->batch->times != NULL))
+        w->batch->times[w->batch->n] = event->time_us;
+    return put_event(w, ab_chunk_event_of(event), err);
+}
+
+enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_event *event,
+                              uint64_t *number, struct ab_err *err)
+{
+    struct ab_event taken = *event;
+    const char *wrong = ab_account_take(&w->account, &taken);
+    return put_taken(w, &taken, wrong, number, err);
+}
+
+enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_event *event,
+                                    uint64_t old_size, uint64_t *number, struct ab_err *err)
+{
+    struct ab_event taken = *event;
+    const char *wrong = ab_account_take_known(&w->account, &taken, old_size);
+    return put_taken(w, &taken, wrong, number, err);
 }
 
 enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, uint64_t block,

@@ -8,9 +8,8 @@
 #define AB_TRACE_WRITER_H
 
 #include "core/status.h"
-#include "trace/reader.h"
+#include "trace/event.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 struct ab_trace_writer;
@@ -21,7 +20,7 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
 
 struct ab_trace_writer_options {
     const char *program;
-    bool has_time;         /* records carry time_us */
+    bool has_time;         /* events carry time_us */
     bool has_thread;       /* a thread of its own packs them (encoder.h) */
     uint32_t chunk_events; /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
 };
@@ -32,24 +31,14 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
  * it. Before any chunk of events is full. */
 enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err);
 
-struct ab_trace_record { /* one call, in recorded order */
-    uint8_t kind;    /* enum ab_event_kind; AB_EVENT_THREAD_END: `thread` and time only */
-    bool failed;     /* as in struct ab_event */
-    bool released;
-    uint32_t thread;
-    uint64_t size, align;
-    uint64_t block;  /* FREE and RESIZE: number of the block's allocation */
-    uint64_t time_us; /* since the first event; never less than the one before */
-};
-
 /* *number is the new block's number where the call made one (alloc kinds, and a resize keeps the
  * number of its block); untouched else. Fails with AB_INPUT when `block` is not live. */
-enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_trace_record *record,
+enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_event *event,
                               uint64_t *number, struct ab_err *err);
 
 /* The same for a caller who keeps the live blocks, and the threads in order: `old_size` is that of
  * the block before a free or resize. One writer is used in one of the two ways. */
-enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_trace_record *record,
+enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_event *event,
                                     uint64_t old_size, uint64_t *number, struct ab_err *err);
 
 /* The most frequent of these, without times: a free, and an allocation that gave a block. */

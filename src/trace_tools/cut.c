@@ -60,16 +60,15 @@ static bool find_thread(struct part *p, uint32_t thread, uint32_t *out)
     return true;
 }
 
-/* Writes one call by `thread` of the original on a block in `slot`. */
-static enum ab_status put(struct part *p, struct ab_trace_record *r, uint32_t thread,
-                          uint32_t slot, struct ab_err *err)
+/* Writes one event with thread and slot of the original. */
+static enum ab_status put(struct part *p, struct ab_event e, struct ab_err *err)
 {
-    uint64_t number = UINT64_MAX;
-    if (!find_thread(p, thread, &r->thread) || !reserve_number(p, slot))
+    uint64_t number = AB_NO_BLOCK;
+    if (!find_thread(p, e.thread, &e.thread) || !reserve_number(p, e.slot))
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    enum ab_status status = ab_trace_write(p->writer, r, &number, err);
-    if (status == AB_OK && number != UINT64_MAX)
-        p->numbers[slot] = number + 1;
+    enum ab_status status = ab_trace_write(p->writer, &e, &number, err);
+    if (status == AB_OK && number != AB_NO_BLOCK)
+        p->numbers[e.slot] = number + 1;
     return status;
 }
 
@@ -90,9 +89,12 @@ static enum ab_status put_kept(struct part *p, const struct kept *kept, size_t n
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < n && status == AB_OK; i++) {
         const struct ab_live_block *block = &book->slots[kept[i].slot];
-        struct ab_trace_record r = {.kind = block->kind, .size = block->size,
-                                    .align = block->align};
-        status = put(p, &r, block->thread, kept[i].slot, err);
+        struct ab_event alloc = {.kind = block->kind,
+                                 .slot = kept[i].slot,
+                                 .thread = block->thread,
+                                 .size = block->size,
+                                 .align = block->align};
+        status = put(p, alloc, err);
     }
     return status;
 }
@@ -137,8 +139,7 @@ static bool is_foreign(const struct part *p, const struct ab_event *e)
 
 static enum ab_status put_event(struct part *p, const struct ab_event *e, struct ab_err *err)
 {
-    struct ab_trace_record r = {.kind = e->kind, .failed = e->failed, .released = e->released,
-                                .size = e->size, .align = e->align};
+    struct ab_event own = *e;
     if (is_foreign(p, e)) {
         p->report.n_dropped += e->kind != AB_EVENT_THREAD_END;
         return AB_OK;
@@ -146,13 +147,13 @@ static enum ab_status put_event(struct part *p, const struct ab_event *e, struct
     if (!p->has_first)
         p->first_us = e->time_us;
     p->has_first = true;
-    r.time_us = e->time_us - p->first_us;
+    own.time_us = e->time_us - p->first_us;
     if (is_on_block(e)) {
-        r.block = p->numbers[e->slot] - 1;
+        own.block = p->numbers[e->slot] - 1;
         if (e->kind == AB_EVENT_FREE || e->released)
             p->numbers[e->slot] = 0;
     }
-    return put(p, &r, e->thread, e->block == AB_NO_BLOCK ? 0 : e->slot, err);
+    return put(p, own, err);
 }
 
 /* A part from the first event on begins with the same inherited blocks. */

@@ -4,6 +4,8 @@
  */
 #include "trace_tools/slot_check.h"
 
+#include "core/status.h"
+
 #include <stdlib.h>
 #include <string.h>
 

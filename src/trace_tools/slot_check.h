@@ -7,7 +7,9 @@
 #ifndef AB_TRACE_TOOLS_SLOT_CHECK_H
 #define AB_TRACE_TOOLS_SLOT_CHECK_H
 
-#include "trace/reader.h"
+#include "trace/event.h"
+
+#include <stddef.h>
 
 struct ab_live_block {
     uint64_t number;      /* of its allocation, counted over the file from 0 */

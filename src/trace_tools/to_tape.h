@@ -6,8 +6,9 @@
 #ifndef AB_TRACE_TOOLS_TO_TAPE_H
 #define AB_TRACE_TOOLS_TO_TAPE_H
 
-#include "trace/reader.h"
 #include "tape/slot_pool.h"
+#include "tape/tape.h"
+#include "trace/reader.h"
 
 #define AB_TRACE_PHASE "replay" /* the one phase of a trace */
 

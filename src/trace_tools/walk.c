@@ -6,6 +6,7 @@
 #include "trace_tools/walk.h"
 
 #include "core/text.h"
+#include "trace/reader.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #ifndef AB_TRACE_TOOLS_WALK_H
 #define AB_TRACE_TOOLS_WALK_H
 
+#include "core/status.h"
 #include "trace_tools/slot_check.h"
 
 enum ab_walk_where {

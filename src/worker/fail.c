@@ -40,49 +40,21 @@ _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
 
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op)
 {
-    static const int8_t kinds[16] = {
-        [AB_CODE_FREE] = AB_OP_FREE,
-        [AB_CODE_ALLOC] = AB_OP_ALLOC,
-        [AB_CODE_ALLOC | AB_CODE_TOUCHED] = AB_OP_ALLOC,
-        [AB_CODE_ALLOC_ZEROED] = AB_OP_ALLOC_ZEROED,
-        [AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ZEROED,
-        [AB_CODE_ALLOC_ALIGNED] = AB_OP_ALLOC_ALIGNED,
-        [AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED] = AB_OP_ALLOC_ALIGNED,
-        [AB_CODE_RESIZE] = AB_OP_RESIZE,
-        [AB_CODE_RESIZE | AB_CODE_TOUCHED] = AB_OP_RESIZE,
-        [AB_CODE_TOUCH] = -1,
-        [AB_CODE_ACCESS] = AB_OP_ACCESS,
-        [AB_CODE_RESET] = AB_OP_RESET,
-        [8] = -1,
-        [AB_CODE_WAIT] = -1,
-        [AB_CODE_PUBLISH] = -1,
-        [AB_CODE_WIDE] = -1,
-    };
-    unsigned code = AB_OP_CODE(op);
-    if (code == AB_CODE_WIDE)
-        code = w->wide[AB_OP_SIZE(op)].code & 15u;
-    return kinds[code];
+    return ab_op_decode(op, w->wide).kind;
 }
 
 bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op)
 {
-    if (AB_OP_CODE(op) != AB_CODE_WIDE)
-        return false;
-    const struct ab_wide *wide = &w->wide[AB_OP_SIZE(op)];
-    return (wide->flags & AB_WIDE_MAY_FAIL) != 0 && (wide->code & 7) != AB_CODE_RESIZE;
+    struct ab_op_view view = ab_op_decode(op, w->wide);
+    return (view.flags & AB_WIDE_MAY_FAIL) != 0 && view.kind != AB_OP_RESIZE;
 }
 
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
-    unsigned code = AB_OP_CODE(op);
-    if (code == AB_CODE_FREE || code == AB_CODE_ACCESS) /* the slot is nobody else's before this
-                                                           lane's next op */
-        return AB_SLOT_SIZE(&w->slots[AB_OP_SLOT(op)]);
-    if (code == AB_CODE_RESET)
-        return 0;
-    if (code == AB_CODE_WIDE)
-        return w->wide[AB_OP_SIZE(op)].size;
-    return (code & 7) == AB_CODE_ALLOC_ALIGNED ? AB_ALIGNED_SIZE(AB_OP_SIZE(op)) : AB_OP_SIZE(op);
+    struct ab_op_view view = ab_op_decode(op, w->wide);
+    if (view.kind == AB_OP_FREE || view.kind == AB_OP_ACCESS)
+        return AB_SLOT_SIZE(&w->slots[view.slot]); /* nobody else's before this lane's next op */
+    return view.kind == AB_OP_RESET ? 0 : view.size;
 }
 
 static __thread bool was_faulty; /* the last call for memory of this thread failed on purpose */

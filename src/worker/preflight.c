@@ -45,16 +45,15 @@ static _Noreturn void fail_null(struct verify *v, const struct ab_words *call, s
                    ab_worker_number(op, v->lane->op), ")", NULL);
 }
 
-static struct ab_ask ask_of(const struct ab_wide *op)
+static struct ab_ask ask_of(const struct ab_op_view *op)
 {
-    unsigned code = op->code & 7;
-    enum ab_call call = code == AB_CODE_ALLOC_ZEROED    ? AB_CALL_ZEROED
-                        : code == AB_CODE_ALLOC_ALIGNED ? AB_CALL_ALIGNED
-                                                        : AB_CALL_ALLOC;
-    return (struct ab_ask){call, call == AB_CALL_ALIGNED ? op->align : 0, op->size};
+    enum ab_call call = op->kind == AB_OP_ALLOC_ZEROED    ? AB_CALL_ZEROED
+                        : op->kind == AB_OP_ALLOC_ALIGNED ? AB_CALL_ALIGNED
+                                                          : AB_CALL_ALLOC;
+    return (struct ab_ask){call, op->align, op->size};
 }
 
-static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab_wide *op)
+static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab_op_view *op)
 {
     struct ab_ask ask = ask_of(op);
     struct ab_words call = {.n = 0};
@@ -81,7 +80,7 @@ static ab_ref resize_nothing(struct verify *v, struct ab_slot *slot, size_t size
     return ab_checker_ask(&v->checker, v->t->heap, &ask);
 }
 
-static void verify_resize(struct verify *v, struct ab_slot *slot, const struct ab_wide *op)
+static void verify_resize(struct verify *v, struct ab_slot *slot, const struct ab_op_view *op)
 {
     const size_t sizes[2] = {AB_SLOT_SIZE(slot), op->size};
     struct ab_words call = {.n = 0};
@@ -105,24 +104,11 @@ static void verify_free(struct verify *v, struct ab_slot *slot)
     slot->ref = 0;
 }
 
-static struct ab_wide decode(const struct ab_worker *w, uint64_t word)
-{
-    uint32_t operand = AB_OP_SIZE(word);
-    struct ab_wide op = {.size = operand, .code = (uint16_t)AB_OP_CODE(word)};
-    if (op.code == AB_CODE_WIDE)
-        return w->wide[operand];
-    if ((op.code & 7) == AB_CODE_ALLOC_ALIGNED) {
-        op.size = AB_ALIGNED_SIZE(operand);
-        op.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);
-    }
-    return op;
-}
-
 static void verify_op(struct verify *v, uint64_t word)
 {
-    struct ab_slot *slot = &v->w->slots[AB_OP_SLOT(word)];
-    struct ab_wide op = decode(v->w, word);
-    switch (ab_worker_op_kind(v->w, word)) {
+    struct ab_op_view op = ab_op_decode(word, v->w->wide);
+    struct ab_slot *slot = &v->w->slots[op.slot];
+    switch (op.kind) {
     case AB_OP_FREE:
         verify_free(v, slot);
         break;
@@ -192,10 +178,9 @@ static void survey(const struct verify *v)
     const struct ab_tape_image *image = v->w->image; /* in bursts: what the first one asks for */
     uint32_t n_ops = ab_tape_burst(image, 0)->n_ops;
     for (uint32_t i = 0; i < n_ops; i++) {
-        int kind = ab_worker_op_kind(v->w, v->w->ops[i]);
-        if (kind != AB_OP_ALLOC && kind != AB_OP_ALLOC_ZEROED && kind != AB_OP_ALLOC_ALIGNED)
+        struct ab_op_view op = ab_op_decode(v->w->ops[i], v->w->wide);
+        if (op.kind < 0 || op.kind > AB_OP_ALLOC_ALIGNED)
             continue;
-        struct ab_wide op = decode(v->w, v->w->ops[i]);
         struct ab_ask ask = ask_of(&op);
         if ((op.flags & AB_WIDE_MAY_FAIL) == 0 && ask.size > 0 && ab_target_has(v->t, ask.call))
             note_asked(&ask);

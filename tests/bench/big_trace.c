@@ -21,7 +21,7 @@ struct maker {
 };
 
 /* Writes one record; false when that failed. */
-static bool put(struct maker *m, struct ab_trace_record r, uint64_t *number, struct ab_err *err)
+static bool put(struct maker *m, struct ab_event r, uint64_t *number, struct ab_err *err)
 {
     return ab_trace_write(m->w, &r, number, err) == AB_OK;
 }
@@ -36,8 +36,9 @@ static bool pick_thread(struct maker *m, uint64_t event, uint32_t *thread, struc
         *thread = (uint32_t)m->next_thread++;
         if (m->next_thread - m->oldest <= m->at_once)
             return true;
-        return put(m, (struct ab_trace_record){.kind = AB_EVENT_THREAD_END,
-                                               .thread = (uint32_t)m->oldest++}, &number, err);
+        return put(m,
+                   (struct ab_event){.kind = AB_EVENT_THREAD_END, .thread = (uint32_t)m->oldest++},
+                   &number, err);
     }
     *thread = (uint32_t)(m->oldest + ab_rng_below(&m->rng, m->next_thread - m->oldest));
     return true;
@@ -45,7 +46,7 @@ static bool pick_thread(struct maker *m, uint64_t event, uint32_t *thread, struc
 
 static bool put_event(struct maker *m, uint64_t event, struct ab_err *err)
 {
-    struct ab_trace_record r = {.kind = AB_EVENT_ALLOC};
+    struct ab_event r = {.kind = AB_EVENT_ALLOC};
     if (!pick_thread(m, event, &r.thread, err))
         return false;
     bool is_full = m->n_live == m->cap_live;

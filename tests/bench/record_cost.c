@@ -9,6 +9,7 @@
  * where ns are an event's. The command's input, output and errors are /dev/null.
  */
 #include "record/convert.h"
+#include "trace/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,6 +6,7 @@
  * AB_TRACE_UNCHECKED the block checksums are not compared.
  */
 #include "fuzz/input_file.h"
+#include "trace/reader.h"
 #include "trace_tools/check_trace.h"
 #include "trace_tools/cut.h"
 #include "trace_tools/trace_stats.h"

@@ -46,3 +46,9 @@ void test_tape_churn_map(uint32_t n, uint32_t rounds, struct ab_tape *tape,
     test_tape_churn(n, rounds, tape);
     assert_int_equal(ab_tape_map_open(tape, out, &err), AB_OK);
 }
+
+struct ab_op_view test_tape_op(const struct ab_tape_map *map, uint32_t position)
+{
+    struct ab_tape_part part = ab_tape_part(map->image, ab_tape_map_find(map, position));
+    return ab_op_decode(part.ops[position - part.first], part.wide);
+}

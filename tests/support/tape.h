@@ -13,4 +13,7 @@ void test_tape_churn(uint32_t n, uint32_t rounds, struct ab_tape *out);
 void test_tape_churn_map(uint32_t n, uint32_t rounds, struct ab_tape *tape,
                          struct ab_tape_map *out);
 
+/* The op at `position` of a tape. */
+struct ab_op_view test_tape_op(const struct ab_tape_map *map, uint32_t position);
+
 #endif

@@ -3,14 +3,15 @@
 
 #include "base/rng.h"
 #include "support/cmocka.h"
+#include "trace/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static struct ab_trace_record next_record(struct ab_rng *rng, uint64_t *live, uint32_t *n_live)
+static struct ab_event next_record(struct ab_rng *rng, uint64_t *live, uint32_t *n_live)
 {
-    struct ab_trace_record r = {.size = 8 + ab_rng_below(rng, 500)};
+    struct ab_event r = {.size = 8 + ab_rng_below(rng, 500)};
     uint64_t what = ab_rng_below(rng, 100);
     uint32_t at = *n_live > 0 ? (uint32_t)ab_rng_below(rng, *n_live) : 0;
     if (what < 45 && *n_live > 0) {
@@ -59,8 +60,7 @@ static void maybe_end_thread(struct dealer *d, struct ab_trace_writer *w, struct
     struct ab_err err = {0};
     if (d->n_seen - d->first < 2 || ab_rng_below(rng, 300) != 0)
         return;
-    struct ab_trace_record r = {.kind = AB_EVENT_THREAD_END, .thread = d->first++,
-                                .time_us = d->time_us};
+    struct ab_event r = {.kind = AB_EVENT_THREAD_END, .thread = d->first++, .time_us = d->time_us};
     assert_int_equal(ab_trace_write(w, &r, NULL, &err), AB_OK);
 }
 
@@ -78,7 +78,7 @@ uint8_t *test_trace_random(struct test_trace_kind kind, size_t *bytes, struct ab
     ab_rng_init(&rng, kind.seed, 3);
     assert_int_equal(ab_trace_writer_open_with(f, &options, &w, &err), AB_OK);
     for (uint32_t i = 0; i < n; i++) {
-        struct ab_trace_record r = next_record(&rng, live, &n_live);
+        struct ab_event r = next_record(&rng, live, &n_live);
         uint64_t number = UINT64_MAX;
         if (kind.threads > 1)
             r.thread = deal(&dealer, &rng);

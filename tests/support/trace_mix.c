@@ -16,12 +16,13 @@ struct mixer {
     uint32_t thread_of[THREADS_MOST], at_once, current;
 };
 
-static struct ab_trace_record mix_known(struct mixer *m, uint64_t what)
+static struct ab_event mix_known(struct mixer *m, uint64_t what)
 {
     uint32_t at = (uint32_t)ab_rng_below(&m->rng, m->n_live);
-    struct ab_trace_record r = {.kind = what < 36 ? AB_EVENT_FREE : AB_EVENT_RESIZE,
-                                .released = what == 36, .failed = what == 37,
-                                .block = m->live[at]};
+    struct ab_event r = {.kind = what < 36 ? AB_EVENT_FREE : AB_EVENT_RESIZE,
+                         .released = what == 36,
+                         .failed = what == 37,
+                         .block = m->live[at]};
     if (what == 37)
         r.size = UINT64_MAX;
     else if (what > 37)
@@ -31,12 +32,13 @@ static struct ab_trace_record mix_known(struct mixer *m, uint64_t what)
     return r;
 }
 
-static struct ab_trace_record mix_alloc(struct mixer *m, uint64_t what)
+static struct ab_event mix_alloc(struct mixer *m, uint64_t what)
 {
-    struct ab_trace_record r = {.kind = what < 80 ? AB_EVENT_ALLOC
-                                                  : what < 90 ? AB_EVENT_ALLOC_ZEROED
-                                                              : AB_EVENT_ALLOC_ALIGNED,
-                                .size = ab_rng_below(&m->rng, 600), .failed = what % 16 == 15};
+    struct ab_event r = {.kind = what < 80   ? AB_EVENT_ALLOC
+                                 : what < 90 ? AB_EVENT_ALLOC_ZEROED
+                                             : AB_EVENT_ALLOC_ALIGNED,
+                         .size = ab_rng_below(&m->rng, 600),
+                         .failed = what % 16 == 15};
     if (r.kind == AB_EVENT_ALLOC_ALIGNED)
         r.align = UINT64_C(1) << ab_rng_below(&m->rng, r.failed ? 64 : 13);
     if (!r.failed)
@@ -54,11 +56,11 @@ static uint32_t pick_thread(struct mixer *m)
     return *thread;
 }
 
-struct ab_trace_record *test_mix_records(const struct test_mix *mix)
+struct ab_event *test_mix_records(const struct test_mix *mix)
 {
     struct mixer m = {.live = calloc(mix->n + 1, sizeof m.live[0]),
                       .at_once = mix->threads > 0 ? mix->threads : 1};
-    struct ab_trace_record *records = calloc(mix->n + 1, sizeof records[0]);
+    struct ab_event *records = calloc(mix->n + 1, sizeof records[0]);
     assert_non_null(records);
     ab_rng_init(&m.rng, mix->seed, 1);
     memset(m.thread_of, 0xff, sizeof m.thread_of);
@@ -67,7 +69,7 @@ struct ab_trace_record *test_mix_records(const struct test_mix *mix)
         uint32_t thread = pick_thread(&m);
         bool is_known = thread < m.n_threads - 1 || (i > 0 && records[i - 1].thread == thread);
         if (mix->has_thread_ends && what == 99 && is_known) {
-            records[i] = (struct ab_trace_record){.kind = AB_EVENT_THREAD_END};
+            records[i] = (struct ab_event){.kind = AB_EVENT_THREAD_END};
             m.thread_of[m.current] = UINT32_MAX;
         } else if (what < 45 && m.n_live > 0) {
             records[i] = mix_known(&m, what);
@@ -83,8 +85,8 @@ struct ab_trace_record *test_mix_records(const struct test_mix *mix)
     return records;
 }
 
-uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_trace_record *records,
-                       size_t *bytes, struct ab_trace_info *info)
+uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_event *records, size_t *bytes,
+                       struct ab_trace_info *info)
 {
     struct ab_trace_writer_options options = {.program = "mix", .has_time = mix->has_time,
                                               .chunk_events = mix->chunk_events};

@@ -28,10 +28,10 @@ struct test_mix {
 };
 
 /* n records, malloc'ed; `block` of those that give one is its number. */
-struct ab_trace_record *test_mix_records(const struct test_mix *mix);
+struct ab_event *test_mix_records(const struct test_mix *mix);
 
 /* The same in a file in memory, malloc'ed. */
-uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_trace_record *records,
-                       size_t *bytes, struct ab_trace_info *info);
+uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_event *records, size_t *bytes,
+                       struct ab_trace_info *info);
 
 #endif

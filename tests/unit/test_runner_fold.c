@@ -134,7 +134,7 @@ static uint32_t sample_churn(struct ab_outcome *run)
 {
     uint32_t n_alloc = 0;
     for (uint32_t i = map.phases[1].begin; i < map.phases[1].end; i++) {
-        int kind = ab_tape_map_kind(&map, i, NULL);
+        int kind = test_tape_op(&map, i).kind;
         positions[run->n_samples] = i;
         kinds[run->n_samples] = (uint8_t)kind;
         ticks[run->n_samples++] = kind == AB_OP_ALLOC ? 200 + 1 : 80 + 1;

@@ -30,7 +30,7 @@ static struct ab_outcome outcome(void)
     page.report.hooks = ~0u;
     for (uint32_t i = map.phases[1].begin; i < map.phases[2].end; i++) {
         uint32_t n = run.n_samples++;
-        int kind = ab_tape_map_kind(&map, i, NULL);
+        int kind = test_tape_op(&map, i).kind;
         assert_true(kind >= 0);
         positions[n] = i;
         kinds[n] = (uint8_t)kind;

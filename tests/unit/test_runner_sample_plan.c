@@ -46,7 +46,7 @@ static void positions_ascend_lie_in_measured_phases_and_name_requests(void **sta
     for (uint32_t i = 0; i < n; i++) {
         assert_true(i == 0 || at[i] > at[i - 1]);
         assert_true(at[i] >= map.phases[1].begin);
-        int kind = ab_tape_map_kind(&map, at[i], NULL);
+        int kind = test_tape_op(&map, at[i]).kind;
         assert_true(kind >= 0 && kind == kinds[i]);
         n_churn += at[i] < map.phases[1].end && kind == AB_OP_ALLOC;
         n_resize += kind == AB_OP_RESIZE;

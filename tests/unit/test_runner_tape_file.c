@@ -52,7 +52,7 @@ static void bursts_lie_behind_each_other_and_each_is_its_tape(void **state)
             assert_int_equal(part.phases[1].begin, tapes[i].phases[1].begin);
             assert_int_equal(ab_tape_map_find(&map, first), i);
             assert_int_equal(ab_tape_map_find(&map, first + part.n_ops - 1), i);
-            assert_int_equal(ab_tape_map_kind(&map, first, NULL), AB_OP_ALLOC);
+            assert_int_equal(test_tape_op(&map, first).kind, AB_OP_ALLOC);
             assert_int_equal(burst->offset % 4096, 0);
             assert_true(burst->offset + map.image->most_bytes <= map.image->total_bytes);
             first += part.n_ops;

@@ -16,10 +16,9 @@ static void the_map_holds_the_tape_and_its_padding(void **state)
     assert_int_equal(map.image->n_phases, 3);
     assert_int_equal(map.image->n_slots, 100);
     assert_string_equal(map.phases[1].name, "churn");
-    uint64_t size = 0;
-    assert_int_equal(ab_tape_map_kind(&map, 0, &size), AB_OP_ALLOC);
-    assert_int_equal(size, 64);
-    assert_int_equal(ab_tape_map_kind(&map, map.phases[2].begin, NULL), AB_OP_FREE);
+    assert_int_equal(test_tape_op(&map, 0).kind, AB_OP_ALLOC);
+    assert_int_equal(test_tape_op(&map, 0).size, 64);
+    assert_int_equal(test_tape_op(&map, map.phases[2].begin).kind, AB_OP_FREE);
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)
         assert_int_equal(map.ops[map.image->n_ops + i], 0);
     ab_tape_map_close(&map);
@@ -46,17 +45,17 @@ static void sizes_come_from_wide_and_aligned_ops_too(void **state)
     struct ab_tape tape;
     struct ab_tape_map map;
     struct ab_err err;
-    uint64_t size;
     struct ab_request big = {.size = UINT64_C(1) << 40}, aligned = {.size = 100, .align = 256};
     ab_tape_phase(b, "p", true, &err);
     assert_int_equal(ab_tape_alloc(b, 0, &big, &err), AB_OK);
     assert_int_equal(ab_tape_alloc(b, 1, &aligned, &err), AB_OK);
     assert_int_equal(ab_tape_end(b, &tape, &err), AB_OK);
     assert_int_equal(ab_tape_map_open(&tape, &map, &err), AB_OK);
-    assert_int_equal(ab_tape_map_kind(&map, 0, &size), AB_OP_ALLOC);
-    assert_int_equal(size, UINT64_C(1) << 40);
-    assert_int_equal(ab_tape_map_kind(&map, 1, &size), AB_OP_ALLOC_ALIGNED);
-    assert_int_equal(size, 100);
+    assert_int_equal(test_tape_op(&map, 0).kind, AB_OP_ALLOC);
+    assert_int_equal(test_tape_op(&map, 0).size, UINT64_C(1) << 40);
+    assert_int_equal(test_tape_op(&map, 1).kind, AB_OP_ALLOC_ALIGNED);
+    assert_int_equal(test_tape_op(&map, 1).size, 100);
+    assert_int_equal(test_tape_op(&map, 1).align, 256);
     ab_tape_map_close(&map);
     ab_tape_fini(&tape);
 }

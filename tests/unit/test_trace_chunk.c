@@ -17,9 +17,9 @@
 enum { MOST = 3000 };
 
 static uint8_t raw[AB_TRACE_RAW_MAX + 1];
-static struct ab_trace_record decoded[AB_TRACE_CHUNK_EVENTS_MAX];
+static struct ab_event decoded[AB_TRACE_CHUNK_EVENTS_MAX];
 
-static size_t encode(struct ab_chunk_codec *c, const struct ab_trace_record *r, size_t n)
+static size_t encode(struct ab_chunk_codec *c, const struct ab_event *r, size_t n)
 {
     size_t ends[AB_CHUNK_COLUMNS];
     struct ab_chunk_event *events = malloc(n * sizeof events[0]);
@@ -52,7 +52,7 @@ static const char *decode(struct ab_chunk_codec *c, const uint8_t *bytes, size_t
     return wrong;
 }
 
-static void assert_same(const struct ab_trace_record *a, const struct ab_trace_record *b)
+static void assert_same(const struct ab_event *a, const struct ab_event *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->failed, b->failed);
@@ -72,10 +72,9 @@ static bool is_possible(uint32_t n)
     ab_account_init(&account);
     account.info.has_time = true;
     for (uint32_t i = 0; i < n && wrong == NULL; i++) {
-        struct ab_event event;
-        uint64_t number = 0;
-        wrong = ab_account_take(&account, &decoded[i], &event, &number);
-        if (wrong == NULL && event.kind <= AB_EVENT_ALLOC_ALIGNED && !event.failed)
+        struct ab_event event = decoded[i];
+        wrong = ab_account_take(&account, &event);
+        if (wrong == NULL && ab_event_gives_block(&event))
             assert_true(event.slot < account.info.slots);
     }
     ab_account_fini(&account);
@@ -89,7 +88,7 @@ static void blocks_of_all_lengths_come_back(void **state)
         for (uint32_t length = 1; length <= MOST; length = length * 5 / 2 + 1) {
             struct test_mix mix = {.seed = threads, .n = MOST, .threads = threads,
                                    .has_time = threads == 5, .has_thread_ends = true};
-            struct ab_trace_record *records = test_mix_records(&mix);
+            struct ab_event *records = test_mix_records(&mix);
             struct ab_chunk_codec in = {.has_time = mix.has_time}, out = in;
             for (uint32_t at = 0; at < MOST; at += length) {
                 uint32_t n = MOST - at < length ? MOST - at : length;
@@ -109,12 +108,14 @@ static void blocks_of_all_lengths_come_back(void **state)
 static void every_value_takes_at_most_its_room(void **state)
 {
     (void)state;
-    struct ab_trace_record *r = calloc(AB_TRACE_CHUNK_EVENTS_MAX, sizeof r[0]);
+    struct ab_event *r = calloc(AB_TRACE_CHUNK_EVENTS_MAX, sizeof r[0]);
     struct ab_chunk_codec c = {.has_time = true, .next_number = UINT64_C(1) << 63}, again = c;
     for (uint32_t i = 0; i < AB_TRACE_CHUNK_EVENTS_MAX; i++)
-        r[i] = (struct ab_trace_record){
-            .kind = AB_EVENT_RESIZE, .size = UINT64_MAX, .block = i % 2 * (UINT64_C(1) << 62),
-            .thread = AB_TRACE_THREADS_MAX - 1 - i, .time_us = i == 0 ? 0 : INT64_MAX};
+        r[i] = (struct ab_event){.kind = AB_EVENT_RESIZE,
+                                 .size = UINT64_MAX,
+                                 .block = i % 2 * (UINT64_C(1) << 62),
+                                 .thread = AB_TRACE_THREADS_MAX - 1 - i,
+                                 .time_us = i == 0 ? 0 : INT64_MAX};
     size_t bytes = encode(&c, r, AB_TRACE_CHUNK_EVENTS_MAX);
     assert_true(bytes <= AB_TRACE_RAW_MAX);
     assert_null(decode(&again, raw, bytes, AB_TRACE_CHUNK_EVENTS_MAX));
@@ -129,7 +130,7 @@ static void blocks_that_were_cut_or_have_more_are_refused(void **state)
 {
     (void)state;
     struct test_mix mix = {.seed = 4, .n = 301, .threads = 3, .has_time = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     struct ab_chunk_codec c = {.has_time = true};
     size_t bytes = encode(&c, records, mix.n);
     for (size_t n = 0; n <= bytes + 1; n++) {
@@ -148,7 +149,7 @@ static void changed_blocks_do_no_harm(void **state)
 {
     (void)state;
     struct test_mix mix = {.seed = 8, .n = 200, .threads = 4, .has_thread_ends = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     struct ab_chunk_codec c = {.next_number = 0};
     static uint8_t copy[1 << 16];
     struct ab_rng rng;
@@ -176,7 +177,7 @@ static void every_changed_byte_of_the_columns_does_no_harm(void **state)
     (void)state;
     struct test_mix mix = {.seed = 3, .n = 200, .threads = 3, .has_time = true,
                            .has_thread_ends = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     struct ab_chunk_codec c = {.has_time = true};
     static uint8_t copy[1 << 16];
     size_t bytes = encode(&c, records, mix.n), n_refused = 0, n_impossible = 0, n_other = 0;
@@ -203,7 +204,7 @@ static void every_changed_byte_of_the_columns_does_no_harm(void **state)
 static void a_block_of_one_thread_is_what_the_document_says(void **state)
 {
     (void)state;
-    static const struct ab_trace_record r[] = {
+    static const struct ab_event r[] = {
         {.kind = AB_EVENT_ALLOC, .size = 300, .block = 70},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 5, .align = 64, .block = 71},
         {.kind = AB_EVENT_RESIZE, .size = 9, .block = 70},

@@ -17,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void digest_of(const struct test_mix *mix, const struct ab_trace_record *records,
-                      char hex[65])
+static void digest_of(const struct test_mix *mix, const struct ab_event *records, char hex[65])
 {
     struct ab_err err = {.text = ""};
     struct ab_trace_info info, read;
@@ -37,7 +36,7 @@ static void the_size_of_blocks_does_not_matter(void **state)
 {
     (void)state;
     struct test_mix mix = {.seed = 1, .n = 900, .threads = 3, .has_thread_ends = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     char one[65], other[65];
     digest_of(&mix, records, one);
     mix.chunk_events = 77;
@@ -50,13 +49,13 @@ static void every_field_matters(void **state)
 {
     (void)state;
     struct test_mix mix = {.seed = 1, .n = 4, .has_time = true};
-    const struct ab_trace_record base[] = {
+    const struct ab_event base[] = {
         {.kind = AB_EVENT_ALLOC, .size = 8},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 8, .align = 16, .block = 1, .time_us = 3},
         {.kind = AB_EVENT_ALLOC, .size = 8, .failed = true, .time_us = 3},
         {.kind = AB_EVENT_FREE, .block = 0, .time_us = 5},
     };
-    struct ab_trace_record changed[7][4];
+    struct ab_event changed[7][4];
     char hex[8][65];
     for (size_t i = 0; i < 7; i++)
         memcpy(changed[i], base, sizeof base);

@@ -22,12 +22,12 @@ struct file {
     struct ab_trace_info info;
 };
 
-static enum ab_status write_one(struct ab_trace_writer *w, const struct ab_trace_record *r,
-                                bool is_known, uint64_t *sizes, struct ab_err *err)
+static enum ab_status write_one(struct ab_trace_writer *w, const struct ab_event *r, bool is_known,
+                                uint64_t *sizes, struct ab_err *err)
 {
     uint64_t number = r->block;
     enum ab_status status;
-    bool gives_block = ab_record_gives_block(r);
+    bool gives_block = ab_event_gives_block(r);
     if (!is_known)
         status = ab_trace_write(w, r, &number, err);
     else if (r->kind == AB_EVENT_FREE)
@@ -46,7 +46,7 @@ static enum ab_status write_one(struct ab_trace_writer *w, const struct ab_trace
     return status;
 }
 
-static struct file write_file(const struct ab_trace_record *records, bool has_time, bool has_thread,
+static struct file write_file(const struct ab_event *records, bool has_time, bool has_thread,
                               bool is_known)
 {
     struct ab_trace_writer_options options = {.program = "mix", .has_time = has_time,
@@ -81,7 +81,7 @@ static void the_file_is_the_same_with_a_thread(void **state)
     for (uint32_t threads = 1; threads <= 5; threads += 4) {
         struct test_mix mix = {.seed = 7 + threads, .n = EVENTS, .threads = threads,
                                .has_time = threads == 5, .has_thread_ends = true};
-        struct ab_trace_record *records = test_mix_records(&mix);
+        struct ab_event *records = test_mix_records(&mix);
         struct file without = write_file(records, mix.has_time, false, false);
         struct file with = write_file(records, mix.has_time, true, false);
         assert_same_file(&without, &with);
@@ -95,7 +95,7 @@ static void the_file_is_the_same_when_the_caller_keeps_the_blocks(void **state)
 {
     (void)state;
     struct test_mix mix = {.seed = 3, .n = EVENTS, .threads = 3, .has_thread_ends = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     struct file kept = write_file(records, false, false, false);
     struct file known = write_file(records, false, true, true);
     assert_same_file(&kept, &known);

@@ -9,18 +9,16 @@
 
 #include <string.h>
 
-static const struct ab_trace_record alloc = {.kind = AB_EVENT_ALLOC, .size = 100};
+static const struct ab_event alloc = {.kind = AB_EVENT_ALLOC, .size = 100};
 
-static const char *take(struct ab_account *a, struct ab_trace_record r)
+static const char *take(struct ab_account *a, struct ab_event r)
 {
-    struct ab_event e;
-    uint64_t number;
-    return ab_account_take(a, &r, &e, &number);
+    return ab_account_take(a, &r);
 }
 
-static struct ab_trace_record by(uint32_t thread, uint8_t kind)
+static struct ab_event by(uint32_t thread, uint8_t kind)
 {
-    return (struct ab_trace_record){.kind = kind, .thread = thread, .size = 1};
+    return (struct ab_event){.kind = kind, .thread = thread, .size = 1};
 }
 
 static void a_thread_that_ended_does_nothing_more(void **state)
@@ -41,7 +39,7 @@ static void a_thread_that_ended_does_nothing_more(void **state)
     assert_int_equal(a.info.events, 23);
     assert_int_equal(a.info.threads, 21);
     assert_int_equal(a.info.thread_ends, 1);
-    struct ab_trace_record flagged = {.kind = AB_EVENT_THREAD_END, .thread = 1, .failed = true};
+    struct ab_event flagged = {.kind = AB_EVENT_THREAD_END, .thread = 1, .failed = true};
     assert_non_null(take(&a, flagged));
     ab_account_fini(&a);
 }
@@ -52,7 +50,7 @@ static void thread_numbers_are_used_up_after_a_million(void **state)
     struct ab_account a;
     ab_account_init(&a);
     for (uint32_t thread = 0; thread < AB_TRACE_THREADS_MAX; thread++) {
-        struct ab_trace_record r = {.kind = AB_EVENT_ALLOC, .thread = thread, .failed = true};
+        struct ab_event r = {.kind = AB_EVENT_ALLOC, .thread = thread, .failed = true};
         assert_null(take(&a, r));
         assert_null(take(&a, by(thread, AB_EVENT_THREAD_END)));
     }
@@ -66,7 +64,7 @@ static void times_begin_at_0_and_do_not_go_back(void **state)
     struct ab_account a;
     ab_account_init(&a);
     a.info.has_time = true;
-    struct ab_trace_record r = alloc;
+    struct ab_event r = alloc;
     r.time_us = 1;
     assert_non_null(take(&a, r));
     r.time_us = 0;
@@ -94,11 +92,11 @@ static void caps_are_reached_and_not_passed(void **state)
     assert_non_null(strstr(take(&a, alloc), "more live bytes"));
     a.live_bytes_max = 1000;
     assert_non_null(strstr(take(&a, alloc), "more live blocks"));
-    struct ab_trace_record grow = {.kind = AB_EVENT_RESIZE, .size = 801, .block = 1};
+    struct ab_event grow = {.kind = AB_EVENT_RESIZE, .size = 801, .block = 1};
     assert_non_null(strstr(take(&a, grow), "more live bytes"));
     grow.size = 800;
     assert_null(take(&a, grow));
-    struct ab_trace_record release = {.kind = AB_EVENT_FREE, .block = 0};
+    struct ab_event release = {.kind = AB_EVENT_FREE, .block = 0};
     assert_null(take(&a, release));
     assert_null(take(&a, alloc)); /* in the place of the freed one */
     assert_int_equal(a.info.live_peak_bytes, 1000);

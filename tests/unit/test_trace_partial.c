@@ -20,7 +20,7 @@ enum { EVENTS = 700, IN_BLOCK = 100 };
 
 static const struct test_mix mix = {.seed = 5, .n = EVENTS, .threads = 3, .has_time = true,
                                     .has_thread_ends = true, .chunk_events = IN_BLOCK};
-static struct ab_trace_record *records;
+static struct ab_event *records;
 static uint8_t *bytes;
 static size_t n_bytes, n_header;
 static struct ab_trace_info written;
@@ -48,7 +48,7 @@ static enum ab_status read_file(bool is_partial, uint64_t *n_events, struct ab_t
         k = 0;
         status = ab_trace_next(r, events, 64, &k, err);
         for (size_t i = 0; i < k; i++) {
-            const struct ab_trace_record *expected = &records[(*n_events)++];
+            const struct ab_event *expected = &records[(*n_events)++];
             assert_int_equal(events[i].kind, expected->kind);
             assert_int_equal(events[i].thread, expected->thread);
             assert_int_equal(events[i].size, expected->size);

@@ -158,7 +158,7 @@ static void what_is_no_trace_is_named(void **state)
 static void calls_that_cannot_be_are_refused_by_the_writer(void **state)
 {
     (void)state;
-    static const struct ab_trace_record impossible[] = {
+    static const struct ab_event impossible[] = {
         {.kind = AB_EVENT_FREE, .block = 7},
         {.kind = AB_EVENT_RESIZE, .block = 7, .size = 1},
         {.kind = AB_EVENT_ALLOC, .thread = 5},
@@ -187,10 +187,10 @@ static void a_second_free_is_refused(void **state)
     struct ab_trace_writer *w;
     FILE *f = tmpfile();
     uint64_t number = 0;
-    struct ab_trace_record alloc = {.kind = AB_EVENT_ALLOC, .size = 8};
+    struct ab_event alloc = {.kind = AB_EVENT_ALLOC, .size = 8};
     assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
     assert_int_equal(ab_trace_write(w, &alloc, &number, &err), AB_OK);
-    struct ab_trace_record release = {.kind = AB_EVENT_FREE, .block = number};
+    struct ab_event release = {.kind = AB_EVENT_FREE, .block = number};
     assert_int_equal(ab_trace_write(w, &release, &number, &err), AB_OK);
     assert_int_equal(ab_trace_write(w, &release, &number, &err), AB_INPUT);
     assert_non_null(strstr(err.text, "not live"));
@@ -206,14 +206,14 @@ static void sizes_do_not_wrap_around(void **state)
     struct ab_trace_info totals;
     FILE *f = tmpfile();
     uint64_t number = 0;
-    struct ab_trace_record huge = {.kind = AB_EVENT_ALLOC, .size = UINT64_C(1) << 62};
-    struct ab_trace_record refused = {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX, .failed = true};
+    struct ab_event huge = {.kind = AB_EVENT_ALLOC, .size = UINT64_C(1) << 62};
+    struct ab_event refused = {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX, .failed = true};
     assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
     assert_int_equal(ab_trace_write(w, &huge, &number, &err), AB_OK);
     assert_int_equal(ab_trace_write(w, &refused, &number, &err), AB_OK);
     assert_int_equal(ab_trace_write(w, &huge, &number, &err), AB_INPUT);
     assert_non_null(strstr(err.text, "2^63"));
-    struct ab_trace_record grow = {.kind = AB_EVENT_RESIZE, .size = UINT64_MAX, .block = number};
+    struct ab_event grow = {.kind = AB_EVENT_RESIZE, .size = UINT64_MAX, .block = number};
     assert_int_equal(ab_trace_write(w, &grow, &number, &err), AB_INPUT);
     assert_int_equal(ab_trace_writer_close(w, &totals, &err), AB_OK);
     assert_int_equal(totals.live_peak_bytes, UINT64_C(1) << 62);

@@ -21,7 +21,7 @@ static struct ab_trace_feed_options options = {.tape.touch = AB_TOUCH_PAGE};
 static char *mix_file(uint32_t threads, uint32_t n, uint64_t seed)
 {
     struct test_mix mix = {.seed = seed, .n = n, .threads = threads, .has_thread_ends = true};
-    struct ab_trace_record *records = test_mix_records(&mix);
+    struct ab_event *records = test_mix_records(&mix);
     size_t n_bytes;
     uint8_t *bytes = test_mix_file(&mix, records, &n_bytes, NULL);
     char *path = test_trace_file(bytes, n_bytes);
@@ -218,7 +218,7 @@ static void an_end_mark_that_belongs_to_another_trace_is_found_out(void **state)
     enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
     struct test_mix many = {.seed = 5, .n = 70000, .threads = 4}, one = {.seed = 6, .n = 100,
                                                                          .threads = 1};
-    struct ab_trace_record *records = test_mix_records(&many), *few = test_mix_records(&one);
+    struct ab_event *records = test_mix_records(&many), *few = test_mix_records(&one);
     size_t n, n_few;
     uint8_t *bytes = test_mix_file(&many, records, &n, NULL);
     uint8_t *mark = test_mix_file(&one, few, &n_few, NULL);

@@ -13,8 +13,8 @@
 
 static struct ab_err err;
 
-static enum ab_status try_tape(const struct ab_trace_record *records, size_t n,
-                               enum ab_touch touch, struct ab_tape *tape)
+static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
+                               struct ab_tape *tape)
 {
     char path[] = "/tmp/test-trace-to-tape-XXXXXX";
     struct ab_trace_writer *w;
@@ -35,7 +35,7 @@ static enum ab_status try_tape(const struct ab_trace_record *records, size_t n,
     return status;
 }
 
-static void to_tape(const struct ab_trace_record *records, size_t n, enum ab_touch touch,
+static void to_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                     struct ab_tape *tape)
 {
     if (try_tape(records, n, touch, tape) != AB_OK)
@@ -47,7 +47,7 @@ static void a_block_that_cannot_be_is_refused_with_its_event(void **state)
 {
     (void)state;
     const uint64_t most = UINT64_C(1) << 47;
-    static struct ab_trace_record records[] = {
+    static struct ab_event records[] = {
         {.kind = AB_EVENT_ALLOC, .size = 10},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 64},
     };
@@ -56,7 +56,7 @@ static void a_block_that_cannot_be_is_refused_with_its_event(void **state)
     assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);
     assert_non_null(strstr(err.text, ": event 1: a block of 64 bytes aligned to 9223372036854775808"));
     assert_int_equal(strncmp(err.text, "/tmp/test-trace-to-tape-", 24), 0);
-    records[1] = (struct ab_trace_record){.kind = AB_EVENT_ALLOC, .size = most + 1};
+    records[1] = (struct ab_event){.kind = AB_EVENT_ALLOC, .size = most + 1};
     assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);
     records[1].size = most;
     assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_OK);
@@ -66,7 +66,7 @@ static void a_block_that_cannot_be_is_refused_with_its_event(void **state)
 static void calls_become_ops_one_by_one(void **state)
 {
     (void)state;
-    static const struct ab_trace_record records[] = {
+    static const struct ab_event records[] = {
         {.kind = AB_EVENT_ALLOC, .size = 10},
         {.kind = AB_EVENT_ALLOC_ZEROED, .size = 20},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 30, .align = 64},
@@ -96,7 +96,7 @@ static void calls_become_ops_one_by_one(void **state)
 static void what_failed_may_fail_again(void **state)
 {
     (void)state;
-    static const struct ab_trace_record records[] = {
+    static const struct ab_event records[] = {
         {.kind = AB_EVENT_ALLOC, .size = 10},
         {.kind = AB_EVENT_ALLOC, .size = UINT64_MAX, .failed = true},
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 100, .align = 4, .failed = true},
@@ -119,7 +119,7 @@ static void what_failed_may_fail_again(void **state)
 static void a_resize_that_released_is_a_free(void **state)
 {
     (void)state;
-    static const struct ab_trace_record records[] = {
+    static const struct ab_event records[] = {
         {.kind = AB_EVENT_ALLOC, .size = 10},
         {.kind = AB_EVENT_RESIZE, .block = 0, .released = true},
         {.kind = AB_EVENT_ALLOC, .size = 10},
@@ -137,7 +137,7 @@ static void a_resize_that_released_is_a_free(void **state)
 static void touches_are_what_was_asked_for(void **state)
 {
     (void)state;
-    static const struct ab_trace_record records[] = {{.kind = AB_EVENT_ALLOC, .size = 10000}};
+    static const struct ab_event records[] = {{.kind = AB_EVENT_ALLOC, .size = 10000}};
     static const enum ab_touch modes[] = {AB_TOUCH_NONE, AB_TOUCH_FIRST, AB_TOUCH_PAGE,
                                           AB_TOUCH_ALL};
     char seen[AB_ARRAY_LEN(modes)][65];

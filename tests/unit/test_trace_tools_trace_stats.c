@@ -19,7 +19,7 @@ static void read_survey(const char *path, uint64_t begin)
         fail_msg("%s", err.text);
 }
 
-static char *write_calls(const struct ab_trace_record *r, size_t n)
+static char *write_calls(const struct ab_event *r, size_t n)
 {
     struct ab_err err = {0};
     struct ab_trace_writer *w;
@@ -39,12 +39,12 @@ static char *write_calls(const struct ab_trace_record *r, size_t n)
 static void known_calls_give_known_figures(void **state)
 {
     (void)state;
-    static const struct ab_trace_record calls[] = {
-        {.kind = AB_EVENT_ALLOC, .size = 100},                            /* block 0 */
+    static const struct ab_event calls[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 100},                                   /* block 0 */
         {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 64, .align = 256, .thread = 1}, /* block 1 */
         {.kind = AB_EVENT_ALLOC, .size = 1000, .failed = true},
-        {.kind = AB_EVENT_RESIZE, .size = 300, .block = 0, .thread = 1},  /* remote */
-        {.kind = AB_EVENT_FREE, .block = 1},                              /* remote; 2, 300 */
+        {.kind = AB_EVENT_RESIZE, .size = 300, .block = 0, .thread = 1}, /* remote */
+        {.kind = AB_EVENT_FREE, .block = 1},                             /* remote; 2, 300 */
         {.kind = AB_EVENT_RESIZE, .size = 5, .block = 0, .failed = true},
         {.kind = AB_EVENT_RESIZE, .released = true, .block = 0, .thread = 1}, /* own; 5, 364 */
         {.kind = AB_EVENT_ALLOC_ZEROED, .size = 0},

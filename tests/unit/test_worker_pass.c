@@ -158,12 +158,10 @@ static uint64_t *sizes_of_ops(const struct fixture *f)
     uint64_t *sizes = calloc(f->map.image->n_ops, sizeof sizes[0]);
     uint64_t *live = calloc(f->map.image->n_slots, sizeof live[0]);
     for (uint32_t i = 0; i < f->map.image->n_ops; i++) {
-        uint32_t slot = AB_OP_SLOT(f->map.ops[i]);
-        int kind = ab_tape_map_kind(&f->map, i, &sizes[i]);
-        if (kind == AB_OP_FREE)
-            sizes[i] = live[slot];
-        else if (kind >= 0)
-            live[slot] = sizes[i];
+        struct ab_op_view op = test_tape_op(&f->map, i);
+        sizes[i] = op.kind == AB_OP_FREE ? live[op.slot] : op.size;
+        if (op.kind >= 0)
+            live[op.slot] = sizes[i];
     }
     free(live);
     return sizes;
@@ -176,14 +174,14 @@ static void each_sample_has_the_class_of_its_size_also_a_free(void **state)
     uint64_t *sizes = sizes_of_ops(f);
     uint32_t n = 0, n_frees = 0;
     for (uint32_t i = f->map.phases[1].begin; i < f->map.phases[1].end && n < 4096; i += 7)
-        if (ab_tape_map_kind(&f->map, i, NULL) >= 0)
+        if (test_tape_op(&f->map, i).kind >= 0)
             f->positions[n++] = i;
     f->w.page->request.n_samples = n;
     ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = f->positions[i];
         assert_int_equal(f->classes[i], ab_size_class_log2(sizes[at]));
-        n_frees += ab_tape_map_kind(&f->map, at, NULL) == AB_OP_FREE;
+        n_frees += test_tape_op(&f->map, at).kind == AB_OP_FREE;
     }
     assert_true(n_frees > 1000);
     free(sizes);
@@ -233,7 +231,7 @@ static void the_tail_pass_counts_all_and_keeps_the_worst(void **state)
     assert_int_equal(tail->n_worst, AB_WORST_MAX);
     uint64_t max = 0;
     for (unsigned i = 0; i < AB_WORST_MAX; i++) {
-        assert_int_equal(ab_tape_map_kind(&f->map, tail->worst[i].position, NULL), AB_OP_ALLOC);
+        assert_int_equal(test_tape_op(&f->map, tail->worst[i].position).kind, AB_OP_ALLOC);
         max = tail->worst[i].ticks > max ? tail->worst[i].ticks : max;
     }
     assert_int_equal(max, tail->max_ticks);

@@ -77,26 +77,3 @@ uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t
     double done = (double)(at - begin[lane]) / (double)(begin[lane + 1] - begin[lane]);
     return part.first + begin[0] + (uint32_t)(done * (begin[n_lanes] - begin[0]));
 }
-
-int ab_tape_part_kind(const struct ab_tape_part *part, uint32_t i, uint64_t *size)
-{
-    uint64_t op = part->ops[i];
-    unsigned code = AB_OP_CODE(op);
-    uint64_t bytes = AB_OP_SIZE(op);
-    if (code == AB_CODE_WIDE) {
-        const struct ab_wide *wide = &part->wide[AB_OP_SIZE(op)];
-        code = wide->code;
-        bytes = wide->size;
-    } else if ((code & 7) == AB_CODE_ALLOC_ALIGNED && code != AB_CODE_FREE) {
-        bytes = AB_ALIGNED_SIZE(AB_OP_SIZE(op));
-    }
-    if (size != NULL)
-        *size = bytes;
-    return ab_op_code_kind(code);
-}
-
-int ab_tape_map_kind(const struct ab_tape_map *m, uint32_t position, uint64_t *size)
-{
-    struct ab_tape_part part = ab_tape_part(m->image, ab_tape_map_find(m, position));
-    return ab_tape_part_kind(&part, position - part.first, size);
-}

@@ -29,11 +29,6 @@ uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position);
  * counts as spread evenly over the burst's whole phase. */
 uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position);
 
-/* Kind of the op at `position`, -1 for touches; its requested size through *size if not NULL. */
-int ab_tape_map_kind(const struct ab_tape_map *m, uint32_t position, uint64_t *size);
-/* The same of op i of a part. */
-int ab_tape_part_kind(const struct ab_tape_part *part, uint32_t i, uint64_t *size);
-
 /* An anonymous file of `bytes` zeroes, CLOEXEC, that cannot shrink or grow any more. */
 int ab_memfd(const char *name, size_t bytes);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The columns of one chunk, between records in memory and raw bytes. Kinds, sizes, references,
+ * The columns of one chunk, between events in memory and raw bytes. Kinds, sizes, references,
  * alignments and times lie apart, because each column alone is far more regular than the calls;
  * within a column the events of one thread lie together, for the same reason.
  */
 #ifndef AB_TRACE_CHUNK_CHUNK_H
 #define AB_TRACE_CHUNK_CHUNK_H
 
-#include "trace/writer.h"
+#include "trace/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,14 +76,9 @@ bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *even
 /* Begins to decode a chunk of exactly n events, raw[0..bytes), which must stay; one byte behind them
  * is read too and means nothing. NULL, or what is wrong as the end of a sentence. */
 const char *ab_chunk_open(struct ab_chunk_codec *c, const uint8_t *raw, size_t bytes, size_t n);
-/* How many records the next call gives: few at a time, while they are in the cache, but where threads
+/* How many events the next call gives: few at a time, while they are in the cache, but where threads
  * lie apart all of them; 0 = the chunk is through. */
 size_t ab_chunk_next(const struct ab_chunk_codec *c);
-const char *ab_chunk_take(struct ab_chunk_codec *c, struct ab_trace_record *records);
-
-static inline bool ab_record_gives_block(const struct ab_trace_record *r)
-{
-    return r->kind <= AB_EVENT_ALLOC_ALIGNED && !r->failed;
-}
+const char *ab_chunk_take(struct ab_chunk_codec *c, struct ab_event *events);
 
 #endif

@@ -139,12 +139,10 @@ static inline unsigned code_at(const uint8_t *kinds, size_t place)
 }
 
 /* One event; *base is the block of its thread's call before, then of this one. */
-static inline struct ab_trace_record decode_event(struct ab_chunk_columns *c, unsigned code,
-                                                  uint32_t thread, uint64_t number,
-                                                  uint64_t *base)
+static inline struct ab_event decode_event(struct ab_chunk_columns *c, unsigned code,
+                                           uint32_t thread, uint64_t number, uint64_t *base)
 {
-    struct ab_trace_record r = {.kind = (uint8_t)(code & 7), .failed = (code & 8) != 0,
-                                .thread = thread};
+    struct ab_event r = {.kind = (uint8_t)(code & 7), .failed = (code & 8) != 0, .thread = thread};
     if (r.kind == AB_EVENT_FREE) {
         r.block = *base += ab_unzigzag(take(&c->frees, &c->has_failed));
     } else if (r.kind <= AB_EVENT_ALLOC_ALIGNED) {
@@ -166,7 +164,7 @@ static inline struct ab_trace_record decode_event(struct ab_chunk_columns *c, un
 }
 
 /* `place`: of the first of them in the column of kinds. */
-static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_trace_record *r, size_t n,
+static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_event *r, size_t n,
                               size_t place)
 {
     struct ab_chunk_columns c = codec->columns;
@@ -174,7 +172,7 @@ static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_trace_reco
     uint64_t number = codec->next_number, base = codec->base;
     for (size_t i = 0; i < n; i++) {
         r[i] = decode_event(&c, code_at(c.kinds, place + i), thread, number, &base);
-        number += ab_record_gives_block(&r[i]);
+        number += ab_event_gives_block(&r[i]);
     }
     codec->next_number = number;
     codec->base = base;
@@ -196,7 +194,7 @@ static uint32_t number_blocks(struct ab_chunk_codec *c, const uint8_t *kinds, si
     return number;
 }
 
-static void decode_threads_apart(struct ab_chunk_codec *codec, struct ab_trace_record *r, size_t n)
+static void decode_threads_apart(struct ab_chunk_codec *codec, struct ab_event *r, size_t n)
 {
     struct ab_chunk_columns c = codec->columns;
     ab_chunk_order(codec);
@@ -215,7 +213,7 @@ static void decode_threads_apart(struct ab_chunk_codec *codec, struct ab_trace_r
     codec->columns = c;
 }
 
-static const char *decode_times(struct ab_chunk_codec *c, struct ab_trace_record *r, size_t n)
+static const char *decode_times(struct ab_chunk_codec *c, struct ab_event *r, size_t n)
 {
     bool has_failed = false;
     for (size_t i = 0; i < n; i++) {
@@ -248,7 +246,7 @@ size_t ab_chunk_next(const struct ab_chunk_codec *codec)
     return codec->n_runs > 1 || codec->n_left < AT_ONCE ? codec->n_left : AT_ONCE;
 }
 
-const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_trace_record *records)
+const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_event *records)
 {
     size_t n = ab_chunk_next(codec);
     if (codec->n_runs == 1)

@@ -14,13 +14,13 @@ enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
 /* By code: 1 = it is one. */
 #define AB_KIND_CODES UINT32_C(0x0f7f)
 
-static inline unsigned ab_kind_code(const struct ab_trace_record *r)
+static inline unsigned ab_kind_code(const struct ab_event *r)
 {
     return r->released ? AB_KIND_RELEASED
                        : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
 }
 
-static inline struct ab_chunk_event ab_chunk_event_of(const struct ab_trace_record *r)
+static inline struct ab_chunk_event ab_chunk_event_of(const struct ab_event *r)
 {
     bool is_aligned = r->kind == AB_EVENT_ALLOC_ALIGNED;
     return (struct ab_chunk_event){

@@ -349,22 +349,6 @@ static void end_phases(struct ab_memory_pass *m)
 
 /* ---- behind each op ---- */
 
-static void book_op(struct ab_worker *w, struct ab_memory_pass *m, uint64_t word,
-                    const struct ab_given *given)
-{
-    unsigned code = AB_OP_CODE(word), flags = 0;
-    uint32_t slot = AB_OP_SLOT(word);
-    if (code == AB_CODE_WIDE) {
-        flags = w->wide[AB_OP_SIZE(word)].flags;
-        code = w->wide[AB_OP_SIZE(word)].code;
-    }
-    bool is_resize = (code & 7) == AB_CODE_RESIZE;
-    if (code == AB_CODE_FREE)
-        ab_book_drop(&m->book, slot);
-    else if (given->at != 0 && (is_resize || (flags & AB_WIDE_MAY_FAIL) == 0))
-        ab_book_put(&m->book, slot, given);
-}
-
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped)
 {
@@ -373,10 +357,11 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     struct ab_given usable = *given;
     if (!m->has_usable)
         usable.usable = usable.size;
-    book_op(w, m, *op, &usable);
-    for (uint32_t i = 1; i <= n_skipped; i++)
+    for (uint32_t i = 0; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
+    if (given->at != 0)
+        ab_book_put(&m->book, AB_OP_SLOT(*op), &usable);
     uint64_t live = m->book.requested_bytes;
     bool is_its_touch = AB_OP_CODE(*op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
                         m->clock == phase->live_peak_at; /* of the block that made the peak */
