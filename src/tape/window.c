@@ -5,6 +5,8 @@
  */
 #include "tape/window.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +107,7 @@ static struct record *record_of(struct chooser *c, struct group *g, uint32_t l, 
     if (lane->last != NO_RECORD && g->records[lane->last].frame == frame)
         return &g->records[lane->last];
     int64_t level = lane->last != NO_RECORD ? g->records[lane->last].level : lane->begin;
-    if (!ab_tape_grow((void **)&g->records, &g->cap, g->n, sizeof g->records[0]))
+    if (!AB_GROW(g->records, g->cap, g->n))
         return NULL;
     lane->last = (uint32_t)g->n;
     g->records[g->n] = (struct record){frame, (uint16_t)l, level, level};
