@@ -8,6 +8,7 @@
  */
 #include "tape/layout.h"
 
+#include "base/search.h"
 #include "core/grow.h"
 #include "tape/window.h"
 
@@ -66,14 +67,7 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
 
 static uint32_t frame_of(const struct lane_plan *lane, uint32_t op)
 {
-    size_t low = 0, high = lane->n_frames;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (lane->frames[middle].op <= op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = AB_SEARCH(i, lane->n_frames, lane->frames[i].op <= op);
     return low == 0 ? 0 : lane->frames[low - 1].frame;
 }
 

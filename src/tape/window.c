@@ -5,6 +5,7 @@
  */
 #include "tape/window.h"
 
+#include "base/search.h"
 #include "core/grow.h"
 
 #include <stdlib.h>
@@ -52,15 +53,7 @@ void ab_tape_lane_span(const struct ab_tape_builder *b, uint32_t p, uint32_t lan
 
 static size_t first_crest(const struct ab_lane_ops *lane, uint32_t begin)
 {
-    size_t low = 0, high = lane->n_crests;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (lane->crests[middle].end <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return AB_SEARCH(i, lane->n_crests, lane->crests[i].end <= begin);
 }
 
 static void begin_lane(struct chooser *c, uint32_t l)

@@ -313,15 +313,3 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
     ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
     ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
 }
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double ab_median(double *x, size_t n)
-{
-    qsort(x, n, sizeof x[0], by_value);
-    return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-}
