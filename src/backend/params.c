@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Typed by the back end's own table: units for bytes, names for choices, ranges for all.
+ * What is wrong with a setting, with what would be right, and which settings need another.
  */
 #include "backend/params.h"
 
 #include "base/bits.h"
 #include "base/nearest.h"
-#include "core/text.h"
+#include "base/param_read.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <stdbool.h>
@@ -64,96 +65,50 @@ static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uin
     return buf;
 }
 
-static enum ab_status parse_number(const struct setting *s, enum ab_unit_kind kind, uint64_t *out,
-                                   struct ab_err *err)
+static enum ab_status fail_range(const struct setting *s, struct ab_err *err)
 {
-    struct ab_number number;
+    enum ab_unit_kind kind = s->param->type == AB_PARAM_BYTES ? AB_UNIT_BYTES : AB_UNIT_COUNT;
     char why[128], least[32], most[32];
-    const char *message = ab_units_parse(s->value, strlen(s->value), kind, &number);
-    if (message != NULL)
-        return fail_value(s, message, err);
-    if (number.whole >= s->param->min && number.whole <= s->param->max) {
-        *out = number.whole;
-        return AB_OK;
-    }
-    snprintf(why, sizeof why, "must be from %s to %s",
+    snprintf(why, sizeof why, "%s%s to %s", ab_param_no_range,
              show_bound(least, sizeof least, kind, s->param->min),
              show_bound(most, sizeof most, kind, s->param->max));
     return fail_value(s, why, err);
 }
 
-static enum ab_status parse_bool(const struct setting *s, uint64_t *out, struct ab_err *err)
+static enum ab_status fail_choice(const struct setting *s, struct ab_err *err)
 {
-    static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
-    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
-        if (strcmp(s->value, words[i]) == 0) {
-            *out = i & 1;
-            return AB_OK;
-        }
-    return fail_value(s, "must be on or off", err);
-}
-
-static enum ab_status parse_choice(const struct setting *s, uint64_t *out, struct ab_err *err)
-{
-    size_t n = 0;
-    for (; s->param->choices[n] != NULL; n++)
-        if (strcmp(s->value, s->param->choices[n]) == 0) {
-            *out = n;
-            return AB_OK;
-        }
+    size_t n = ab_param_count_choices(s->param);
     const char *nearest = ab_text_nearest(s->value, s->param->choices, n);
     struct ab_text why = {0};
     if (nearest != NULL)
         ab_text_addf(&why, "did you mean \"%s\"? ", nearest);
-    ab_text_add(&why, "allowed: ");
+    ab_text_add(&why, ab_param_no_choice);
     add_list(&why, s->param->choices, n);
     enum ab_status status = fail_value(s, why.s != NULL ? why.s : "unknown value", err);
     ab_text_fini(&why);
     return status;
 }
 
-static enum ab_status parse_value(const struct setting *s, uint64_t *out, struct ab_err *err)
-{
-    switch (s->param->type) {
-    case AB_PARAM_BYTES:
-        return parse_number(s, AB_UNIT_BYTES, out, err);
-    case AB_PARAM_COUNT:
-        return parse_number(s, AB_UNIT_COUNT, out, err);
-    case AB_PARAM_BOOL:
-        return parse_bool(s, out, err);
-    case AB_PARAM_CHOICE:
-        return parse_choice(s, out, err);
-    }
-    return fail_value(s, "has a type unknown to this allocbench", err);
-}
-
-/* One NAME=VALUE, which is cut in two here. */
-static enum ab_status parse_setting(const struct ab_backend *b, char *text, uint64_t *values,
+/* The first of `rest`, which is cut in place. */
+static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uint64_t *values,
                                     bool *is_set, struct ab_err *err)
 {
-    char *equals = strchr(text, '='), shown[128];
-    if (equals == NULL || equals == text)
+    char *name, *value, shown[128];
+    if (!ab_param_cut(rest, &name, &value))
         return ab_fail(err, AB_USAGE, "%s: \"%s\" is not of the form NAME=VALUE", b->name,
-                       ab_text_printable(shown, sizeof shown, text));
-    *equals = 0;
-    for (size_t i = 0; i < b->n_params; i++) {
-        if (strcmp(b->params[i].name, text) != 0)
-            continue;
-        if (is_set[i])
-            return ab_fail(err, AB_USAGE, "%s: %s is given twice", b->name, text);
-        is_set[i] = true;
-        struct setting s = {b, &b->params[i], equals + 1};
-        return parse_value(&s, &values[i], err);
-    }
-    return fail_unknown(b, text, err);
-}
-
-static size_t find_param(const struct ab_backend *b, const char *name)
-{
-    size_t i = 0;
-    while (i < b->n_params && strcmp(b->params[i].name, name) != 0)
-        i++;
-    return i;
+                       ab_text_printable(shown, sizeof shown, name));
+    size_t i = ab_param_find(b, name);
+    if (i == b->n_params)
+        return fail_unknown(b, name, err);
+    if (is_set[i])
+        return ab_fail(err, AB_USAGE, "%s: %s is given twice", b->name, name);
+    is_set[i] = true;
+    struct setting s = {b, &b->params[i], value};
+    const char *wrong = ab_param_read(s.param, value, &values[i]);
+    return wrong == NULL                 ? AB_OK
+           : wrong == ab_param_no_range  ? fail_range(&s, err)
+           : wrong == ab_param_no_choice ? fail_choice(&s, err)
+                                         : fail_value(&s, wrong, err);
 }
 
 /* Built-in settings that count only beside another: alone they would measure something else than
@@ -169,7 +124,7 @@ static enum ab_status refuse_idle(const struct ab_backend *b, const uint64_t *va
         {"paged", "block", "form", "arena"},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(rules); i++) {
-        size_t at = find_param(b, rules[i].name), needs = find_param(b, rules[i].needs);
+        size_t at = ab_param_find(b, rules[i].name), needs = ab_param_find(b, rules[i].needs);
         if (strcmp(b->name, rules[i].backend) != 0 || at == b->n_params || needs == b->n_params ||
             values[at] == b->params[at].def)
             continue;
@@ -197,11 +152,8 @@ enum ab_status ab_params_parse(const struct ab_backend *backend, const char *tex
     strcpy(copy, text);
     for (size_t i = 0; i < backend->n_params; i++)
         made[i] = backend->params[i].def;
-    for (char *at = copy, *next = NULL; *text != 0 && at != NULL; at = next) {
-        next = strchr(at, ':');
-        if (next != NULL)
-            *next++ = 0;
-        enum ab_status status = parse_setting(backend, at, made, is_set, err);
+    for (char *rest = *text != 0 ? copy : NULL; rest != NULL;) {
+        enum ab_status status = parse_setting(backend, &rest, made, is_set, err);
         if (status != AB_OK)
             return status;
     }

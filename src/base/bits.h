@@ -29,4 +29,10 @@ static inline unsigned ab_log2(uint64_t x)
     return 63u - (unsigned)__builtin_clzll(x);
 }
 
+/* The least c with x <= 2^c. */
+static inline unsigned ab_log2_up(uint64_t x)
+{
+    return x < 2 ? 0 : ab_log2(x - 1) + 1;
+}
+
 #endif

@@ -4,29 +4,18 @@
  */
 #include "core/text.h"
 
+#include "core/grow.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool text_reserve(struct ab_text *t, size_t extra)
-{
-    if (t->cap - t->n > extra)
-        return true;
-    size_t cap = t->cap * 2 + extra + 64;
-    char *grown = realloc(t->s, cap);
-    if (grown == NULL)
-        return false;
-    t->s = grown;
-    t->cap = cap;
-    return true;
-}
-
 void ab_text_add(struct ab_text *t, const char *s)
 {
     size_t n = strlen(s);
-    if (!text_reserve(t, n + 1))
+    if (!AB_GROW(t->s, t->cap, t->n + n))
         return;
     memcpy(t->s + t->n, s, n + 1);
     t->n += n;
@@ -39,7 +28,7 @@ void ab_text_addf(struct ab_text *t, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n >= 0 && text_reserve(t, (size_t)n + 1)) {
+    if (n >= 0 && AB_GROW(t->s, t->cap, t->n + (size_t)n)) {
         vsnprintf(t->s + t->n, t->cap - t->n, fmt, again);
         t->n += (size_t)n;
     }

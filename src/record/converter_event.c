@@ -6,9 +6,8 @@
 #include "record/converter.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "trace/format.h"
-
-#include <stdlib.h>
 
 static enum ab_status no_memory(struct ab_err *err)
 {
@@ -143,14 +142,8 @@ static enum ab_status convert_free(struct ab_converter *c, struct ab_convert_lan
 static enum ab_status begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
                                    const struct ab_spool_event *e, struct ab_err *err)
 {
-    if (lane->n_resizing == lane->cap_resizing) {
-        size_t cap = lane->cap_resizing == 0 ? 4 : 2 * lane->cap_resizing;
-        struct ab_resizing *grown = realloc(lane->resizing, cap * sizeof grown[0]);
-        if (grown == NULL)
-            return no_memory(err);
-        lane->resizing = grown;
-        lane->cap_resizing = cap;
-    }
+    if (!AB_GROW(lane->resizing, lane->cap_resizing, lane->n_resizing))
+        return no_memory(err);
     struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
     struct ab_resizing *r = &lane->resizing[lane->n_resizing++];
     *r = (struct ab_resizing){.address = AB_SPOOL_ADDRESS(e), .is_known = held != NULL};

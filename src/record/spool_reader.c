@@ -5,6 +5,7 @@
  */
 #include "record/spool_reader.h"
 
+#include "core/grow.h"
 #include "record/preload/spool_codec.h"
 
 #include <dirent.h>
@@ -82,20 +83,18 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
                              struct ab_err *err)
 {
     struct ab_spool_entry *entries = NULL, entry;
-    size_t used = 0;
+    size_t used = 0, cap = 0;
     DIR *dir = opendir(folder);
     if (dir == NULL)
         return ab_fail_errno(err, AB_INPUT, "cannot read the spool %s", folder);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!read_image(folder, e->d_name, &entry))
             continue;
-        struct ab_spool_entry *grown = realloc(entries, (used + 1) * sizeof entries[0]);
-        if (grown == NULL) {
+        if (!AB_GROW(entries, cap, used)) {
             free(entries);
             closedir(dir);
             return ab_fail(err, AB_SYSTEM, "out of memory for the list of processes");
         }
-        entries = grown;
         entries[used++] = entry;
     }
     closedir(dir);

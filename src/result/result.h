@@ -262,15 +262,16 @@ struct ab_session { /* everything about one command's measurements */
     uint32_t n_results;
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
-    uint32_t cap_results, cap_nulls, cap_rounds;
+    size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
+        cap_timelines;
     struct ab_size_class *size_classes;
-    uint32_t n_size_classes, cap_size_classes;
+    uint32_t n_size_classes;
     struct ab_window *windows;
-    uint32_t n_windows, cap_windows;
+    uint32_t n_windows;
     struct ab_memory *memory;
-    uint32_t n_memory, cap_memory;
+    uint32_t n_memory;
     struct ab_timeline *timelines;
-    uint32_t n_timelines, cap_timelines;
+    uint32_t n_timelines;
     struct ab_gate_result *gates;
     uint32_t n_gates;
     struct ab_claim_result *claims;

@@ -6,6 +6,7 @@
 #include "runner/session.h"
 
 #include "base/units.h"
+#include "core/median.h"
 #include "core/units_show.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold.h"
@@ -293,13 +294,12 @@ static void drop_round(struct ab_session *s, uint32_t round)
 /* The floor of per-op latencies: median over rounds and phases of what an empty op reads. */
 static double measure_floor(const struct ab_session *s)
 {
-    double *x = calloc(s->n_nulls + 1, sizeof x[0]), floor = NAN;
+    double *x = calloc(s->n_nulls + 1, sizeof x[0]);
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
         if (!isnan(s->nulls[i].floor_ns))
             x[n++] = s->nulls[i].floor_ns;
-    if (n > 0)
-        floor = ab_median(x, n);
+    double floor = ab_median(x, n);
     free(x);
     return floor;
 }

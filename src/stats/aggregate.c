@@ -4,6 +4,8 @@
  */
 #include "stats/aggregate.h"
 
+#include "core/median.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,18 +91,11 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
     return m;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct ab_round_range ab_round_range_of(double *x, uint32_t n)
 {
     if (n == 0)
         return no_range;
-    qsort(x, n, sizeof x[0], by_value);
-    double median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+    double median = ab_median(x, n);
     return (struct ab_round_range){n, median, x[0], x[n - 1]};
 }
 

@@ -4,31 +4,19 @@
  */
 #include "tape/builder.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 
 /* A wait may be for so many ops more than it needs, if they come before it in the global order too:
  * one then does for all of a batch of blocks that was handed over. */
 enum { WAIT_BATCH = 64 };
 
-bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes)
-{
-    if (n < *cap)
-        return true;
-    size_t wanted = *cap < 512 ? 1024 : *cap * 2;
-    void *grown = realloc(*items, wanted * item_bytes);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *cap = wanted;
-    return true;
-}
-
 bool ab_tape_end_crest(struct ab_lane_ops *lane)
 {
     if (lane->n == lane->crest_begin)
         return true;
-    if (!ab_tape_grow((void **)&lane->crests, &lane->cap_crests, lane->n_crests,
-                      sizeof lane->crests[0]))
+    if (!AB_GROW(lane->crests, lane->cap_crests, lane->n_crests))
         return false;
     lane->crests[lane->n_crests++] =
         (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
@@ -48,7 +36,7 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
     uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
     if (slot->last_op < *awaited)
         return true;
-    if (!ab_tape_grow((void **)&b->edges, &b->cap_edges, b->n_edges, sizeof b->edges[0]))
+    if (!AB_GROW(b->edges, b->cap_edges, b->n_edges))
         return false;
     uint32_t pushed = (uint32_t)b->lanes[slot->last_lane].n, wanted = slot->last_op + WAIT_BATCH;
     *awaited = wanted < pushed ? wanted : pushed;

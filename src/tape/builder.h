@@ -67,9 +67,6 @@ struct ab_tape_builder {
     bool is_cut;            /* the tape is lent out; its arrays are used again */
 };
 
-/* Makes room for one more element; false when out of memory. */
-bool ab_tape_grow(void **items, size_t *cap, size_t n, size_t item_bytes);
-
 /* Ends the lane's crest here. False when out of memory. */
 bool ab_tape_end_crest(struct ab_lane_ops *lane);
 

@@ -8,10 +8,11 @@
  */
 #include "tape/layout.h"
 
+#include "base/search.h"
+#include "core/grow.h"
 #include "tape/window.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct frame_start { /* the lane enters `frame` at its op `op` */
     uint32_t op, frame;
@@ -51,8 +52,7 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
             uint32_t f = (uint32_t)((*clock + i) / frame_ops);
             uint32_t left = frame_ops - (uint32_t)((*clock + i) % frame_ops);
             if (f != frame[turn->lane]) {
-                if (!ab_tape_grow((void **)&lane->frames, &lane->cap_frames, lane->n_frames,
-                                  sizeof lane->frames[0]))
+                if (!AB_GROW(lane->frames, lane->cap_frames, lane->n_frames))
                     return false;
                 lane->frames[lane->n_frames++] = (struct frame_start){at[turn->lane] + i, f};
                 frame[turn->lane] = f;
@@ -67,14 +67,7 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
 
 static uint32_t frame_of(const struct lane_plan *lane, uint32_t op)
 {
-    size_t low = 0, high = lane->n_frames;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (lane->frames[middle].op <= op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = AB_SEARCH(i, lane->n_frames, lane->frames[i].op <= op);
     return low == 0 ? 0 : lane->frames[low - 1].frame;
 }
 
@@ -110,8 +103,7 @@ static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
         if (is_kept_by_window(l, &edges[i]))
             continue;
         struct lane_plan *from = &l->lanes[edges[i].from_lane];
-        if (!ab_tape_grow((void **)&from->publishes, &from->cap_publishes, from->n_publishes,
-                          sizeof(uint32_t)))
+        if (!AB_GROW(from->publishes, from->cap_publishes, from->n_publishes))
             return false;
         from->publishes[from->n_publishes++] = edges[i].from;
         edges[kept++] = edges[i];
@@ -139,8 +131,7 @@ static bool put(struct layout *l, uint64_t op)
 {
     struct ab_tape *tape = &l->b->tape;
     if (tape->n_ops >= AB_TAPE_MAX_OPS ||
-        !ab_tape_grow((void **)&tape->ops, &l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD,
-                      sizeof(uint64_t)))
+        !AB_GROW(tape->ops, l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD))
         return false;
     tape->ops[tape->n_ops++] = op;
     return true;
@@ -325,10 +316,7 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
 {
     struct ab_tape *tape = &b->tape;
     size_t n_begins = (size_t)tape->n_phases * b->n_lanes + 1;
-    bool ok = true;
-    while (ok && b->cap_lane_begin < n_begins)
-        ok = ab_tape_grow((void **)&tape->lane_begin, &b->cap_lane_begin, b->cap_lane_begin,
-                          sizeof(uint32_t));
+    bool ok = AB_GROW(tape->lane_begin, b->cap_lane_begin, n_begins - 1);
     if (ok && b->n_lanes == 1)
         adopt_only_lane(b);
     else if (ok)

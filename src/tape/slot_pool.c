@@ -7,6 +7,7 @@
 #include "tape/slot_pool.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 
 #include <stdlib.h>
 
@@ -52,21 +53,12 @@ static uint32_t unlink_slot(struct ab_slot_pool *pool, uint32_t index)
     return pool->first + index;
 }
 
+/* Room for one more line; the two arrays are of one length. */
 static bool grow(struct ab_slot_pool *pool)
 {
-    uint32_t cap = pool->cap < 256 ? 256 : pool->cap * 2;
-    struct ab_pooled_slot *grown = realloc(pool->slots, (size_t)cap * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    pool->slots = grown;
-    if (!pool->is_shared) {
-        uint32_t *stack = realloc(pool->alone, (size_t)cap * sizeof *stack);
-        if (stack == NULL)
-            return false;
-        pool->alone = stack;
-    }
-    pool->cap = cap;
-    return true;
+    size_t cap = pool->cap, last = (size_t)pool->n + AB_SLOTS_A_LINE - 1;
+    return (pool->is_shared || AB_GROW(pool->alone, cap, last)) &&
+           AB_GROW(pool->slots, pool->cap, last);
 }
 
 /* The next of the lane's line, or the first of a new one. */
@@ -75,7 +67,7 @@ static bool take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
     struct ab_lane_slots *of = &pool->of[lane];
     if (of->next == of->end) {
         uint32_t in_line = (pool->first + pool->n) % AB_SLOTS_A_LINE;
-        if (pool->cap - pool->n < AB_SLOTS_A_LINE && !grow(pool))
+        if (!grow(pool))
             return false;
         of->next = pool->n;
         of->end = pool->n += AB_SLOTS_A_LINE - in_line;

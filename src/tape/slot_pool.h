@@ -24,7 +24,8 @@ struct ab_pooled_slot;
 
 struct ab_slot_pool {
     uint32_t first; /* slots below belong to positions */
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
     struct ab_pooled_slot *slots;
     uint32_t *alone; /* as long as all is one lane's: its free ones, n_free, the youngest on top */
     uint32_t only;   /* that lane; none of them once it is shared */

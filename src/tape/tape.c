@@ -6,6 +6,7 @@
 #include "tape/tape.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "tape/builder.h"
 #include "tape/layout.h"
 #include "tape/tape_digest.h"
@@ -73,10 +74,7 @@ EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
 static bool note_starts(struct ab_tape_builder *b, uint32_t index)
 {
     size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;
-    while (b->cap_starts < wanted)
-        if (!ab_tape_grow((void **)&b->starts, &b->cap_starts, b->cap_starts, sizeof(uint32_t)))
-            return false;
-    if (!ab_tape_grow((void **)&b->peaks, &b->cap_peaks, index, sizeof b->peaks[0]))
+    if (!AB_GROW(b->starts, b->cap_starts, wanted - 1) || !AB_GROW(b->peaks, b->cap_peaks, index))
         return false;
     b->peaks[index] = weigh(b->live_blocks, b->live_bytes);
     for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
@@ -97,8 +95,7 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
     b->phase = NULL; /* until this one has begun: the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
-    if (!ab_tape_grow((void **)&b->tape.phases, &b->cap_phases, b->tape.n_phases,
-                      sizeof(struct ab_phase)) ||
+    if (!AB_GROW(b->tape.phases, b->cap_phases, b->tape.n_phases) ||
         !note_starts(b, b->tape.n_phases))
         return no_memory(err);
     struct ab_phase *phase = &b->tape.phases[b->tape.n_phases++];
@@ -139,8 +136,7 @@ EACH_OP bool note_turn(struct ab_tape_builder *b)
         last->n++;
         return true;
     }
-    if (!ab_tape_grow((void **)&b->tape.turns, &b->cap_turns, b->tape.n_turns,
-                      sizeof(struct ab_turn)))
+    if (!AB_GROW(b->tape.turns, b->cap_turns, b->tape.n_turns))
         return false;
     b->tape.turns[b->tape.n_turns++] = (struct ab_turn){b->lane, 1};
     phase->turns_end = b->tape.n_turns;
@@ -161,9 +157,8 @@ EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab
     struct ab_lane_ops *lane = b->to;
     if (b->n_pushed >= AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
-    if ((lane->n + AB_TAPE_PAD >= lane->cap &&
-         !ab_tape_grow((void **)&lane->ops, &lane->cap, lane->n + AB_TAPE_PAD, sizeof(uint64_t))) ||
-        !note_turn(b) || !note_crest(b, lane))
+    if (!AB_GROW(lane->ops, lane->cap, lane->n + AB_TAPE_PAD) || !note_turn(b) ||
+        !note_crest(b, lane))
         return no_memory(err);
     lane->ops[lane->n++] = op;
     b->n_pushed++;
@@ -173,7 +168,7 @@ EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab
 static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
                                 struct ab_err *err)
 {
-    if (!ab_tape_grow((void **)&b->tape.wide, &b->cap_wide, b->tape.n_wide, sizeof *wide))
+    if (!AB_GROW(b->tape.wide, b->cap_wide, b->tape.n_wide))
         return no_memory(err);
     enum ab_status status =
         push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
@@ -184,16 +179,7 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
 
 static __attribute__((noinline)) bool grow_slots(struct ab_tape_builder *b, uint32_t slot)
 {
-    size_t cap = b->cap_slots < 1024 ? 1024 : b->cap_slots;
-    while (cap <= slot)
-        cap *= 2;
-    struct ab_block_state *grown = realloc(b->slots, cap * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    memset(grown + b->cap_slots, 0, (cap - b->cap_slots) * sizeof *grown);
-    b->slots = grown;
-    b->cap_slots = cap;
-    return true;
+    return AB_GROW_ZEROED(b->slots, b->cap_slots, slot);
 }
 
 /* The slot's entry, grown into being; NULL when out of memory. */

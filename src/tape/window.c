@@ -5,6 +5,9 @@
  */
 #include "tape/window.h"
 
+#include "base/search.h"
+#include "core/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +53,7 @@ void ab_tape_lane_span(const struct ab_tape_builder *b, uint32_t p, uint32_t lan
 
 static size_t first_crest(const struct ab_lane_ops *lane, uint32_t begin)
 {
-    size_t low = 0, high = lane->n_crests;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (lane->crests[middle].end <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return AB_SEARCH(i, lane->n_crests, lane->crests[i].end <= begin);
 }
 
 static void begin_lane(struct chooser *c, uint32_t l)
@@ -105,7 +100,7 @@ static struct record *record_of(struct chooser *c, struct group *g, uint32_t l, 
     if (lane->last != NO_RECORD && g->records[lane->last].frame == frame)
         return &g->records[lane->last];
     int64_t level = lane->last != NO_RECORD ? g->records[lane->last].level : lane->begin;
-    if (!ab_tape_grow((void **)&g->records, &g->cap, g->n, sizeof g->records[0]))
+    if (!AB_GROW(g->records, g->cap, g->n))
         return NULL;
     lane->last = (uint32_t)g->n;
     g->records[g->n] = (struct record){frame, (uint16_t)l, level, level};

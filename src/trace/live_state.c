@@ -5,6 +5,7 @@
 #include "trace/live_state.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "core/status.h"
 #include "tape/op.h"
 #include "trace/format.h"
@@ -29,20 +30,9 @@ void ab_account_fini(struct ab_account *a)
     *a = (struct ab_account){0};
 }
 
-static bool grow_slots(struct ab_account *a)
-{
-    size_t cap = a->cap_free_slots == 0 ? 1024 : a->cap_free_slots * 2;
-    uint32_t *grown = realloc(a->free_slots, cap * sizeof grown[0]);
-    if (grown == NULL)
-        return false;
-    a->free_slots = grown;
-    a->cap_free_slots = cap;
-    return true;
-}
-
 EACH_CALL bool push_slot(struct ab_account *a, uint32_t slot)
 {
-    if (a->n_free_slots == a->cap_free_slots && !grow_slots(a))
+    if (!AB_GROW(a->free_slots, a->cap_free_slots, a->n_free_slots))
         return false;
     a->free_slots[a->n_free_slots++] = slot;
     return true;

@@ -6,10 +6,10 @@
  */
 #include "trace_tools/cut.h"
 
+#include "core/grow.h"
 #include "trace/writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct part {
     bool is_keeping_live;
@@ -26,37 +26,13 @@ struct part {
     struct ab_cut_report report;
 };
 
-/* Room for `index` in an array of *cap items, new ones 0; NULL when out of memory. */
-static void *reserve(void *items, size_t *cap, size_t index, size_t item_bytes)
-{
-    if (index < *cap)
-        return items;
-    size_t wanted = *cap * 2 > index ? *cap * 2 : index + 1024;
-    char *grown = realloc(items, wanted * item_bytes);
-    if (grown == NULL)
-        return NULL;
-    memset(grown + *cap * item_bytes, 0, (wanted - *cap) * item_bytes);
-    *cap = wanted;
-    return grown;
-}
-
-static bool reserve_number(struct part *p, size_t slot)
-{
-    uint64_t *grown = reserve(p->numbers, &p->cap_numbers, slot, sizeof grown[0]);
-    if (grown != NULL)
-        p->numbers = grown;
-    return grown != NULL;
-}
-
 static bool find_thread(struct part *p, uint32_t thread, uint32_t *out)
 {
-    uint32_t *grown = reserve(p->threads, &p->cap_threads, thread, sizeof grown[0]);
-    if (grown == NULL)
+    if (!AB_GROW_ZEROED(p->threads, p->cap_threads, thread))
         return false;
-    p->threads = grown;
-    if (grown[thread] == 0)
-        grown[thread] = ++p->n_threads;
-    *out = grown[thread] - 1;
+    if (p->threads[thread] == 0)
+        p->threads[thread] = ++p->n_threads;
+    *out = p->threads[thread] - 1;
     return true;
 }
 
@@ -64,7 +40,8 @@ static bool find_thread(struct part *p, uint32_t thread, uint32_t *out)
 static enum ab_status put(struct part *p, struct ab_event e, struct ab_err *err)
 {
     uint64_t number = AB_NO_BLOCK;
-    if (!find_thread(p, e.thread, &e.thread) || !reserve_number(p, e.slot))
+    if (!find_thread(p, e.thread, &e.thread) ||
+        !AB_GROW_ZEROED(p->numbers, p->cap_numbers, e.slot))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = ab_trace_write(p->writer, &e, &number, err);
     if (status == AB_OK && number != AB_NO_BLOCK)

@@ -4,6 +4,8 @@
  */
 #include "trace_tools/event_text.h"
 
+#include "base/digits.h"
+
 #include <string.h>
 
 const char *const ab_event_kind_names[AB_EVENT_KIND_COUNT] = {"alloc", "alloc_zeroed",
@@ -18,11 +20,8 @@ const char *ab_event_csv_head(unsigned layout)
 
 char *ab_text_put_u64(char *p, uint64_t v)
 {
-    char digits[20], *d = digits + sizeof digits;
-    do
-        *--d = (char)('0' + v % 10);
-    while ((v /= 10) != 0);
-    size_t n = (size_t)(digits + sizeof digits - d);
+    char buf[AB_DIGITS_BYTES], *d = ab_digits(buf, v, 10);
+    size_t n = (size_t)(buf + sizeof buf - 1 - d);
     memcpy(p, d, n);
     return p + n;
 }

@@ -21,7 +21,7 @@ struct ab_classes {
 
 static inline unsigned ab_class_of(uint64_t v)
 {
-    return v < 2 ? (unsigned)v : ab_log2(v - 1) + 2;
+    return v == 0 ? 0 : ab_log2_up(v) + 1;
 }
 
 static inline void ab_classes_add(struct ab_classes *c, uint64_t v)

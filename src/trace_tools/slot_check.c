@@ -4,10 +4,10 @@
  */
 #include "trace_tools/slot_check.h"
 
+#include "core/grow.h"
 #include "core/status.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ab_trace_book_fini(struct ab_trace_book *b)
 {
@@ -21,14 +21,8 @@ static const char *grow(struct ab_trace_book *b, uint32_t slot)
 {
     if (slot > b->n_slots)
         return "an allocation in a slot past the next new one";
-    if (slot == b->cap_slots) {
-        size_t cap = b->cap_slots == 0 ? 1024 : b->cap_slots * 2;
-        struct ab_live_block *grown = realloc(b->slots, cap * sizeof grown[0]);
-        if (grown == NULL)
-            return ab_no_memory;
-        b->slots = grown;
-        b->cap_slots = cap;
-    }
+    if (!AB_GROW(b->slots, b->cap_slots, slot))
+        return ab_no_memory;
     b->slots[b->n_slots++] = (struct ab_live_block){0};
     b->totals.slots = b->n_slots;
     return NULL;
@@ -107,15 +101,8 @@ static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
 {
     if (thread >= b->totals.threads)
         return "the end of a thread without calls";
-    if (thread / 8 >= b->cap_ended) {
-        size_t cap = thread / 8 + 64;
-        uint8_t *grown = realloc(b->ended, cap);
-        if (grown == NULL)
-            return ab_no_memory;
-        memset(grown + b->cap_ended, 0, cap - b->cap_ended);
-        b->ended = grown;
-        b->cap_ended = cap;
-    }
+    if (!AB_GROW_ZEROED(b->ended, b->cap_ended, thread / 8))
+        return ab_no_memory;
     b->ended[thread / 8] |= (uint8_t)(1u << thread % 8);
     b->totals.thread_ends++;
     return NULL;

@@ -5,8 +5,9 @@
  */
 #include "trace_tools/to_tape.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* More than a process can have: 2^47 bytes on the processors that there are builds for. */
 #define ADDRESS_SPACE (UINT64_C(1) << 47)
@@ -15,17 +16,11 @@ enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for 
 
 static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
-    uint32_t cap = lanes->cap < 64 ? 64 : lanes->cap;
-    while (cap <= thread)
-        cap *= 2;
-    if (cap == lanes->cap)
-        return true;
-    uint16_t *grown = realloc(lanes->of_thread, cap * sizeof grown[0]);
-    if (grown == NULL)
+    size_t known = lanes->cap;
+    if (!AB_GROW(lanes->of_thread, lanes->cap, thread))
         return false;
-    memset(grown + lanes->cap, 0xff, (cap - lanes->cap) * sizeof grown[0]);
-    lanes->of_thread = grown;
-    lanes->cap = cap;
+    for (; known < lanes->cap; known++)
+        lanes->of_thread[known] = AB_NO_LANE;
     return true;
 }
 
@@ -73,18 +68,11 @@ bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_ev
 
 static bool know_slot(struct ab_trace_pusher *p, uint32_t slot)
 {
-    size_t cap = p->cap_slots < 1024 ? 1024 : p->cap_slots;
-    while (cap <= slot)
-        cap *= 2;
-    if (cap == p->cap_slots)
-        return true;
-    uint32_t *grown = realloc(p->slots, cap * sizeof grown[0]);
-    if (grown == NULL)
+    size_t known = p->cap_slots;
+    if (!AB_GROW(p->slots, p->cap_slots, slot))
         return false;
-    for (size_t i = p->cap_slots; i < cap; i++)
-        grown[i] = (uint32_t)i; /* what it will be, as long as there is one lane */
-    p->slots = grown;
-    p->cap_slots = cap;
+    for (; known < p->cap_slots; known++)
+        p->slots[known] = (uint32_t)known; /* what it will be, as long as there is one lane */
     return true;
 }
 

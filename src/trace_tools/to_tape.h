@@ -19,7 +19,7 @@
 struct ab_trace_lanes {
     uint32_t most, n; /* n: used so far */
     uint16_t *of_thread;
-    uint32_t cap;
+    size_t cap;
     bool is_taken[AB_LANES_MAX];
 };
 void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most); /* 0 = AB_LANES_MAX */

@@ -4,6 +4,8 @@
  */
 #include "trace_tools/trace_stats.h"
 
+#include "core/grow.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -18,14 +20,8 @@ static struct ab_survey_thread *thread_of(struct ab_survey *s, uint32_t thread)
 {
     if (thread < s->n_threads)
         return &s->threads[thread];
-    if (thread >= s->cap_threads) {
-        size_t cap = s->cap_threads == 0 ? 16 : s->cap_threads * 2;
-        struct ab_survey_thread *grown = realloc(s->threads, cap * sizeof grown[0]);
-        if (grown == NULL)
-            return NULL;
-        s->threads = grown;
-        s->cap_threads = cap;
-    }
+    if (!AB_GROW(s->threads, s->cap_threads, thread))
+        return NULL;
     s->threads[thread] = (struct ab_survey_thread){0};
     s->n_threads = thread + 1;
     return &s->threads[thread];

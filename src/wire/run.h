@@ -234,10 +234,11 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
  * UINT32_MAX = longer than can be stored: it counts as overflow. */
 #define AB_TICKS_OVERFLOW UINT32_MAX
 
-/* Size class of an op: (2^(c − 1), 2^c] bytes; 0: sizes 0 and 1. */
+/* Size class of an op: (2^(c − 1), 2^c] bytes; 0: sizes 0 and 1. (The classes of `trace info` keep
+ * 0 apart from 1.) */
 static inline unsigned ab_size_class_log2(uint64_t size)
 {
-    return size < 2 ? 0 : ab_log2(size - 1) + 1;
+    return ab_log2_up(size);
 }
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "worker/worker.h"
 
+#include "base/digits.h"
 #include "worker/preflight.h"
 
 #include <stdarg.h>
@@ -13,13 +14,7 @@
 
 const char *ab_worker_number(char *buf, uint64_t n)
 {
-    char *p = buf + 23;
-    *p = 0;
-    do {
-        *--p = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return p;
+    return ab_digits(buf, n, 10);
 }
 
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)

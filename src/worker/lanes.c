@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "base/search.h"
 #include "worker/memory/memory.h"
 #include "worker/wait.h"
 
@@ -14,7 +15,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,17 +97,6 @@ static unsigned count_cpus(const struct ab_run_request *r)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-/* Shared, so that it never counts as the heap's footprint. */
-static void *map(struct ab_worker *w, size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
-                   -1, 0);
-    if (p == MAP_FAILED)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the lanes", NULL);
-    memset(p, 0, bytes);
-    return p;
-}
-
 static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_report *reports)
 {
     struct ab_run_report *report = &w->page->report;
@@ -141,9 +130,9 @@ void ab_lanes_open(struct ab_worker *w)
     uint32_t n = w->image->n_lanes;
     size_t n_reports = is_alone(w) ? 0 : (size_t)n * w->image->n_phases;
     struct ab_phase_report *reports = NULL;
-    w->lanes = map(w, n * sizeof w->lanes[0]);
+    w->lanes = ab_worker_map(w, n * sizeof w->lanes[0], "lanes");
     if (n_reports > 0)
-        reports = map(w, n_reports * sizeof reports[0]);
+        reports = ab_worker_map(w, n_reports * sizeof reports[0], "lanes");
     meeting.live = meeting.live_peak = 0;
     w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
@@ -411,13 +400,6 @@ bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end
 
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
-    uint32_t low = 0, high = w->page->request.n_samples;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (w->positions[middle] < w->first + position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)AB_SEARCH(i, w->page->request.n_samples,
+                               w->positions[i] < w->first + position);
 }

@@ -62,17 +62,10 @@ static void map_tape(void)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
 }
 
-/* Shared, so that it counts as shared and never as the heap's footprint; written, so that no
- * first touch of ours falls into a phase. */
 static void map_slots(void)
 {
     size_t bytes = ((size_t)worker.image->n_slots + 1) * sizeof(struct ab_slot);
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
-                   -1, 0);
-    if (p == MAP_FAILED)
-        ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the slots", NULL);
-    memset(p, 0, bytes);
-    worker.slots = p;
+    worker.slots = ab_worker_map(&worker, bytes, "slots");
 }
 
 /* An allocator that closes descriptors it does not own (some do) must not hit ours: the mappings

@@ -6,7 +6,7 @@
  */
 #include "workload/diag.h"
 
-#include "base/bits.h"
+#include "core/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +23,8 @@ struct ab_diag_entry {
 void ab_diag_vadd(struct ab_diag *d, struct ab_place at, const char *fmt, va_list args)
 {
     d->n_errors++;
-    if (d->n_entries >= AB_DIAG_KEPT)
+    if (d->n_entries >= AB_DIAG_KEPT || !AB_GROW(d->entries, d->cap_entries, d->n_entries))
         return;
-    if (ab_is_pow2(d->n_entries) || d->n_entries == 0) {
-        size_t cap = d->n_entries == 0 ? 1 : d->n_entries * 2;
-        struct ab_diag_entry *grown = realloc(d->entries, cap * sizeof *grown);
-        if (grown == NULL)
-            return;
-        d->entries = grown;
-    }
     struct ab_diag_entry *e = &d->entries[d->n_entries];
     *e = (struct ab_diag_entry){.at = at, .order = d->n_entries++};
     vsnprintf(e->text, sizeof e->text, fmt, args);

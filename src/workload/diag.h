@@ -33,7 +33,7 @@ struct ab_diag_entry;
 struct ab_diag {
     struct ab_source_text source;
     struct ab_diag_entry *entries;
-    size_t n_entries;
+    size_t n_entries, cap_entries;
     size_t n_errors; /* also those that were not kept */
 };
 

@@ -6,6 +6,7 @@
 #include "workload/dist.h"
 
 #include "base/bits.h"
+#include "base/search.h"
 #include "workload/portable_math.h"
 
 #include <stdlib.h>
@@ -82,29 +83,13 @@ static uint64_t draw_formula(const struct ab_dist *d, struct ab_rng *rng)
 /* The first row whose share lies above u. */
 static const struct ab_dist_row *find_share(const struct ab_dist *d, double u)
 {
-    size_t low = 0, high = d->n_rows - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (d->rows[middle].share > u)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return &d->rows[low];
+    return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].share <= u)];
 }
 
 /* The row of the n-th draw: the first one whose count reaches beyond n. */
 static const struct ab_dist_row *find_turn(const struct ab_dist *d, uint64_t n)
 {
-    size_t low = 0, high = d->n_rows - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (d->rows[middle].upto > n)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return &d->rows[low];
+    return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].upto <= n)];
 }
 
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,

@@ -59,13 +59,13 @@ struct ab_dist {
     uint64_t min, max;         /* of what it draws */
     double p, q, lo, hi;       /* by kind: median, sigma; alpha; exp; limits of the inverse */
     struct ab_dist_row *rows;  /* owned */
-    size_t n_rows;
+    size_t n_rows, cap_rows;
 };
 
 /* All distributions of a workload; mixes refer to others by index. */
 struct ab_dists {
     struct ab_dist *items;
-    size_t n;
+    size_t n, cap;
 };
 
 /* Computes lo and hi from min, max, p and q. Call once after filling a formula's fields. */

@@ -6,6 +6,7 @@
 #include "workload/values.h"
 
 #include "base/nearest.h"
+#include "core/grow.h"
 #include "core/text.h"
 #include "workload/diag.h"
 
@@ -208,14 +209,9 @@ static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
         fail(p, call->offset, p->i - call->offset, "more than %d arguments", MAX_ARGS);
         return NULL;
     }
-    if ((call->n_args & (call->n_args - 1)) == 0) {
-        size_t cap = call->n_args == 0 ? 1 : call->n_args * 2;
-        struct ab_arg *grown = realloc(call->args, cap * sizeof *grown);
-        if (grown == NULL) {
-            fail(p, call->offset, 1, "out of memory");
-            return NULL;
-        }
-        call->args = grown;
+    if (!AB_GROW(call->args, call->cap_args, call->n_args)) {
+        fail(p, call->offset, 1, "out of memory");
+        return NULL;
     }
     call->args[call->n_args] = (struct ab_arg){0};
     return &call->args[call->n_args++];

@@ -38,7 +38,7 @@ struct ab_value {
     const char *text;    /* into the scalar (or a param's text), n_text bytes, not terminated */
     size_t n_text;
     struct ab_arg *args; /* owned */
-    size_t n_args;
+    size_t n_args, cap_args;
     size_t offset, n;    /* the bytes of the scalar that it was read from */
 };
 

@@ -3,6 +3,7 @@
  * Hand-made worker reports folded into results: every number can be computed on paper.
  */
 #include "runner/fold/fold.h"
+
 #include "runner/sample_plan.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
@@ -216,14 +217,6 @@ static void the_slowest_sample_is_among_the_worst(void **state)
     forget_all(&s);
 }
 
-static void the_median_is_the_middle(void **state)
-{
-    (void)state;
-    double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
-    assert_true(ab_median(odd, 3) == 2);
-    assert_true(ab_median(even, 4) == 2.5);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,7 +227,6 @@ int main(void)
         cmocka_unit_test(ticks_become_nanoseconds_by_kind),
         cmocka_unit_test(the_tail_gives_max_and_the_worst_slowest_first),
         cmocka_unit_test(the_slowest_sample_is_among_the_worst),
-        cmocka_unit_test(the_median_is_the_middle),
     };
     test_tape_churn_map(200, 30000, &tape, &map);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

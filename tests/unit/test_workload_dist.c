@@ -22,7 +22,7 @@ enum { DRAWS = 200000 };
 static double share_below(const struct ab_dist *dist, uint64_t limit)
 {
     struct ab_dist copy = *dist;
-    struct ab_dists all = {&copy, 1};
+    struct ab_dists all = {.items = &copy, .n = 1};
     struct ab_rng rng;
     uint64_t turns[1] = {0}, below = 0;
     ab_dist_prepare(&copy);
@@ -71,7 +71,7 @@ static void a_cycle_repeats_its_counts_without_chance(void **state)
     (void)state;
     struct ab_dist_row rows[] = {{.value = 16, .upto = 2}, {.value = 48, .upto = 3}};
     struct ab_dist d = {.kind = AB_DIST_CYCLE, .min = 16, .max = 48, .rows = rows, .n_rows = 2};
-    struct ab_dists all = {&d, 1};
+    struct ab_dists all = {.items = &d, .n = 1};
     struct ab_rng rng;
     uint64_t turns[1] = {0};
     ab_rng_init(&rng, 1, 1);
@@ -90,7 +90,7 @@ static void tables_and_mixes_follow_their_weights(void **state)
                                   {.value = 0, .share = 1, .times = 100}};
     struct ab_dist items[] = {{.kind = AB_DIST_FIXED, .min = 5, .max = 5},
                               {.kind = AB_DIST_MIX, .rows = parts, .n_rows = 2}};
-    struct ab_dists all = {items, 2};
+    struct ab_dists all = {.items = items, .n = 2};
     struct ab_rng rng;
     uint64_t turns[2] = {0}, large = 0;
     ab_rng_init(&rng, 1, 1);

@@ -4,6 +4,7 @@
  */
 #include "cli/record/name_counts.h"
 
+#include "core/grow.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -19,14 +20,8 @@ static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
 
 static struct ab_name_count *append(struct ab_name_counts *c, const char *name)
 {
-    if (c->n == c->cap) {
-        size_t cap = c->cap == 0 ? 16 : 2 * c->cap;
-        struct ab_name_count *grown = realloc(c->names, cap * sizeof grown[0]);
-        if (grown == NULL)
-            return NULL;
-        c->names = grown;
-        c->cap = cap;
-    }
+    if (!AB_GROW(c->names, c->cap, c->n))
+        return NULL;
     struct ab_name_count *added = &c->names[c->n++];
     *added = (struct ab_name_count){.n = 0};
     snprintf(added->name, sizeof added->name, "%s", name);

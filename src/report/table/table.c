@@ -4,6 +4,7 @@
  */
 #include "report/table/table.h"
 
+#include "core/grow.h"
 #include "core/text.h"
 
 #include <limits.h>
@@ -41,15 +42,9 @@ void ab_table_fini(struct ab_table *t)
 
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading)
 {
-    if (t->n_rows == t->cap_rows) {
-        size_t cap = t->cap_rows == 0 ? 16 : t->cap_rows * 2;
-        struct ab_table_row *grown = realloc(t->rows, cap * sizeof *grown);
-        if (grown == NULL) {
-            t->is_short_of_memory = true;
-            return NULL;
-        }
-        t->rows = grown;
-        t->cap_rows = cap;
+    if (!AB_GROW(t->rows, t->cap_rows, t->n_rows)) {
+        t->is_short_of_memory = true;
+        return NULL;
     }
     struct ab_table_row *row = &t->rows[t->n_rows++];
     memset(row, 0, sizeof *row);

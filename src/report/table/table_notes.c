@@ -6,12 +6,13 @@
 #include "report/table/table_notes.h"
 
 #include "base/bits.h"
-#include "core/text.h"
 #include "base/units.h"
+#include "core/median.h"
+#include "core/text.h"
 #include "core/units_show.h"
-#include "stats/aggregate.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,24 +30,15 @@ static bool is_shown(const struct notes *r, uint32_t backend)
     return ab_backend_status_has_numbers(r->s->backends[backend].status);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median over rounds and phases of what an op costs with nobody serving it. */
 static double null_ns(const struct ab_session *s, const char *boundary)
 {
-    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]), median = NAN;
+    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]);
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
         if (strcmp(s->nulls[i].boundary, boundary) == 0 && isfinite(s->nulls[i].ns_per_op))
             x[n++] = s->nulls[i].ns_per_op;
-    if (n > 0) {
-        qsort(x, n, sizeof x[0], by_value);
-        median = n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-    }
+    double median = ab_median(x, n);
     free(x);
     return median;
 }

@@ -5,6 +5,7 @@
  */
 #include "runner/fold/fold.h"
 
+#include "core/grow.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -17,8 +18,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
 {
     struct ab_session *s = f->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !ab_fold_grow((void **)&s->results, &s->cap_results, s->n_results,
-                                     sizeof s->results[0])) {
+    if (hdr == NULL || !AB_GROW(s->results, s->cap_results, s->n_results)) {
         free(hdr);
         return NULL;
     }
@@ -277,7 +277,7 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
         uint64_t n = all_ops(phase);
         if (!phase->is_measured || n == 0)
             continue;
-        if (!ab_fold_grow((void **)&s->nulls, &s->cap_nulls, s->n_nulls, sizeof s->nulls[0]))
+        if (!AB_GROW(s->nulls, s->cap_nulls, s->n_nulls))
             goto out;
         struct piles piles = {.hdr[AB_OP_ALL] = all};
         ab_hdr_init(all);
@@ -312,16 +312,4 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
     session->n_results = kept;
     ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
     ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double ab_median(double *x, size_t n)
-{
-    qsort(x, n, sizeof x[0], by_value);
-    return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }

@@ -21,7 +21,4 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
 /* Drops what a back end measured before it failed. */
 void ab_fold_forget(struct ab_session *session, uint32_t backend);
 
-/* Median of x[0..n), n > 0; sorts x. */
-double ab_median(double *x, size_t n);
-
 #endif

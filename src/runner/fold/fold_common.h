@@ -17,9 +17,8 @@ struct ab_fold {
     uint32_t backend, round;
 };
 
-/* Room for one more item; a histogram that is all zeroes (NULL: no memory);
+/* A histogram that is all zeroes (NULL: no memory);
  * ticks as nanoseconds, rounded; does the back end have a function for this kind of op? */
-bool ab_fold_grow(void **items, uint32_t *cap, uint32_t n, size_t item_bytes);
 struct ab_hdr *ab_fold_new_hdr(void);
 static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
 {

@@ -6,6 +6,7 @@
  */
 #include "runner/fold/fold_depth.h"
 
+#include "core/grow.h"
 #include "runner/fold/sample_iter.h"
 #include "runner/sample_plan.h"
 
@@ -27,8 +28,7 @@ static bool add_class(const struct ab_fold *f, const char *phase, unsigned op, u
 {
     struct ab_session *s = f->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !ab_fold_grow((void **)&s->size_classes, &s->cap_size_classes,
-                                     s->n_size_classes, sizeof s->size_classes[0])) {
+    if (hdr == NULL || !AB_GROW(s->size_classes, s->cap_size_classes, s->n_size_classes)) {
         free(hdr);
         return false;
     }
@@ -99,7 +99,7 @@ static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, ui
                        uint32_t n, const struct ab_hdr *hdr)
 {
     struct ab_session *s = f->session;
-    if (!ab_fold_grow((void **)&s->windows, &s->cap_windows, s->n_windows, sizeof s->windows[0]))
+    if (!AB_GROW(s->windows, s->cap_windows, s->n_windows))
         return false;
     uint64_t total = ab_hdr_total(hdr);
     s->windows[s->n_windows++] = (struct ab_window){

@@ -6,6 +6,7 @@
 #include "runner/fold/fold_memory.h"
 
 #include "base/units.h"
+#include "core/grow.h"
 #include "core/units_show.h"
 
 #include <math.h>
@@ -318,27 +319,6 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
 
 /* ---- records ---- */
 
-/* Room for n more; the new places are the caller's to fill. */
-static void *extend(void *items, uint32_t n_items, uint32_t n, size_t item_bytes)
-{
-    return realloc(items, ((size_t)n_items + n + 1) * item_bytes);
-}
-
-static bool make_room(struct ab_session *s, uint32_t n_records)
-{
-    struct ab_memory *memory = extend(s->memory, s->n_memory, n_records, sizeof *memory);
-    if (memory == NULL)
-        return false;
-    s->memory = memory;
-    s->cap_memory = s->n_memory + n_records + 1;
-    struct ab_timeline *timelines = extend(s->timelines, s->n_timelines, 1, sizeof *timelines);
-    if (timelines == NULL)
-        return false;
-    s->timelines = timelines;
-    s->cap_timelines = s->n_timelines + 2;
-    return true;
-}
-
 enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
                               struct ab_err *err)
 {
@@ -349,7 +329,8 @@ enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++)
         n += f->tape->phases[i].is_measured ? AB_AT_COUNT : 0;
     line.points = calloc(AB_MEMORY_POINTS_MAX, sizeof line.points[0]);
-    if (line.points == NULL || !make_room(s, n)) {
+    if (line.points == NULL || !AB_GROW(s->memory, s->cap_memory, s->n_memory + n) ||
+        !AB_GROW(s->timelines, s->cap_timelines, s->n_timelines)) {
         free(line.points);
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
     }

@@ -5,19 +5,12 @@
  */
 #include "runner/fold/sample_iter.h"
 
+#include "base/search.h"
 #include "runner/sample_plan.h"
 
 static uint32_t first_at(const struct ab_outcome *run, uint32_t position)
 {
-    uint32_t low = 0, high = run->n_samples;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run->positions[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)AB_SEARCH(i, run->n_samples, run->positions[i] < position);
 }
 
 void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,

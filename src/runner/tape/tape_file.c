@@ -6,6 +6,7 @@
 #include "runner/tape/tape_file.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,19 +86,6 @@ static enum ab_status append(struct ab_tape_file *f, const void *from, size_t n,
     return status;
 }
 
-static bool make_room(struct ab_tape_file *f)
-{
-    if (f->n_bursts < f->cap_bursts)
-        return true;
-    size_t cap = f->cap_bursts == 0 ? 16 : 2 * f->cap_bursts;
-    struct ab_burst *grown = realloc(f->bursts, cap * sizeof grown[0]);
-    if (grown == NULL)
-        return false;
-    f->bursts = grown;
-    f->cap_bursts = cap;
-    return true;
-}
-
 enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *tape,
                                 struct ab_err *err)
 {
@@ -107,7 +95,7 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     if (f->n_ops + tape->n_ops > AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops; `trace cut` makes shorter traces",
                        AB_TAPE_MAX_OPS);
-    if (!make_room(f))
+    if (!AB_GROW(f->bursts, f->cap_bursts, f->n_bursts))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     b.offset = f->end = ab_align_up(f->end, PAGE);
     if ((status = append(f, tape->phases, tape->n_phases * sizeof tape->phases[0],

@@ -4,10 +4,9 @@
  */
 #include "trace/chunk/chunk.h"
 
-#include "base/bits.h"
+#include "core/grow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ab_chunk_codec_fini(struct ab_chunk_codec *c)
 {
@@ -40,16 +39,7 @@ bool ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
 
 bool ab_chunk_codec_know(struct ab_chunk_codec *c, uint32_t thread)
 {
-    if (AB_LIKELY(thread < c->cap_group_of))
-        return true;
-    size_t cap = c->cap_group_of * 2 > thread ? c->cap_group_of * 2 : (size_t)thread + 64;
-    uint32_t *grown = realloc(c->group_of, cap * sizeof grown[0]);
-    if (grown == NULL)
-        return false;
-    memset(grown + c->cap_group_of, 0, (cap - c->cap_group_of) * sizeof grown[0]);
-    c->group_of = grown;
-    c->cap_group_of = cap;
-    return true;
+    return AB_GROW_ZEROED(c->group_of, c->cap_group_of, thread);
 }
 
 /* Counts the events of each thread in `end`. */

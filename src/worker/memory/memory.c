@@ -11,23 +11,16 @@
 #include "worker/memory/memory_pass.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 /* Readings a tape (once to twice as many), and pages of text that an untouched library may still
  * fault in: more than that in file mappings is the allocator's own doing. */
 enum { READINGS = 2000, STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
 
-/* ---- memory of ours: shared, so in no footprint, and written before the baseline ---- */
+/* ---- memory of ours, written before the baseline ---- */
 
 static void *map(struct ab_worker *w, size_t bytes)
 {
-    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
-                   -1, 0);
-    if (p == MAP_FAILED)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the tables of the memory pass", NULL);
-    for (size_t i = 0; i < bytes; i += 4096)
-        ((volatile char *)p)[i] = 0;
-    return p;
+    return ab_worker_map(w, bytes, "tables of the memory pass");
 }
 
 static void open_book(struct ab_worker *w, struct ab_memory_pass *m)

@@ -6,6 +6,7 @@
 #include "worker/memory/residency.h"
 
 #include "base/bits.h"
+#include "base/search.h"
 #include "worker/memory/footprint.h"
 
 #include <string.h>
@@ -161,14 +162,7 @@ uint64_t ab_page_runs_count(const struct ab_page_runs *runs)
 
 bool ab_page_runs_have(const struct ab_page_runs *runs, uint64_t page)
 {
-    size_t low = 0, high = runs->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (runs->runs[middle].end <= page)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = AB_SEARCH(i, runs->n, runs->runs[i].end <= page);
     return low < runs->n && runs->runs[low].begin <= page;
 }
 

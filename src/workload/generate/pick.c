@@ -5,7 +5,7 @@
  */
 #include "workload/generate/pick.h"
 
-#include <stdlib.h>
+#include "core/grow.h"
 
 static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v)
 {
@@ -90,14 +90,9 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
 enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n)
 {
     struct ab_generator_lane *lane = g->lane;
-    if (n <= lane->cap_picked)
-        return AB_OK;
-    uint32_t *grown = realloc(lane->picked, n * sizeof *grown);
-    if (grown == NULL)
-        return ab_generate_fail(g, v->place, "out of memory");
-    lane->picked = grown;
-    lane->cap_picked = n;
-    return AB_OK;
+    return AB_GROW(lane->picked, lane->cap_picked, n)
+               ? AB_OK
+               : ab_generate_fail(g, v->place, "out of memory");
 }
 
 /* Chooses before the first step, because the steps change what is live and how old it is. */

@@ -5,6 +5,8 @@
  */
 #include "workload/generate/queue.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 
 static bool reserve(struct ab_ring *r, size_t more)
@@ -32,14 +34,8 @@ static uint32_t *at(const struct ab_ring *r, size_t i)
 
 bool ab_message_add(struct ab_message *m, uint32_t slot)
 {
-    if (m->n == m->cap) {
-        size_t cap = m->cap < 16 ? 16 : m->cap * 2;
-        uint32_t *grown = realloc(m->slots, cap * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        m->slots = grown;
-        m->cap = cap;
-    }
+    if (!AB_GROW(m->slots, m->cap, m->n))
+        return false;
     m->slots[m->n++] = slot;
     return true;
 }

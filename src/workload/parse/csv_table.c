@@ -6,7 +6,7 @@
  */
 #include "workload/parse/csv_table.h"
 
-#include "base/bits.h"
+#include "core/grow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -138,13 +138,8 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
 {
     if (d->n_rows >= MAX_ROWS)
         return fail_file(c, "more than 100000 rows");
-    if (d->n_rows == 0 || ab_is_pow2(d->n_rows)) {
-        size_t cap = d->n_rows == 0 ? 1 : d->n_rows * 2;
-        struct ab_dist_row *grown = realloc(d->rows, cap * sizeof *grown);
-        if (grown == NULL)
-            return fail_file(c, "out of memory");
-        d->rows = grown;
-    }
+    if (!AB_GROW(d->rows, d->cap_rows, d->n_rows))
+        return fail_file(c, "out of memory");
     struct ab_dist_row *row = &d->rows[d->n_rows];
     if (!parse_row(c, fields, n, row))
         return false;

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/nearest.h"
+#include "core/grow.h"
 #include "workload/parse/csv_table.h"
 
 #include <stdio.h>
@@ -60,14 +61,9 @@ bool ab_dist_add(struct ab_reader *r, const struct ab_yaml_field *f, const struc
                  size_t *index)
 {
     struct ab_dists *all = &r->w->dists;
-    if (all->n == 0 || ab_is_pow2(all->n)) {
-        struct ab_dist *grown =
-            realloc(all->items, (all->n == 0 ? 1 : all->n * 2) * sizeof *grown);
-        if (grown == NULL) {
-            free(d->rows);
-            return ab_field_fail(r, f, 0, 1, "out of memory");
-        }
-        all->items = grown;
+    if (!AB_GROW(all->items, all->cap, all->n)) {
+        free(d->rows);
+        return ab_field_fail(r, f, 0, 1, "out of memory");
     }
     *index = all->n;
     all->items[all->n++] = *d;

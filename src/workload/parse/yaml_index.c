@@ -7,6 +7,8 @@
  */
 #include "workload/parse/yaml_index.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -146,15 +148,9 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
         s->is_over = true;
         return NULL;
     }
-    if (t->n_nodes == t->cap_nodes) {
-        uint32_t cap = t->cap_nodes == 0 ? 256 : t->cap_nodes * 2;
-        struct ab_node *grown = realloc(t->nodes, cap * sizeof *grown);
-        if (grown == NULL) {
-            stop(s, at, "out of memory");
-            return NULL;
-        }
-        t->nodes = grown;
-        t->cap_nodes = cap;
+    if (!AB_GROW(t->nodes, t->cap_nodes, t->n_nodes)) {
+        stop(s, at, "out of memory");
+        return NULL;
     }
     uint32_t index = t->n_nodes++;
     struct ab_node *node = &t->nodes[index];

@@ -32,7 +32,8 @@ struct ab_node {
 
 struct ab_tree {
     struct ab_node *nodes;
-    uint32_t n_nodes, cap_nodes;
+    uint32_t n_nodes;
+    size_t cap_nodes;
 };
 
 /* Reads source into a tree. False when errors were added that leave no tree to look at. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How much arrays grow: to twice their size or, when that is more, to what is needed now.
+ */
+#include "core/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 16 };
+
+bool ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes)
+{
+    void **array = items;
+    size_t wanted = *cap < LEAST / 2 ? LEAST : *cap * 2;
+    if (wanted <= n)
+        wanted = n + 1;
+    void *grown = reallocarray(*array, wanted, item_bytes);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *cap = wanted;
+    return true;
+}
+
+bool ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes)
+{
+    char **array = items;
+    size_t old = *cap;
+    if (!ab_grow(items, cap, n, item_bytes))
+        return false;
+    memset(*array + old * item_bytes, 0, (*cap - old) * item_bytes);
+    return true;
+}
