@@ -7,6 +7,7 @@
 #include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "base/bits.h"
+#include "cli/benchmark/cases.h"
 #include "report/json_out.h"
 
 #include <jansson.h>
@@ -21,6 +22,18 @@ static const struct ab_hook hooks[] = {
     {"usable_size", offsetof(struct ab_backend, usable_size)},
     {"purge", offsetof(struct ab_backend, purge)},
     {"stats", offsetof(struct ab_backend, stats)},
+};
+
+const struct ab_trait_words ab_list_traits[] = {
+    {AB_TRAIT_THREAD_SAFE, "thread_safe", "multithreaded"},
+    {AB_TRAIT_FIXED_SIZE, "fixed_size", "one block size only"},
+    {AB_TRAIT_MOVES, "moves", "blocks may move (handles)"},
+    {AB_TRAIT_REMOTE_FREE, "remote_free", "cross-thread frees"},
+    {AB_TRAIT_NO_FREE, "never_frees", "frees only on reset"},
+    {AB_TRAIT_DETECTS_MISUSE, "detects_misuse", "detects invalid frees"},
+    {AB_TRAIT_REPEATABLE, "repeatable", "repeatable"},
+    {AB_TRAIT_WEARS, "wears", "slots retire after N reuses"},
+    {0, NULL, NULL},
 };
 
 const struct ab_hook *ab_list_hook(size_t i)
@@ -87,11 +100,10 @@ static json_t *whole(uint64_t n)
 
 static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
 {
-    static const char *const states[] = {"ok", "absent", "wrong_library"};
     json_t *o = json_object();
     bool ok = ab_json_put_text(o, "name", p->name) && ab_json_put_text(o, "kind", "library") &&
-              ab_json_put_text(o, "boundary", "malloc") &&
-               ab_json_put_text(o, "status", states[s->state]) &&
+              ab_json_put_text(o, "boundary", ab_boundary_names[AB_BOUNDARY_MALLOC]) &&
+               ab_json_put_text(o, "status", ab_backend_status_name(ab_case_status(s))) &&
               ab_json_put_text(o, "reason", s->reason) &&
                ab_json_put_text(o, "version", s->version) &&
               ab_json_put_text(o, "path", s->path) &&
@@ -125,20 +137,11 @@ static json_t *param(const struct ab_param *p)
 
 static bool put_traits(json_t *o, const struct ab_backend *b)
 {
-    static const struct {
-        uint64_t trait;
-        const char *name;
-    } traits[] = {
-        {AB_TRAIT_THREAD_SAFE, "thread_safe"}, {AB_TRAIT_FIXED_SIZE, "fixed_size"},
-        {AB_TRAIT_MOVES, "moves"},             {AB_TRAIT_REMOTE_FREE, "remote_free"},
-        {AB_TRAIT_NO_FREE, "never_frees"}, {AB_TRAIT_DETECTS_MISUSE, "detects_misuse"},
-        {AB_TRAIT_REPEATABLE, "repeatable"},   {AB_TRAIT_WEARS, "wears"},
-    };
     json_t *list = json_array();
     bool ok = true;
-    for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
-        if ((b->traits & traits[i].trait) != 0)
-            ok = json_array_append_new(list, ab_json_printable(traits[i].name)) == 0 && ok;
+    for (const struct ab_trait_words *t = ab_list_traits; t->name != NULL; t++)
+        if ((b->traits & t->trait) != 0)
+            ok = json_array_append_new(list, ab_json_printable(t->name)) == 0 && ok;
     return ab_json_put(o, "traits", list) && ok;
 }
 
@@ -156,7 +159,8 @@ static json_t *builtin(const struct ab_backend *b)
 {
     json_t *o = json_object(), *params = json_array();
     bool ok = ab_json_put_text(o, "name", b->name) && ab_json_put_text(o, "kind", "builtin") &&
-              ab_json_put_text(o, "boundary", "heap") && ab_json_put_text(o, "status", "ok") &&
+              ab_json_put_text(o, "boundary", ab_boundary_names[AB_BOUNDARY_HEAP]) &&
+              ab_json_put_text(o, "status", ab_backend_status_names[AB_BACKEND_OK]) &&
               ab_json_put_text(o, "summary", b->summary) && put_traits(o, b) && put_hooks(o, b);
     for (size_t i = 0; i < b->n_params; i++)
         ok = json_array_append_new(params, param(&b->params[i])) == 0 && ok;

@@ -12,7 +12,7 @@
 enum { PREFIX_EACH = 0, PREFIX_QUANTILE = 0, PREFIX_ALL = 0, PREFIX_TAIL = sizeof "tail_" - 1 };
 
 const struct ab_field ab_fields[] = {
-#define AB_FIELD(g, n, m, t, u, b, d)                                                    \
+#define AB_FIELD(g, n, m, t, u, b, s, d)                                                 \
     {.name = n,                                                                          \
      .json_key = &(n)[PREFIX_##g],                                                       \
      .unit = u,                                                                          \
@@ -20,6 +20,7 @@ const struct ab_field ab_fields[] = {
      .group = AB_FIELD_##g,                                                              \
      .type = AB_FIELD_##t,                                                               \
      .better = AB_FIELD_##b,                                                             \
+     .since = AB_FIELD_##s,                                                              \
      .offset = offsetof(struct ab_result, m)},
 #include "result/result_fields.def"
 #undef AB_FIELD
@@ -29,7 +30,7 @@ const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
 /* The .def says U64 or F64 of each member; the compiler checks it here. */
 #define MEMBER_U64(m) _Generic(((struct ab_result *)0)->m, uint64_t: 1, default: 0)
 #define MEMBER_F64(m) _Generic(((struct ab_result *)0)->m, double: 1, default: 0)
-#define AB_FIELD(g, n, m, t, u, b, d) \
+#define AB_FIELD(g, n, m, t, u, b, s, d) \
     _Static_assert(MEMBER_##t(m), "result_fields.def: wrong type of " n);
 #include "result/result_fields.def"
 #undef AB_FIELD

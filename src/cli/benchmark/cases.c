@@ -12,6 +12,13 @@ static void copy(char *dst, size_t cap, const char *src)
     snprintf(dst, cap, "%s", src);
 }
 
+enum ab_backend_status ab_case_status(const struct ab_selection *s)
+{
+    return s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
+           : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
+                                             : AB_BACKEND_WRONG_LIBRARY;
+}
+
 void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
 {
     copy(b->name, sizeof b->name, s->name);
@@ -24,9 +31,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;
-    b->status = s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
-                : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
-                                                  : AB_BACKEND_WRONG_LIBRARY;
+    b->status = ab_case_status(s);
 }
 
 const struct ab_selection *ab_case_foreign(const struct ab_options *o,

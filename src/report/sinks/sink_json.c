@@ -133,7 +133,7 @@ static json_t *config(struct writer *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_cpus; i++)
         append(w, cpus, json_integer(s->cpus[i]));
     put(w, o, "cpus", cpus);
-    put(w, o, "order", text(s->is_strict ? "strict" : "free"));
+    put(w, o, "order", text(ab_order_names[s->is_strict]));
     put(w, o, "window", whole(s->window));
     put(w, o, "window_given", json_boolean(s->is_window_given));
     put(w, o, "n_edges", whole(s->n_edges));
@@ -313,7 +313,7 @@ static json_t *memory(struct writer *w, const struct ab_session *s, const struct
     put(w, o, "backend", text(s->backends[m->backend].name));
     put(w, o, "phase", text(m->phase));
     put(w, o, "round", whole(m->round));
-    put(w, o, "at", text(ab_memory_at_name(m->at)));
+    put(w, o, "at", text(ab_memory_at_names[m->at]));
     put(w, o, "position", isnan(m->requested_bytes) ? json_null() : whole(m->position));
     for (size_t i = 0; i < ab_memory_field_count; i++)
         put(w, o, ab_memory_fields[i].name, number(ab_memory_value(&ab_memory_fields[i], m)));
