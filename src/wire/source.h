@@ -18,10 +18,17 @@ enum ab_boundary {
 enum ab_source {
     AB_SOURCE_NULL,    /* the null back end of `boundary` */
     AB_SOURCE_LIBC,    /* malloc boundary, the C library's own */
-    AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
-    AB_SOURCE_BUILTIN, /* heap boundary, by name */
+    AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library, `path`; identity is proven */
+    AB_SOURCE_BUILTIN, /* heap boundary, by name, with `values` */
     AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
-    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
+    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions PREFIXmalloc … */
 };
+
+/* The null back end serves any boundary, and says which. */
+static inline enum ab_boundary ab_source_boundary(enum ab_source source)
+{
+    return source == AB_SOURCE_BUILTIN || source == AB_SOURCE_PLUGIN ? AB_BOUNDARY_HEAP
+                                                                     : AB_BOUNDARY_MALLOC;
+}
 
 #endif
