@@ -57,7 +57,7 @@ static void classify_prefix(const char *path, struct ab_selection *s)
     struct ab_err err;
     snprintf(names[0], sizeof names[0], "%smalloc", s->prefix);
     snprintf(names[1], sizeof names[1], "%sfree", s->prefix);
-    s->source = AB_SELECTION_PREFIX;
+    s->source = AB_SOURCE_PREFIX;
     if (ab_elf_read(path, wanted, 2, &elf, &err) == AB_OK && elf.defined == 3)
         return;
     ab_fail(&err, AB_BACKEND, "does not define %s and %s", names[0], names[1]);
@@ -73,9 +73,9 @@ static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
     else if (s->prefix[0] != 0)
         classify_prefix(s->path, s);
     else if ((elf->defined & PLUGIN) != 0)
-        s->source = AB_SELECTION_PLUGIN;
+        s->source = AB_SOURCE_PLUGIN;
     else if ((elf->defined & ALL_OF_MALLOC) == ALL_OF_MALLOC)
-        s->source = AB_SELECTION_PRELOAD;
+        s->source = AB_SOURCE_PRELOAD;
     else if ((elf->defined & 1) != 0)
         refuse_part(s, elf->defined);
     else
@@ -87,7 +87,7 @@ void ab_library_classify(const char *path, struct ab_selection *s)
 {
     struct ab_elf elf;
     struct ab_err err;
-    s->source = AB_SELECTION_PRELOAD;
+    s->source = AB_SOURCE_PRELOAD;
     char *real = realpath(path, NULL);
     if (real == NULL || strlen(real) >= sizeof s->path) {
         bool is_absent = real == NULL && (errno == ENOENT || errno == ENOTDIR);

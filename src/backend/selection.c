@@ -52,11 +52,11 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
     return buf;
 }
 
-const char *ab_selection_boundary(const struct ab_selection *s)
+enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
 {
-    bool is_heap = s->is_checked || s->fault_n > 0 || s->source == AB_SELECTION_BUILTIN ||
-                   s->source == AB_SELECTION_PLUGIN;
-    return s->is_inline ? "inline" : is_heap ? "heap" : "malloc";
+    return s->is_inline                      ? AB_BOUNDARY_INLINE
+           : s->is_checked || s->fault_n > 0 ? AB_BOUNDARY_HEAP
+                                             : ab_source_boundary(s->source);
 }
 
 /* All names that -b knows. */
@@ -95,7 +95,7 @@ static enum ab_status fail_unknown(const char *name, const char *folders, struct
 static enum ab_status select_builtin(const struct ab_backend *b, const char *params,
                                      struct ab_selection *s, struct ab_err *err)
 {
-    s->source = AB_SELECTION_BUILTIN;
+    s->source = AB_SOURCE_BUILTIN;
     s->builtin = b;
     enum ab_status status = ab_params_parse(b, params, s->values, err);
     if (status == AB_OK)
@@ -112,11 +112,11 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
                                       "braces: %s{VARIABLE=VALUE}", p->name, p->name);
     snprintf(s->package, sizeof s->package, "%s", p->package);
     if (p->files[0] == NULL) {
-        s->source = AB_SELECTION_LIBC;
+        s->source = AB_SOURCE_LIBC;
         snprintf(s->version, sizeof s->version, "%s", gnu_get_libc_version());
         return AB_OK;
     }
-    s->source = AB_SELECTION_PRELOAD;
+    s->source = AB_SOURCE_PRELOAD;
     if (!ab_preset_locate(p, NULL, path, sizeof path)) {
         s->state = AB_SELECTION_ABSENT;
         snprintf(s->reason, sizeof s->reason, "is not installed (Debian package %s)", p->package);
@@ -139,7 +139,7 @@ static enum ab_status select_file(const char *path, const char *params, struct a
     if (s->state == AB_SELECTION_ABSENT)
         snprintf(s->reason, sizeof s->reason, "does not exist: %s",
                  ab_text_printable(shown, sizeof shown, path));
-    if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SELECTION_PLUGIN)
+    if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SOURCE_PLUGIN)
         return ab_fail(err, AB_USAGE, "%s: the library defines malloc and takes no parameters "
                                       "except prefix=; give environment variables in braces: "
                                       "{VARIABLE=VALUE}",

@@ -10,18 +10,11 @@
 #include "allocators/ab_backend.h"
 #include "backend/params.h"
 #include "core/status.h"
+#include "wire/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum ab_selection_source {
-    AB_SELECTION_LIBC,    /* malloc boundary: the C library's own */
-    AB_SELECTION_PRELOAD, /* malloc boundary: a library to preload, `path` */
-    AB_SELECTION_BUILTIN, /* heap boundary: `builtin` with `values` */
-    AB_SELECTION_PLUGIN,  /* heap boundary: a library with ab_backend_v1, `path` */
-    AB_SELECTION_PREFIX,  /* malloc boundary: functions PREFIXmalloc … of `path`, by dlopen */
-};
 
 enum ab_selection_state {
     AB_SELECTION_OK,
@@ -34,7 +27,7 @@ enum { AB_SELECTION_ENV_MAX = 8 };
 struct ab_selection {
     char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
                        file's stem and its settings */
-    enum ab_selection_source source; /* absent or wrong: what it would have been, as far as known */
+    enum ab_source source; /* absent or wrong: what it would have been, as far as known */
     enum ab_selection_state state;
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
     bool was_named;    /* asked for by name, not by the default list */
@@ -50,7 +43,7 @@ struct ab_selection {
     bool is_inline; /* "inline+NAME": a built-in, compiled into the loop */
     uint64_t values[AB_PARAMS_MAX];
     char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
-    char prefix[32];   /* of AB_SELECTION_PREFIX, "mi_" */
+    char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
     char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */
     uint32_t n_env;
 };
@@ -73,8 +66,8 @@ enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const 
                                   struct ab_selection_list *out, struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
-/* "malloc", "heap" or "inline". */
-const char *ab_selection_boundary(const struct ab_selection *selection);
+/* As it is shown: what stands before an allocator is a heap. */
+enum ab_boundary ab_selection_boundary(const struct ab_selection *selection);
 /* "libjemalloc.so.2" → "jemalloc": the file name without lib and .so…, other characters than
  * [A-Za-z0-9._-] as '_'. Always terminates; returns buf. */
 const char *ab_selection_stem(const char *path, char *buf, size_t cap);

@@ -8,7 +8,6 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/list_format.h"
-#include "base/bits.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -51,28 +50,15 @@ static void print_library(const struct ab_preset *p, const struct ab_selection *
 
 static void print_traits(const struct ab_backend *b)
 {
-    static const struct {
-        uint64_t trait;
-        const char *text;
-    } traits[] = {
-        {AB_TRAIT_THREAD_SAFE, "multithreaded"},
-        {AB_TRAIT_REMOTE_FREE, "cross-thread frees"},
-        {AB_TRAIT_FIXED_SIZE, "one block size only"},
-        {AB_TRAIT_MOVES, "blocks may move (handles)"},
-        {AB_TRAIT_NO_FREE, "frees only on reset"},
-        {AB_TRAIT_DETECTS_MISUSE, "detects invalid frees"},
-        {AB_TRAIT_REPEATABLE, "repeatable"},
-        {AB_TRAIT_WEARS, "slots retire after N reuses"},
-    };
     const char *between = "";
     print_label("traits");
     if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0) {
         printf("%s", b->thread_enter != NULL ? "one heap per thread" : "single-threaded");
         between = ", ";
     }
-    for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
-        if ((b->traits & traits[i].trait) != 0) {
-            printf("%s%s", between, traits[i].text);
+    for (const struct ab_trait_words *t = ab_list_traits; t->name != NULL; t++)
+        if ((b->traits & t->trait) != 0) {
+            printf("%s%s", between, t->text);
             between = ", ";
         }
     putchar('\n');

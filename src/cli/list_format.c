@@ -7,9 +7,9 @@
 #include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "base/bits.h"
-#include "report/json_out.h"
+#include "cli/benchmark/cases.h"
+#include "report/json.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static const struct ab_hook hooks[] = {
@@ -21,6 +21,18 @@ static const struct ab_hook hooks[] = {
     {"usable_size", offsetof(struct ab_backend, usable_size)},
     {"purge", offsetof(struct ab_backend, purge)},
     {"stats", offsetof(struct ab_backend, stats)},
+};
+
+const struct ab_trait_words ab_list_traits[] = {
+    {AB_TRAIT_THREAD_SAFE, "thread_safe", "multithreaded"},
+    {AB_TRAIT_FIXED_SIZE, "fixed_size", "one block size only"},
+    {AB_TRAIT_MOVES, "moves", "blocks may move (handles)"},
+    {AB_TRAIT_REMOTE_FREE, "remote_free", "cross-thread frees"},
+    {AB_TRAIT_NO_FREE, "never_frees", "frees only on reset"},
+    {AB_TRAIT_DETECTS_MISUSE, "detects_misuse", "detects invalid frees"},
+    {AB_TRAIT_REPEATABLE, "repeatable", "repeatable"},
+    {AB_TRAIT_WEARS, "wears", "slots retire after N reuses"},
+    {0, NULL, NULL},
 };
 
 const struct ab_hook *ab_list_hook(size_t i)
@@ -78,107 +90,81 @@ const char *ab_list_allowed(char *buf, size_t cap, const struct ab_param *p)
     return buf;
 }
 
-/* ---- the document; a member that fails to be made makes the whole fail ---- */
+/* ---- the document ---- */
 
 static json_t *whole(uint64_t n)
 {
-    return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+    return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
 }
 
-static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
+static json_t *library(struct ab_json *w, const struct ab_preset *p,
+                       const struct ab_selection *s)
 {
-    static const char *const states[] = {"ok", "absent", "wrong_library"};
     json_t *o = json_object();
-    bool ok = ab_json_put_text(o, "name", p->name) && ab_json_put_text(o, "kind", "library") &&
-              ab_json_put_text(o, "boundary", "malloc") &&
-               ab_json_put_text(o, "status", states[s->state]) &&
-              ab_json_put_text(o, "reason", s->reason) &&
-               ab_json_put_text(o, "version", s->version) &&
-              ab_json_put_text(o, "path", s->path) &&
-               ab_json_put_text(o, "build_id", s->build_id) &&
-              ab_json_put_text(o, "package", p->package) &&
-               ab_json_put_text(o, "summary", p->summary);
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+    ab_json_put(w, o, "name", ab_json_string(p->name));
+    ab_json_put(w, o, "kind", ab_json_string("library"));
+    ab_json_put(w, o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_MALLOC]));
+    ab_json_put(w, o, "status", ab_json_string(ab_backend_status_name(ab_case_status(s))));
+    ab_json_put(w, o, "reason", ab_json_string(s->reason));
+    ab_json_put(w, o, "version", ab_json_string(s->version));
+    ab_json_put(w, o, "path", ab_json_string(s->path));
+    ab_json_put(w, o, "build_id", ab_json_string(s->build_id));
+    ab_json_put(w, o, "package", ab_json_string(p->package));
+    ab_json_put(w, o, "summary", ab_json_string(p->summary));
+    return o;
 }
 
-static json_t *param(const struct ab_param *p)
+static json_t *param(struct ab_json *w, const struct ab_param *p)
 {
     static const char *const types[] = {"bytes", "count", "bool", "choice"};
-    bool is_number = p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT, ok = true;
+    bool is_number = p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT;
     char def[64];
     json_t *o = json_object(), *choices = json_array();
     for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL; i++)
-        ok = json_array_append_new(choices, ab_json_printable(p->choices[i])) == 0 && ok;
-    ok = ab_json_put_text(o, "name", p->name) && ab_json_put_text(o, "type", types[p->type]) &&
-         ab_json_put_text(o, "default", ab_list_value(def, sizeof def, p, p->def)) &&
-         ab_json_put(o, "min", is_number ? whole(p->min) : json_null()) &&
-         ab_json_put(o, "max", is_number ? whole(p->max) : json_null()) && ok;
-    ok = ab_json_put(o, "choices", choices) && ab_json_put_text(o, "help", p->help) && ok;
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+        ab_json_append(w, choices, ab_json_string(p->choices[i]));
+    ab_json_put(w, o, "name", ab_json_string(p->name));
+    ab_json_put(w, o, "type", ab_json_string(types[p->type]));
+    ab_json_put(w, o, "default", ab_json_string(ab_list_value(def, sizeof def, p, p->def)));
+    ab_json_put(w, o, "min", is_number ? whole(p->min) : json_null());
+    ab_json_put(w, o, "max", is_number ? whole(p->max) : json_null());
+    ab_json_put(w, o, "choices", choices);
+    ab_json_put(w, o, "help", ab_json_string(p->help));
+    return o;
 }
 
-static bool put_traits(json_t *o, const struct ab_backend *b)
+static json_t *builtin(struct ab_json *w, const struct ab_backend *b)
 {
-    static const struct {
-        uint64_t trait;
-        const char *name;
-    } traits[] = {
-        {AB_TRAIT_THREAD_SAFE, "thread_safe"}, {AB_TRAIT_FIXED_SIZE, "fixed_size"},
-        {AB_TRAIT_MOVES, "moves"},             {AB_TRAIT_REMOTE_FREE, "remote_free"},
-        {AB_TRAIT_NO_FREE, "never_frees"}, {AB_TRAIT_DETECTS_MISUSE, "detects_misuse"},
-        {AB_TRAIT_REPEATABLE, "repeatable"},   {AB_TRAIT_WEARS, "wears"},
-    };
-    json_t *list = json_array();
-    bool ok = true;
-    for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
-        if ((b->traits & traits[i].trait) != 0)
-            ok = json_array_append_new(list, ab_json_printable(traits[i].name)) == 0 && ok;
-    return ab_json_put(o, "traits", list) && ok;
-}
-
-static bool put_hooks(json_t *o, const struct ab_backend *b)
-{
-    json_t *list = json_array();
-    bool ok = json_array_append_new(list, ab_json_printable("alloc")) == 0;
+    json_t *o = json_object(), *params = json_array(), *traits = json_array();
+    json_t *served = json_array();
+    ab_json_append(w, served, ab_json_string("alloc"));
     for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++)
         if (ab_list_has_hook(b, &hooks[i]))
-            ok = json_array_append_new(list, ab_json_printable(hooks[i].name)) == 0 && ok;
-    return ab_json_put(o, "hooks", list) && ok;
-}
-
-static json_t *builtin(const struct ab_backend *b)
-{
-    json_t *o = json_object(), *params = json_array();
-    bool ok = ab_json_put_text(o, "name", b->name) && ab_json_put_text(o, "kind", "builtin") &&
-              ab_json_put_text(o, "boundary", "heap") && ab_json_put_text(o, "status", "ok") &&
-              ab_json_put_text(o, "summary", b->summary) && put_traits(o, b) && put_hooks(o, b);
+            ab_json_append(w, served, ab_json_string(hooks[i].name));
+    for (const struct ab_trait_words *t = ab_list_traits; t->name != NULL; t++)
+        if ((b->traits & t->trait) != 0)
+            ab_json_append(w, traits, ab_json_string(t->name));
     for (size_t i = 0; i < b->n_params; i++)
-        ok = json_array_append_new(params, param(&b->params[i])) == 0 && ok;
-    ok = ab_json_put(o, "params", params) && ok;
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+        ab_json_append(w, params, param(w, &b->params[i]));
+    ab_json_put(w, o, "name", ab_json_string(b->name));
+    ab_json_put(w, o, "kind", ab_json_string("builtin"));
+    ab_json_put(w, o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_HEAP]));
+    ab_json_put(w, o, "status", ab_json_string(ab_backend_status_name(AB_BACKEND_OK)));
+    ab_json_put(w, o, "summary", ab_json_string(b->summary));
+    ab_json_put(w, o, "traits", traits);
+    ab_json_put(w, o, "hooks", served);
+    ab_json_put(w, o, "params", params);
+    return o;
 }
 
 bool ab_list_json(FILE *to, const struct ab_listing *listing)
 {
+    struct ab_json w = {false};
     json_t *o = json_object(), *list = json_array();
-    bool ok = ab_json_put_text(o, "schema", "allocbench-backends/1");
+    ab_json_put(&w, o, "schema", ab_json_string("allocbench-backends/1"));
     for (size_t i = 0; i < ab_preset_count(); i++)
-        ok = json_array_append_new(list, library(ab_preset_at(i), &listing->presets[i].items[0])) ==
-                 0 && ok;
+        ab_json_append(&w, list, library(&w, ab_preset_at(i), &listing->presets[i].items[0]));
     for (size_t i = 0; i < ab_builtin_count(); i++)
-        ok = json_array_append_new(list, builtin(ab_builtin_at(i))) == 0 && ok;
-    ok = ab_json_put(o, "backends", list) && ok;
-    if (ok) /* what cannot be written, the stream remembers */
-        ok = (json_dumpf(o, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF) || ferror(to);
-    json_decref(o);
-    return ok;
+        ab_json_append(&w, list, builtin(&w, ab_builtin_at(i)));
+    ab_json_put(&w, o, "backends", list);
+    return ab_json_write(&w, o, to, 0);
 }

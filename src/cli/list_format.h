@@ -21,6 +21,12 @@ struct ab_hook {
 const struct ab_hook *ab_list_hook(size_t i);
 bool ab_list_has_hook(const struct ab_backend *b, const struct ab_hook *hook);
 
+struct ab_trait_words {
+    uint64_t trait;         /* enum ab_trait */
+    const char *name, *text; /* in JSON, in prose */
+};
+extern const struct ab_trait_words ab_list_traits[]; /* name NULL: the end */
+
 /* "64KiB", "on", "auto": exact, and as -b reads it. Returns buf. */
 const char *ab_list_value(char *buf, size_t cap, const struct ab_param *p, uint64_t value);
 /* "0 to 1TiB", "on, off", "auto, mutex". Returns buf. */

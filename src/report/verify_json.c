@@ -4,58 +4,51 @@
  */
 #include "report/verify_json.h"
 
-#include "report/json_out.h"
+#include "report/json.h"
 
-#include <jansson.h>
-
-static json_t *line(const struct ab_verify_line *l)
+static json_t *line(struct ab_json *w, const struct ab_verify_line *l)
 {
     json_t *o = json_object();
-    json_t *work = l->is_info ? json_null() : json_integer((json_int_t)l->work);
-    bool ok = ab_json_put_text(o, "check", l->check) && ab_json_put_text(o, "rule", l->rule) &&
-              ab_json_put_text(o, "kind", l->is_info ? "info" : "required") &&
-              ab_json_put_text(o, "verdict", ab_verify_verdict_name(l->verdict)) &&
-              ab_json_put(o, "work", work) &&
-              ab_json_put_text(o, "unit", l->unit) &&
-              ab_json_put_text(o, l->verdict == AB_VERIFY_INFO ? "answer" : "reason", l->text);
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+    ab_json_put(w, o, "check", ab_json_string(l->check));
+    ab_json_put(w, o, "rule", ab_json_string(l->rule));
+    ab_json_put(w, o, "kind", ab_json_string(l->is_info ? "info" : "required"));
+    ab_json_put(w, o, "verdict", ab_json_string(ab_verify_verdict_name(l->verdict)));
+    ab_json_put(w, o, "work", l->is_info ? json_null() : ab_json_integer(l->work));
+    ab_json_put(w, o, "unit", ab_json_string(l->unit));
+    ab_json_put(w, o, l->verdict == AB_VERIFY_INFO ? "answer" : "reason", ab_json_string(l->text));
+    return o;
 }
 
-static json_t *backend(const struct ab_verify_session *v, const struct ab_verify_backend *b)
+static json_t *backend(struct ab_json *w, const struct ab_verify_session *v,
+                       const struct ab_verify_backend *b)
 {
     json_t *o = json_object(), *lines = json_array();
-    bool is_verified = b->info->status == AB_BACKEND_OK, ok = true;
+    bool is_verified = b->info->status == AB_BACKEND_OK;
     for (uint32_t i = 0; is_verified && i < v->n_lines; i++)
-        ok = json_array_append_new(lines, line(&b->lines[i])) == 0 && ok;
-    const char *status = is_verified ? ab_verify_status_name(b)
-                                     : ab_backend_status_name(b->info->status);
-    ok = ab_json_put_text(o, "name", b->info->name) &&
-         ab_json_put_text(o, "boundary", b->info->boundary) &&
-         ab_json_put_text(o, "version", b->info->version) &&
-         ab_json_put_text(o, "path", b->info->path) && ab_json_put_text(o, "status", status) &&
-         ab_json_put_text(o, "reason", b->info->reason) &&
-         ab_json_put(o, "failed", json_integer((json_int_t)b->n_failed)) &&
-         ab_json_put(o, "not_proven", json_integer((json_int_t)b->n_not_proven)) && ok;
-    ok = ab_json_put(o, "checks", lines) && ok;
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+        ab_json_append(w, lines, line(w, &b->lines[i]));
+    ab_json_put(w, o, "name", ab_json_string(b->info->name));
+    ab_json_put(w, o, "boundary", ab_json_string(b->info->boundary));
+    ab_json_put(w, o, "version", ab_json_string(b->info->version));
+    ab_json_put(w, o, "path", ab_json_string(b->info->path));
+    ab_json_put(w, o, "status",
+                ab_json_string(is_verified ? ab_verify_status_name(b)
+                                           : ab_backend_status_name(b->info->status)));
+    ab_json_put(w, o, "reason", ab_json_string(b->info->reason));
+    ab_json_put(w, o, "failed", ab_json_integer(b->n_failed));
+    ab_json_put(w, o, "not_proven", ab_json_integer(b->n_not_proven));
+    ab_json_put(w, o, "checks", lines);
+    return o;
 }
 
 bool ab_verify_json(FILE *to, const struct ab_verify_session *v)
 {
+    struct ab_json w = {false};
     json_t *o = json_object(), *list = json_array();
-    bool ok = ab_json_put_text(o, "schema", "allocbench-verify/1") &&
-              ab_json_put(o, "seed", json_integer((json_int_t)v->seed)) &&
-              ab_json_put_text(o, "work", v->work_name);
+    ab_json_put(&w, o, "schema", ab_json_string("allocbench-verify/1"));
+    ab_json_put(&w, o, "seed", ab_json_integer(v->seed));
+    ab_json_put(&w, o, "work", ab_json_string(v->work_name));
     for (uint32_t i = 0; i < v->n_backends; i++)
-        ok = json_array_append_new(list, backend(v, &v->backends[i])) == 0 && ok;
-    ok = ab_json_put(o, "backends", list) && ok;
-    ok = ok && json_dumpf(o, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF;
-    json_decref(o);
-    return ok;
+        ab_json_append(&w, list, backend(&w, v, &v->backends[i]));
+    ab_json_put(&w, o, "backends", list);
+    return ab_json_write(&w, o, to, 0);
 }

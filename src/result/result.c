@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const status_names[] = {
+const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT] = {
     [AB_BACKEND_OK] = "ok",
     [AB_BACKEND_PARTIAL] = "partial",
     [AB_BACKEND_CRASHED] = "crashed",
@@ -37,11 +37,12 @@ const double ab_quantile_values[AB_QUANTILE_COUNT] = {
 
 const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "purge"};
 
-const char *ab_memory_at_name(enum ab_memory_at at)
-{
-    static const char *const names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
-    return (unsigned)at < AB_AT_COUNT ? names[at] : "unknown";
-}
+const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
+
+const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {
+    [AB_BOUNDARY_MALLOC] = "malloc", [AB_BOUNDARY_HEAP] = "heap", [AB_BOUNDARY_INLINE] = "inline"};
+
+const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 {
@@ -51,7 +52,7 @@ const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 
 const char *ab_backend_status_name(enum ab_backend_status status)
 {
-    return (unsigned)status < AB_ARRAY_LEN(status_names) ? status_names[status] : "unknown";
+    return (unsigned)status < AB_BACKEND_STATUS_COUNT ? ab_backend_status_names[status] : "unknown";
 }
 
 const char *ab_backend_settings(const char *name)

@@ -13,6 +13,7 @@
 #include "core/status.h"
 #include "result/hdr.h"
 #include "wire/memory_at.h"
+#include "wire/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +30,9 @@ enum ab_backend_status { /* names are frozen: results/README.md */
     AB_BACKEND_ABSENT,
     AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
     AB_BACKEND_DECORATED,     /* checked+NAME, fault+NAME: its time is no measurement */
+    AB_BACKEND_STATUS_COUNT
 };
+extern const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT];
 const char *ab_backend_status_name(enum ab_backend_status status);
 /* ok, or one that is shown beside those that are: only these have entries in results. */
 bool ab_backend_status_has_numbers(enum ab_backend_status status);
@@ -38,7 +41,7 @@ bool ab_backend_status_is_aside(enum ab_backend_status status);
 
 struct ab_backend_info {
     char name[128];     /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
-    const char *boundary; /* "malloc", "heap" or "inline" */
+    const char *boundary; /* of ab_boundary_names; NULL = unknown */
     char version[64];   /* "" = unknown */
     char path[4096];    /* "" for built-ins */
     char build_id[41];
@@ -51,6 +54,10 @@ struct ab_backend_info {
     bool never_frees;   /* AB_TRAIT_NO_FREE */
     bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
 };
+
+extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];
+/* Of is_strict; ends with NULL. */
+extern const char *const ab_order_names[];
 
 /* What stands behind a back end's own name, as -b spells it; "" = nothing. */
 const char *ab_backend_settings(const char *name);
@@ -90,7 +97,7 @@ struct ab_result {
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
-#define AB_FIELD(group, name, member, type, unit, better, doc) AB_MEMBERS_##group(type, member)
+#define AB_FIELD(group, name, member, type, unit, better, since, doc) AB_MEMBERS_##group(type, member)
 #include "result/result_fields.def"
 #undef AB_FIELD
     double quantiles[AB_QUANTILE_COUNT];
@@ -121,7 +128,7 @@ struct ab_window {
 };
 
 /* Where in a phase a memory record was taken. */
-const char *ab_memory_at_name(enum ab_memory_at at); /* "footprint_peak", "live_peak", "end" */
+extern const char *const ab_memory_at_names[AB_AT_COUNT];
 
 enum { AB_MEMORY_REASON_BYTES = 320 };
 

@@ -11,7 +11,7 @@
 enum { PREFIX_EACH = 0, PREFIX_QUANTILE = 0, PREFIX_ALL = 0, PREFIX_TAIL = sizeof "tail_" - 1 };
 
 const struct ab_field ab_fields[] = {
-#define AB_FIELD(g, n, m, t, u, b, d)                                                    \
+#define AB_FIELD(g, n, m, t, u, b, s, d)                                                 \
     {.name = n,                                                                          \
      .json_key = &(n)[PREFIX_##g],                                                       \
      .unit = u,                                                                          \
@@ -19,6 +19,7 @@ const struct ab_field ab_fields[] = {
      .group = AB_FIELD_##g,                                                              \
      .type = AB_FIELD_##t,                                                               \
      .better = AB_FIELD_##b,                                                             \
+     .since = AB_FIELD_##s,                                                              \
      .offset = offsetof(struct ab_result, m)},
 #include "result/result_fields.def"
 #undef AB_FIELD

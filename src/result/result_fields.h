@@ -12,6 +12,7 @@
 
 enum ab_field_group { AB_FIELD_EACH, AB_FIELD_QUANTILE, AB_FIELD_ALL, AB_FIELD_TAIL };
 enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
+enum ab_field_since { AB_FIELD_ALWAYS, AB_FIELD_LATER };
 enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
 
 struct ab_field {
@@ -21,6 +22,7 @@ struct ab_field {
     enum ab_field_group group;
     enum ab_field_type type;
     enum ab_field_better better;
+    enum ab_field_since since; /* LATER: stored results may lack it */
     size_t offset; /* in struct ab_result */
 };
 extern const struct ab_field ab_fields[];

@@ -73,8 +73,7 @@ static void compare_lanes(struct ab_text *list, const struct ab_session *now,
 {
     char a[256], b[256];
     compare(list, "--cpus", cpu_list(a, sizeof a, now), cpu_list(b, sizeof b, was));
-    compare(list, "--order", now->is_strict ? "strict" : "free",
-            was->is_strict ? "strict" : "free");
+    compare(list, "--order", ab_order_names[now->is_strict], ab_order_names[was->is_strict]);
     compare_numbers(list, "--window", now->window, was->window);
 }
 

@@ -27,7 +27,6 @@ struct conductor {
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
-static const char *const boundary_names[] = {"malloc", "heap", "inline"};
 
 /* Random streams of the seed: one for the pre-flight, one a round. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
@@ -162,7 +161,7 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
         status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s",
                          throughput.status != AB_BACKEND_OK ? throughput.reason : latency.reason);
     if (status == AB_OK)
-        status = ab_fold_null(&fold, boundary_names[boundary], &throughput, &latency, err);
+        status = ab_fold_null(&fold, ab_boundary_names[boundary], &throughput, &latency, err);
     ab_outcome_fini(&throughput);
     ab_outcome_fini(&latency);
     return status;

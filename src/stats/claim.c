@@ -10,7 +10,7 @@
 
 static const char *op_name(const struct ab_metric *m)
 {
-    return m->memory != NULL ? ab_memory_at_name(m->at) : ab_result_op_name(m->op);
+    return m->memory != NULL ? ab_memory_at_names[m->at] : ab_result_op_name(m->op);
 }
 
 /* Can it take part? Else says why not. */

@@ -48,6 +48,8 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
     AB_TOUCH_LINE,  /* the first byte, then one every 64 */
     AB_TOUCH_ALL,
 };
+/* As they are written, in this order; `first` is how the one with a number is. */
+#define AB_TOUCH_WORDS(first) {"none", first, "ends", "page", "line", "all", NULL}
 
 enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
     AB_ACCESS_READ,

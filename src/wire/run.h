@@ -19,6 +19,7 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/source.h"
 #include "wire/verify_run.h"
 
 #include <stdint.h>
@@ -31,24 +32,6 @@ enum ab_pass {
     AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
     AB_PASS_CHECK,      /* one check of `verify` instead of a tape */
     AB_PASS_COUNT
-};
-
-/* How ops reach the allocator. Each boundary has its own null. */
-enum ab_boundary {
-    AB_BOUNDARY_MALLOC, /* malloc(n)-shaped function pointers */
-    AB_BOUNDARY_HEAP,   /* alloc(heap, n)-shaped: struct ab_backend */
-    AB_BOUNDARY_INLINE, /* the back end compiled into the loop: no call; one lane */
-    AB_BOUNDARY_COUNT
-};
-
-/* Where the functions come from. */
-enum ab_source {
-    AB_SOURCE_NULL,    /* the null back end of `boundary` */
-    AB_SOURCE_LIBC,    /* malloc boundary, the C library's own */
-    AB_SOURCE_PRELOAD, /* malloc boundary, a preloaded library; identity is proven */
-    AB_SOURCE_BUILTIN, /* heap boundary, by name */
-    AB_SOURCE_PLUGIN,  /* heap boundary, dlopen of `path`, symbol ab_backend_v1 */
-    AB_SOURCE_PREFIX,  /* malloc boundary, dlopen of `path`, functions with `prefix` */
 };
 
 /* What stands between the tape and the allocator: never for anything that is timed. */

@@ -144,10 +144,10 @@ static bool run_proof(const struct ab_target *target)
 
 static void run_malloc(struct ab_run_request *request)
 {
-    struct ab_malloc_face face = {null_malloc,        null_free,
-                                  null_realloc,       null_calloc,
-                                  null_aligned_alloc, null_malloc_usable_size,
-                                  null_aligned_alloc, NULL};
+    struct ab_malloc_calls face = {null_malloc,        null_free,
+                                   null_realloc,       null_calloc,
+                                   null_aligned_alloc, null_malloc_usable_size,
+                                   null_aligned_alloc, NULL};
     uint32_t hooks = ~(1u << AB_OP_RESET);
     if (request->source == AB_SOURCE_NULL) {
         if (null_malloc_init(worker.image->facts.largest_bytes) != 0)

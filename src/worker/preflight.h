@@ -9,7 +9,7 @@
 #include "worker/checks/target.h"
 #include "worker/worker.h"
 
-void ab_target_of_malloc(const struct ab_malloc_face *face, struct ab_target *out);
+void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out);
 void ab_target_of_heap(const struct ab_heap_face *face, struct ab_target *out);
 
 /* Runs the first request.verify_ops ops. Fails the run at the first thing that is wrong. */

@@ -4,20 +4,10 @@
  */
 #include "worker/preflight.h"
 
-void ab_target_of_malloc(const struct ab_malloc_face *face, struct ab_target *out)
+void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out)
 {
     *out = (struct ab_target){
-        .calls =
-            {
-                .malloc = face->malloc,
-                .free = face->free,
-                .realloc = face->realloc,
-                .calloc = face->calloc,
-                .memalign = face->memalign,
-                .aligned_alloc = face->aligned_alloc,
-                .posix_memalign = face->posix_memalign,
-                .usable_size = face->usable_size,
-            },
+        .calls = *calls,
         .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
     };
 }

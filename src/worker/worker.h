@@ -51,7 +51,7 @@ struct ab_lane {
     const uint64_t *ops;
     const struct ab_wide *wide;
     struct ab_slot *slots;
-    void *face;             /* struct ab_malloc_face, or own_face */
+    void *face;             /* struct ab_malloc_calls, or own_face */
     struct ab_heap_face own_face; /* heap boundary: its heap may be the lane's own */
     volatile uint32_t *progress; /* where the parent looks for the op that runs */
     uint32_t index;
@@ -87,7 +87,7 @@ void *ab_worker_map(struct ab_worker *w, size_t bytes, const char *what);
 const char *ab_worker_number(char *buf, uint64_t n);
 
 /* identity.c: who serves malloc; fails the run when it is not the library asked for. */
-void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face);
+void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face);
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
 /* Is what lies there of request.want_dev and want_ino? */
 bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
@@ -96,7 +96,7 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
 /* prefix.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
-uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face);
+uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face);
 
 /* plugin_params.c: request.values from request.params, by the table of the plug-in. */
 void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);

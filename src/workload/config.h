@@ -11,6 +11,7 @@
 #include "workload/dist.h"
 #include "workload/parse/gate_lines.h"
 #include "workload/values.h"
+#include "workload/verbs.h"
 #include "workload/workload.h"
 
 #define AB_NAME_MAX 64
@@ -42,18 +43,9 @@ struct ab_size_def {
 };
 
 enum ab_verb_kind {
-    AB_VERB_ALLOC,
-    AB_VERB_FREE,
-    AB_VERB_REPLACE,
-    AB_VERB_RESIZE,
-    AB_VERB_REPEAT,
-    AB_VERB_TOGGLE,
-    AB_VERB_EXCHANGE,
-    AB_VERB_RESET,
-    AB_VERB_SEND,
-    AB_VERB_RECV,
-    AB_VERB_SHUFFLE,
-    AB_VERB_ACCESS,
+#define KIND(p, name, key, options, kinds) AB_VERB_##name,
+    AB_VERBS(KIND, )
+#undef KIND
 };
 
 /* Which positions of the set a verb takes, one after the other. */

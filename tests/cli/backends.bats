@@ -91,7 +91,7 @@ expect_refused() { # LIST REGEX
     expect_code 4
     expect_json '.backends[0].status == "ok"'
     expect_json '.backends[1] | .status == "wrong_library"
-        and (.reason | test("hands over to /.*libtbbmalloc.so.2, not to .*/out/libtbbmalloc.so.2"))'
+        and (.reason | test("calls /.*libtbbmalloc.so.2, not to .*/out/libtbbmalloc.so.2"))'
 }
 
 @test "a function with the prefix, but of another file, counts as missing" {

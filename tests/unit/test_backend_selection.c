@@ -64,14 +64,14 @@ static void built_ins_and_the_c_library_need_no_file(void **state)
     (void)state;
     struct ab_selection_list list = parse("arena:reserve=1MiB,glibc,system", NULL);
     struct ab_selection *s = list.items;
-    assert_int_equal(s[0].source, AB_SELECTION_BUILTIN);
+    assert_int_equal(s[0].source, AB_SOURCE_BUILTIN);
     assert_string_equal(s[0].builtin->name, "arena");
     assert_string_equal(s[0].name, "arena:reserve=1MiB");
-    assert_string_equal(ab_selection_boundary(&s[0]), "heap");
+    assert_int_equal(ab_selection_boundary(&s[0]), AB_BOUNDARY_HEAP);
     assert_int_equal(s[0].values[0], 1 << 20);
     assert_true(s[0].never_frees);
-    assert_int_equal(s[1].source, AB_SELECTION_LIBC);
-    assert_string_equal(ab_selection_boundary(&s[1]), "malloc");
+    assert_int_equal(s[1].source, AB_SOURCE_LIBC);
+    assert_int_equal(ab_selection_boundary(&s[1]), AB_BOUNDARY_MALLOC);
     assert_string_equal(s[1].path, "");
     assert_true(s[1].version[0] == '2');
     assert_false(s[2].never_frees);
@@ -98,17 +98,17 @@ static void libraries_are_classified_by_their_symbols(void **state)
     (void)state;
     struct ab_selection s = select_guest("libplug_malloc.so");
     assert_int_equal(s.state, AB_SELECTION_OK);
-    assert_int_equal(s.source, AB_SELECTION_PRELOAD);
+    assert_int_equal(s.source, AB_SOURCE_PRELOAD);
     assert_string_equal(s.name, "plug_malloc");
-    assert_string_equal(ab_selection_boundary(&s), "malloc");
+    assert_int_equal(ab_selection_boundary(&s), AB_BOUNDARY_MALLOC);
     struct stat st;
     assert_int_equal(stat(s.path, &st), 0);
     assert_int_equal(s.dev, st.st_dev);
     assert_int_equal(s.ino, st.st_ino);
     s = select_guest("libplug_good.so");
     assert_int_equal(s.state, AB_SELECTION_OK);
-    assert_int_equal(s.source, AB_SELECTION_PLUGIN);
-    assert_string_equal(ab_selection_boundary(&s), "heap");
+    assert_int_equal(s.source, AB_SOURCE_PLUGIN);
+    assert_int_equal(ab_selection_boundary(&s), AB_BOUNDARY_HEAP);
 }
 
 static void wrong_libraries_say_what_is_missing(void **state)
@@ -267,9 +267,9 @@ static void folders_are_searched_behind_all_known_names(void **state)
     guest_path(guest, "libplug_good.so");
     assert_int_equal(symlink(guest, bare) | symlink(guest, lib), 0);
     assert_int_equal(ab_selection_parse(names, 1, folders, &list, &err), AB_OK);
-    assert_int_equal(list.items[0].source, AB_SELECTION_LIBC);
+    assert_int_equal(list.items[0].source, AB_SOURCE_LIBC);
     assert_string_equal(list.items[1].name, "mine");
-    assert_int_equal(list.items[1].source, AB_SELECTION_PLUGIN);
+    assert_int_equal(list.items[1].source, AB_SOURCE_PLUGIN);
     ab_selection_list_fini(&list);
     assert_int_equal(ab_selection_parse(unknown, 1, folders, &list, &err), AB_USAGE);
     assert_non_null(strstr(err.text, "neither libmime.so nor mime.so is in /nowhere::/tmp/"));

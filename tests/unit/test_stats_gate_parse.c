@@ -95,7 +95,7 @@ static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
             fail_msg("%s: %s", want->text, error.text);
         const struct ab_metric *m = &g.metric;
         assert_string_equal(m->phase, want->phase);
-        assert_string_equal(m->memory != NULL ? ab_memory_at_name(m->at)
+        assert_string_equal(m->memory != NULL ? ab_memory_at_names[m->at]
                                               : ab_result_op_name(m->op), want->op);
         assert_string_equal(ab_metric_name(m), want->stat);
         assert_int_equal(g.compare, want->compare);

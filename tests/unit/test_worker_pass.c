@@ -72,9 +72,9 @@ static ab_ref heap_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
     return (ab_ref)count_realloc((void *)ref, n);
 }
 
-static struct ab_malloc_face malloc_face = {count_malloc, count_free,     count_realloc,
-                                            count_calloc, count_memalign, malloc_usable_size,
-                                            NULL, NULL};
+static struct ab_malloc_calls malloc_face = {count_malloc, count_free,     count_realloc,
+                                             count_calloc, count_memalign, malloc_usable_size,
+                                             NULL, NULL};
 static struct ab_heap_face heap_face = {
     .alloc = heap_alloc, .free = heap_free, .resize = heap_resize};
 

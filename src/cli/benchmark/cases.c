@@ -12,10 +12,17 @@ static void copy(char *dst, size_t cap, const char *src)
     snprintf(dst, cap, "%s", src);
 }
 
+enum ab_backend_status ab_case_status(const struct ab_selection *s)
+{
+    return s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
+           : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
+                                             : AB_BACKEND_WRONG_LIBRARY;
+}
+
 void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
 {
     copy(b->name, sizeof b->name, s->name);
-    b->boundary = ab_selection_boundary(s);
+    b->boundary = ab_boundary_names[ab_selection_boundary(s)];
     copy(b->version, sizeof b->version, s->version);
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
@@ -24,9 +31,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->never_frees = s->never_frees;
-    b->status = s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
-                : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
-                                                  : AB_BACKEND_WRONG_LIBRARY;
+    b->status = ab_case_status(s);
 }
 
 const struct ab_selection *ab_case_foreign(const struct ab_options *o,
@@ -40,18 +45,8 @@ const struct ab_selection *ab_case_foreign(const struct ab_options *o,
 
 void ab_case_make(const struct ab_selection *s, struct ab_case *c)
 {
-    static const struct {
-        enum ab_source source;
-        enum ab_boundary boundary;
-    } kinds[] = {
-        [AB_SELECTION_LIBC] = {AB_SOURCE_LIBC, AB_BOUNDARY_MALLOC},
-        [AB_SELECTION_PRELOAD] = {AB_SOURCE_PRELOAD, AB_BOUNDARY_MALLOC},
-        [AB_SELECTION_BUILTIN] = {AB_SOURCE_BUILTIN, AB_BOUNDARY_HEAP},
-        [AB_SELECTION_PLUGIN] = {AB_SOURCE_PLUGIN, AB_BOUNDARY_HEAP},
-        [AB_SELECTION_PREFIX] = {AB_SOURCE_PREFIX, AB_BOUNDARY_MALLOC},
-    };
-    c->source = kinds[s->source].source;
-    c->boundary = s->is_inline ? AB_BOUNDARY_INLINE : kinds[s->source].boundary;
+    c->source = s->source;
+    c->boundary = s->is_inline ? AB_BOUNDARY_INLINE : ab_source_boundary(s->source);
     c->path = s->path[0] != 0 ? s->path : NULL;
     c->dev = s->dev;
     c->ino = s->ino;

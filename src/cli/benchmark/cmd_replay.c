@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/benchmark/benchmark.h"
 #include "cli/one_file.h"
+#include "cli/options/option_value.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/resume_result.h"
 #include "runner/available.h"
@@ -31,11 +32,10 @@ struct replay {
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
 {
-    static const char *const names[] = {"none", "first", "ends", "page", "line", "all"};
     if (o->touch == AB_TOUCH_FIRST)
         snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
     else
-        snprintf(buf, cap, "touch=%s", names[o->touch]);
+        snprintf(buf, cap, "touch=%s", ab_option_touches[o->touch]);
     return buf;
 }
 

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/options/option_value.h"
+#include "result/result.h"
 #include "tape/tape.h"
 
 #include <string.h>
@@ -43,7 +44,6 @@ enum {
     TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), \
     .range = "must be at least 10ms"
 
-static const char *const orders[] = {"free", "strict", NULL};
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
@@ -122,7 +122,7 @@ static const struct ab_option_info table[] = {
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
-     "Measurement", 0, RUN | REPLAY, WORD(is_strict, orders)},
+     "Measurement", 0, RUN | REPLAY, WORD(is_strict, ab_order_names)},
     {"window", "N",
      "how many ops a thread may run ahead of the common order, at most\n"
      "1048576; 0: no limit (default: the most that keeps the live bytes within\n"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ab_option_touches[] = {"none", "first(N)", "ends", "page", "line", "all", NULL};
+const char *const ab_option_touches[] = AB_TOUCH_WORDS("first(N)");
 
 enum ab_status ab_option_bad_value(const char *name, const char *value, const char *why,
                                    struct ab_err *err)

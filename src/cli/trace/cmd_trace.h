@@ -8,10 +8,9 @@
 
 #include "cli/options/options.h"
 #include "cli/trace/trace_watch.h"
+#include "report/json.h"
 #include "report/table/style.h"
 #include "trace_tools/trace_stats.h"
-
-#include <jansson.h>
 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);
@@ -28,7 +27,6 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
 };
 
 void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style);
-/* NULL when out of memory. */
-json_t *ab_trace_facts_json(const struct ab_trace_facts *f);
+json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f);
 
 #endif

@@ -24,7 +24,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
 
 /* Tells of one file: as text at once, as JSON into `list`. */
 static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace_facts *f,
-                           json_t *list, struct ab_err *err)
+                           struct ab_json *w, json_t *list, struct ab_err *err)
 {
     bool is_text = o->json == NULL || strcmp(o->json, "-") != 0;
     f->path = o->args[i];
@@ -38,28 +38,29 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
         }
         ab_trace_print_facts(stdout, f, ab_terminal_style(o));
     }
-    if (list != NULL && json_array_append_new(list, ab_trace_facts_json(f)) != 0)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    if (o->json != NULL)
+        ab_json_append(w, list, ab_trace_facts_json(w, f));
     return AB_OK;
 }
 
 /* One file: an object; several: an array of them. */
-static enum ab_status write_list(struct ab_output *out, const json_t *list, struct ab_err *err)
+static enum ab_status write_list(struct ab_output *out, struct ab_json *w, json_t *list,
+                                 struct ab_err *err)
 {
-    const json_t *root = json_array_size(list) == 1 ? json_array_get(list, 0) : list;
-    if (json_dumpf(root, out->to, JSON_INDENT(2)) != 0 && !ferror(out->to))
+    json_t *root = json_array_size(list) == 1 ? json_array_get(list, 0) : list;
+    if (!ab_json_write(w, json_incref(root), out->to, 0))
         return ab_fail(err, AB_SYSTEM, "out of memory for the JSON");
-    fputc('\n', out->to);
     return ab_output_commit(out, err);
 }
 
-static enum ab_status tell_all(const struct ab_options *o, json_t *list, struct ab_err *err)
+static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, json_t *list,
+                               struct ab_err *err)
 {
     struct ab_trace_facts *f = calloc(1, sizeof *f);
     enum ab_status status = f != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
     for (size_t i = 1; i < o->n_args && status == AB_OK; i++) {
         *f = (struct ab_trace_facts){0};
-        status = tell(o, i, f, list, err);
+        status = tell(o, i, f, w, list, err);
         ab_survey_fini(&f->survey);
     }
     free(f);
@@ -69,20 +70,15 @@ static enum ab_status tell_all(const struct ab_options *o, json_t *list, struct 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct ab_output out = {0};
-    json_t *list = NULL;
+    struct ab_json w = {false};
     enum ab_status status = AB_OK;
     (void)exit_code;
-    if (o->json != NULL) {
-        if ((status = ab_output_open(o->json, &out, err)) != AB_OK)
-            return status;
-        list = json_array();
-        if (list == NULL)
-            status = ab_fail(err, AB_SYSTEM, "out of memory");
-    }
-    if (status == AB_OK)
-        status = tell_all(o, list, err);
-    if (status == AB_OK && list != NULL)
-        status = write_list(&out, list, err);
+    if (o->json != NULL && (status = ab_output_open(o->json, &out, err)) != AB_OK)
+        return status;
+    json_t *list = o->json != NULL ? json_array() : NULL;
+    status = tell_all(o, &w, list, err);
+    if (status == AB_OK && o->json != NULL)
+        status = write_list(&out, &w, list, err);
     ab_output_abandon(&out);
     json_decref(list);
     return status;

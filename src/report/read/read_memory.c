@@ -22,13 +22,11 @@ static void read_drained(struct ab_json_reader *r, const struct ab_json_node *re
 static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_memory *m)
 {
-    const char *places[AB_AT_COUNT];
-    for (unsigned i = 0; i < AB_AT_COUNT; i++)
-        places[i] = ab_memory_at_name((enum ab_memory_at)i);
     m->backend = ab_stored_backend(r, o, "backend");
     m->phase = ab_stored_phase(r, o);
     m->round = ab_stored_round(r, o);
-    m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", places, AB_AT_COUNT);
+    m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", ab_memory_at_names,
+                                               AB_AT_COUNT);
     m->position = (uint32_t)ab_json_whole(&r->json, o, "position", UINT32_MAX, 0);
     for (size_t i = 0; i < ab_memory_field_count; i++)
         *(double *)((char *)m + ab_memory_fields[i].offset) =

@@ -103,11 +103,16 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
     return keep_histogram(r);
 }
 
+const char *ab_stored_boundary(struct ab_json_reader *r, const struct ab_json_node *o)
+{
+    return ab_boundary_names[ab_json_one_of(r, o, "boundary", ab_boundary_names,
+                                            AB_BOUNDARY_COUNT)];
+}
+
 /* ---- nulls ---- */
 
 void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer)
 {
-    static const char *const boundaries[] = {"malloc", "heap", "inline"};
     struct ab_session *s = r->session;
     struct ab_json_reader *j = &r->json;
     struct ab_json_node list = ab_json_array(j, timer, "null");
@@ -117,7 +122,7 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         struct ab_json_node o = ab_json_item_object(j, &list, i);
         struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
         cost->phase = ab_stored_phase(r, &o);
-        cost->boundary = boundaries[ab_json_one_of(j, &o, "boundary", boundaries, 3)];
+        cost->boundary = ab_stored_boundary(j, &o);
         cost->round = ab_stored_round(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
@@ -132,20 +137,6 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
 
 /* ---- results ---- */
 
-/* Numbers that every allocbench/2 has. Those that came later may be missing: not known. */
-static bool is_required(const char *name)
-{
-    static const char *const names[] = {
-        "n", "overflow", "p50", "p90", "p99", "p99.5", "p99.9", "p99.99", "min", "max", "mean",
-        "n_ops", "ns_per_op", "ops_per_s", "cpu_ns_per_op", "latency_pass_ns_per_op",
-        "faults_minor", "switches_involuntary", "n_unsupported", "tail_n", "tail_over_100ns",
-        "tail_over_1us", "tail_over_10us", "tail_over_100us"};
-    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* The numbers of one group, from where sink_json.c puts them. */
 static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_result *result, enum ab_field_group group)
@@ -155,7 +146,7 @@ static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o
         void *to = (char *)result + f->offset;
         if (f->group != group)
             continue;
-        bool is_there = is_required(f->name) || ab_json_has(&r->json, o, f->json_key);
+        bool is_there = f->since == AB_FIELD_ALWAYS || ab_json_has(&r->json, o, f->json_key);
         if (f->type == AB_FIELD_U64)
             *(uint64_t *)to = !is_there ? UINT64_MAX
                                         : ab_json_whole(&r->json, o, f->json_key, INT64_MAX,

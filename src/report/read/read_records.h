@@ -27,6 +27,8 @@ uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node
 /* o.phase and o.round, which have to exist. */
 const char *ab_stored_phase(struct ab_stored_reader *r, const struct ab_json_node *o);
 uint32_t ab_stored_round(struct ab_stored_reader *r, const struct ab_json_node *o);
+/* One of ab_boundary_names. */
+const char *ab_stored_boundary(struct ab_json_reader *r, const struct ab_json_node *o);
 unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o);
 /* o.hdr_v2, which has to hold n values; NULL, or r->json.status, after an error. */
 struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,

@@ -5,7 +5,6 @@
  */
 #include "report/read/read_result.h"
 
-#include "base/bits.h"
 #include "core/text.h"
 #include "report/read/read_depth.h"
 #include "report/read/read_memory.h"
@@ -128,12 +127,11 @@ static void read_cpus(struct ab_stored_reader *r, const struct ab_json_node *con
 static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *config,
                        struct ab_stored *out)
 {
-    static const char *const orders[] = {"free", "strict"};
     struct ab_session *s = r->session;
     if (!ab_json_has(&r->json, config, "cpus"))
         return;
     read_cpus(r, config, out);
-    s->is_strict = ab_json_one_of(&r->json, config, "order", orders, 2) == 1;
+    s->is_strict = ab_json_one_of(&r->json, config, "order", ab_order_names, 2) == 1;
     s->window = (uint32_t)ab_json_whole(&r->json, config, "window", UINT32_MAX, 0);
     s->is_window_given = !ab_json_has(&r->json, config, "window_given") ||
                          ab_json_flag(&r->json, config, "window_given");
@@ -211,23 +209,15 @@ static void read_timer(struct ab_stored_reader *r, const struct ab_json_node *do
 static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                          struct ab_backend_info *b)
 {
-    static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
-                                           "oom", "wrong_library", "failed_check", "absent",
-                                           "nonconforming", "decorated"};
-    static const char *const boundaries[] = {"malloc", "heap", "inline"};
-    _Static_assert(AB_ARRAY_LEN(statuses) == AB_BACKEND_DECORATED + 1, "one for each status, in "
-                                                                       "order");
     ab_json_text_into(r, o, "name", b->name, sizeof b->name);
     ab_json_text_into(r, o, "version", b->version, sizeof b->version);
     ab_json_text_into(r, o, "path", b->path, sizeof b->path);
     ab_json_text_into(r, o, "build_id", b->build_id, sizeof b->build_id);
     ab_json_text_into(r, o, "reason", b->reason, sizeof b->reason);
     ab_json_text_into(r, o, "package", b->package, sizeof b->package);
-    b->status = (enum ab_backend_status)ab_json_one_of(r, o, "status", statuses,
-                                                       AB_ARRAY_LEN(statuses));
-    b->boundary = ab_json_text(r, o, "boundary")[0] == 0
-                      ? NULL
-                      : boundaries[ab_json_one_of(r, o, "boundary", boundaries, 3)];
+    b->status = (enum ab_backend_status)ab_json_one_of(
+        r, o, "status", ab_backend_status_names, AB_BACKEND_STATUS_COUNT);
+    b->boundary = ab_json_text(r, o, "boundary")[0] == 0 ? NULL : ab_stored_boundary(r, o);
     strcpy(b->settings, ab_backend_settings(b->name)); /* the list beside it is for others */
     b->never_frees = ab_json_flag(r, o, "never_frees");
     b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");

@@ -69,7 +69,7 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
 
 static void put_memory(FILE *to, const struct ab_session *s, const struct ab_memory *m)
 {
-    struct row row = row_of(s, m->backend, m->round, m->phase, ab_memory_at_name(m->at));
+    struct row row = row_of(s, m->backend, m->round, m->phase, ab_memory_at_names[m->at]);
     for (size_t i = 0; i < ab_memory_field_count; i++) {
         double value = ab_memory_value(&ab_memory_fields[i], m);
         if (!isfinite(value))

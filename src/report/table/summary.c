@@ -26,7 +26,7 @@ static const char *name_of(const struct ab_session *s, uint32_t backend)
 static bool is_called(const struct ab_session *s, uint32_t backend)
 {
     const char *boundary = s->backends[backend].boundary;
-    return boundary == NULL || strcmp(boundary, "inline") != 0;
+    return boundary == NULL || strcmp(boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) != 0;
 }
 
 /* Has ns_per_op in every measured phase of at least one round. */

@@ -5,7 +5,6 @@
  */
 #include "report/table/table_notes.h"
 
-#include "base/bits.h"
 #include "base/units.h"
 #include "core/median.h"
 #include "core/text.h"
@@ -52,7 +51,6 @@ static void print_note(const struct notes *r, struct ab_text *note)
 
 static void print_clock(const struct notes *r)
 {
-    static const char *const boundaries[] = {"malloc", "heap", "inline"};
     struct ab_text note = {0};
     char cell[AB_CELL_BYTES];
     double floor_ns = r->s->timer.floor_ns;
@@ -65,12 +63,12 @@ static void print_clock(const struct notes *r)
                  isfinite(r->s->timer.quantum_ns)
                      ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
                      : "unknown");
-    for (size_t i = 0, n = 0; i < AB_ARRAY_LEN(boundaries); i++) {
-        double ns = null_ns(r->s, boundaries[i]);
+    for (size_t i = 0, n = 0; i < AB_BOUNDARY_COUNT; i++) {
+        double ns = null_ns(r->s, ab_boundary_names[i]);
         if (isfinite(ns))
             ab_text_addf(&note, "%s%s ns/op (%s)",
                          n++ == 0 ? " Null (the harness alone, not subtracted): " : ", ",
-                         ab_format_ratio(cell, ns), boundaries[i]);
+                         ab_format_ratio(cell, ns), ab_boundary_names[i]);
     }
     print_note(r, &note);
 }
@@ -244,7 +242,7 @@ static void print_inlined(const struct notes *r)
     struct ab_text note = {0};
     for (uint32_t i = 0; i < r->s->n_backends && note.s == NULL; i++)
         if (r->s->backends[i].boundary != NULL &&
-            strcmp(r->s->backends[i].boundary, "inline") == 0)
+            strcmp(r->s->backends[i].boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) == 0)
             ab_text_add(&note, "inline+NAME: compiled into the measuring loop, without a call; the "
                                "others are called. A ratio between the two applies only to "
                                "programs that inline the allocator.");

@@ -8,20 +8,10 @@
 #define AB_WORKER_CHECKS_TARGET_H
 
 #include "allocators/ab_backend.h"
+#include "worker/checks/malloc_calls.h"
 #include "worker/checks/message.h"
 
 #include <stdbool.h>
-
-struct ab_malloc_calls { /* of the malloc boundary; NULL = it has none */
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*realloc)(void *, size_t);
-    void *(*calloc)(size_t, size_t);
-    void *(*memalign)(size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
-    int (*posix_memalign)(void **, size_t, size_t);
-    size_t (*usable_size)(void *);
-};
 
 struct ab_target {
     const struct ab_backend *hooks; /* of a heap, else NULL */

@@ -26,7 +26,7 @@ static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block
     if (is_heap(w))
         ((struct ab_heap_face *)face)->free(((struct ab_heap_face *)face)->heap, ref, e->size);
     else
-        ((struct ab_malloc_face *)face)->free((void *)ref);
+        ((struct ab_malloc_calls *)face)->free((void *)ref);
 }
 
 static void free_all(struct ab_worker *w, struct ab_memory_pass *m)

@@ -3,7 +3,7 @@
  * The loops at the malloc boundary. memalign serves every aligned request: unlike aligned_alloc
  * it takes sizes that are no multiple of the alignment in every library.
  */
-#define FACE struct ab_malloc_face
+#define FACE struct ab_malloc_calls
 #define FN(name) name##_malloc
 #define CALL_ALLOC(f, n) ((uintptr_t)(f)->malloc(n))
 #define CALL_FREE(f, ref, n) ((f)->free((void *)(ref)))

@@ -8,20 +8,10 @@
 #define AB_WORKER_TARGET_ALLOCATOR_CALLS_H
 
 #include "allocators/ab_backend.h"
+#include "worker/checks/malloc_calls.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-struct ab_malloc_face {
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*realloc)(void *, size_t);
-    void *(*calloc)(size_t, size_t);
-    void *(*memalign)(size_t, size_t);
-    size_t (*usable_size)(void *);
-    void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape tells them */
-    int (*posix_memalign)(void **, size_t, size_t);  /* from memalign */
-};
 
 struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     struct ab_heap *heap;

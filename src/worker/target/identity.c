@@ -179,7 +179,7 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
         out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
 }
 
-void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_face *face)
+void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face)
 {
     void *functions[N_NAMES];
     for (int i = 0; i < N_NAMES; i++)

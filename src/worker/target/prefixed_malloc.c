@@ -34,7 +34,7 @@ static void *by_posix_memalign(size_t align, size_t size)
     return real_posix_memalign(&p, align < sizeof p ? sizeof p : align, size) == 0 ? p : NULL;
 }
 
-static void find_aligned(struct ab_worker *w, struct ab_malloc_face *face)
+static void find_aligned(struct ab_worker *w, struct ab_malloc_calls *face)
 {
     *(void **)&face->memalign = find(w, "memalign");
     if (face->memalign == NULL)
@@ -44,12 +44,12 @@ static void find_aligned(struct ab_worker *w, struct ab_malloc_face *face)
         face->memalign = by_posix_memalign;
 }
 
-uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_face *face)
+uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face)
 {
     library = dlopen(w->page->request.path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "cannot be loaded: ", dlerror(), NULL);
-    *face = (struct ab_malloc_face){.malloc = NULL};
+    *face = (struct ab_malloc_calls){.malloc = NULL};
     *(void **)&face->malloc = find(w, "malloc");
     *(void **)&face->free = find(w, "free");
     if (face->malloc == NULL || face->free == NULL)

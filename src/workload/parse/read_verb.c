@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verbs: which one it is, which options it takes, what they default to. The table at the top is
+ * Verbs: which one it is, which options it takes, what they default to. workload/verbs.h is
  * the whole truth about which option belongs to which verb, and which verb to which kind of set.
  */
 #include "workload/parse/read_verb.h"
@@ -19,26 +19,9 @@ enum { SLOTS = 1 << AB_SET_SLOTS, LIST = 1 << AB_SET_LIST, REGION = 1 << AB_SET_
        QUEUE = 1 << AB_SET_QUEUE };
 
 static const struct ab_verb_def verb_defs[] = {
-    [AB_VERB_ALLOC] = {"alloc", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
-                                    AB_OPT_TOUCH, SLOTS | LIST | REGION},
-    [AB_VERB_FREE] = {"free", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION,
-                      SLOTS | LIST},
-    [AB_VERB_REPLACE] = {"replace", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
-                                        AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH, SLOTS | LIST},
-    [AB_VERB_RESIZE] = {"resize", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
-                                      AB_OPT_SIZE | AB_OPT_TOUCH, SLOTS | LIST | REGION},
-    [AB_VERB_REPEAT] = {"repeat", AB_OPT_DO, 0},
-    [AB_VERB_TOGGLE] = {"toggle", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
-                                      AB_OPT_TOUCH, SLOTS},
-    [AB_VERB_EXCHANGE] = {"exchange", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_SIZE | AB_OPT_ALIGN |
-                                          AB_OPT_TOUCH | AB_OPT_WITH | AB_OPT_WITH_AT, SLOTS},
-    [AB_VERB_RESET] = {"reset", AB_OPT_ORDER, REGION},
-    [AB_VERB_SEND] = {"send", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_SIZE |
-                                  AB_OPT_ALIGN | AB_OPT_TOUCH | AB_OPT_FROM | AB_OPT_TO, QUEUE},
-    [AB_VERB_RECV] = {"recv", AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, QUEUE},
-    [AB_VERB_SHUFFLE] = {"shuffle", 0, SLOTS},
-    [AB_VERB_ACCESS] = {"access", AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION |
-                                      AB_OPT_MODE, SLOTS | LIST | REGION},
+#define ROW(p, name, key, options, kinds) {#key, options, kinds},
+    AB_VERBS(ROW, )
+#undef ROW
 };
 
 static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
@@ -47,10 +30,9 @@ static const struct {
     const char *name;
     unsigned option;
 } options[] = {
-    {"at", AB_OPT_AT}, {"order", AB_OPT_ORDER}, {"count", AB_OPT_COUNT},
-    {"fraction", AB_OPT_FRACTION}, {"size", AB_OPT_SIZE}, {"align", AB_OPT_ALIGN},
-    {"touch", AB_OPT_TOUCH}, {"from", AB_OPT_FROM}, {"to", AB_OPT_TO}, {"then", AB_OPT_THEN},
-    {"into", AB_OPT_INTO}, {"with", AB_OPT_WITH}, {"with_at", AB_OPT_WITH_AT}, {"mode", AB_OPT_MODE},
+#define ROW(p, name, key) {#key, AB_OPT_##name},
+    AB_VERB_OPTIONS(ROW, )
+#undef ROW
     {"do", AB_OPT_DO},
 };
 
@@ -58,10 +40,21 @@ static const struct {
 
 static const char *verb_text(const struct ab_raw_verb *raw, enum ab_verb_kind kind)
 {
-    const char *texts[] = {raw->alloc,  raw->free,     raw->replace, raw->resize,
-                           raw->repeat, raw->toggle,   raw->exchange, raw->reset,
-                           raw->send,   raw->recv,     raw->shuffle, raw->access};
+    const char *texts[] = {
+#define TEXT(p, name, key, options, kinds) raw->key,
+        AB_VERBS(TEXT, )
+#undef TEXT
+    };
     return texts[kind];
+}
+
+static void fail_without_verb(const struct verb_reader *vr)
+{
+    char names[160] = "";
+    for (size_t i = 0; i < AB_ARRAY_LEN(verb_defs); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i == 0 ? "" : ", ",
+                 verb_defs[i].name);
+    ab_diag_add(vr->r->diag, vr->node->at, "no verb; expected one of %s", names);
 }
 
 static bool find_verb(struct verb_reader *vr)
@@ -81,9 +74,7 @@ static bool find_verb(struct verb_reader *vr)
         vr->v->place = n->key_at;
     }
     if (vr->def == NULL && !vr->node->has_bad_key)
-        ab_diag_add(vr->r->diag, vr->node->at,
-                    "no verb; expected one of alloc, free, replace, resize, toggle, exchange, "
-                    "shuffle, reset, send, recv, access, repeat");
+        fail_without_verb(vr);
     return vr->def != NULL;
 }
 
@@ -306,22 +297,19 @@ static bool read_align(const struct verb_reader *vr)
     return true;
 }
 
-static const char *const touch_names[] = {"none", "ends", "page", "line", "all", "first(n)", NULL};
-static const enum ab_touch touches[] = {AB_TOUCH_NONE, AB_TOUCH_ENDS, AB_TOUCH_PAGE,
-                                        AB_TOUCH_LINE, AB_TOUCH_ALL};
-
 static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_field *f,
                              const struct ab_value *value)
 {
+    static const char *const words[] = AB_TOUCH_WORDS("first(n)");
     uint64_t n = 0;
-    for (size_t i = 0; i < AB_ARRAY_LEN(touches); i++) {
-        if (ab_value_is_word(value, touch_names[i])) {
-            vr->v->touch = touches[i];
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (ab_value_is_word(value, words[i])) {
+            vr->v->touch = (enum ab_touch)i;
             return true;
         }
     }
     if (!ab_is_call(value, "first"))
-        return ab_field_not_in(vr->r, f, value, touch_names, NULL);
+        return ab_field_not_in(vr->r, f, value, words, NULL);
     if (!ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))
         return false;

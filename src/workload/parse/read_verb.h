@@ -10,23 +10,12 @@
 
 #include <string.h>
 
-enum ab_verb_option {
-    AB_OPT_AT = 1,
-    AB_OPT_ORDER = 2,
-    AB_OPT_COUNT = 4,
-    AB_OPT_FRACTION = 8,
-    AB_OPT_SIZE = 16,
-    AB_OPT_ALIGN = 32,
-    AB_OPT_TOUCH = 64,
-    AB_OPT_DO = 128,
-    AB_OPT_FROM = 256,
-    AB_OPT_TO = 512,
-    AB_OPT_THEN = 1024,
-    AB_OPT_INTO = 2048,
-    AB_OPT_WITH = 4096,
-    AB_OPT_WITH_AT = 8192,
-    AB_OPT_MODE = 16384,
-};
+#define AB_OPTION_BIT(p, name, key) AB_OPTION_BIT_##name,
+enum { AB_VERB_OPTIONS(AB_OPTION_BIT, ) AB_OPTION_BIT_DO };
+#undef AB_OPTION_BIT
+#define AB_OPTION_MASK(p, name, key) AB_OPT_##name = 1 << AB_OPTION_BIT_##name,
+enum ab_verb_option { AB_VERB_OPTIONS(AB_OPTION_MASK, ) AB_OPT_DO = 1 << AB_OPTION_BIT_DO };
+#undef AB_OPTION_MASK
 
 struct ab_verb_def {
     const char *name;

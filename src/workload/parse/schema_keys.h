@@ -13,6 +13,7 @@
 #define AB_WORKLOAD_PARSE_SCHEMA_KEYS_H
 
 #include "workload/parse/yaml_index.h"
+#include "workload/verbs.h"
 
 #define AB_KEYS_TOP(TEXT, TEXTS, LIST, LATER)                                            \
     TEXT(top, allocbench, "allocbench")                                                  \
@@ -78,35 +79,12 @@
     TEXT(role, lanes, "lanes")                                                           \
     LIST(role, body, "do", verb)
 
-/* First the verbs (enum ab_verb_kind has their order), then the options. */
+#define AB_VERB_KEY(TEXT, NAME, key, options, kinds) TEXT(verb, key, #key)
+#define AB_OPTION_KEY(TEXT, NAME, key) TEXT(verb, key, #key)
 #define AB_KEYS_VERB(TEXT, TEXTS, LIST, LATER)                                           \
-    TEXT(verb, alloc, "alloc")                                                           \
-    TEXT(verb, free, "free")                                                             \
-    TEXT(verb, replace, "replace")                                                       \
-    TEXT(verb, resize, "resize")                                                         \
-    TEXT(verb, repeat, "repeat")                                                         \
-    TEXT(verb, toggle, "toggle")                                                         \
-    TEXT(verb, exchange, "exchange")                                                     \
-    TEXT(verb, reset, "reset")                                                           \
-    TEXT(verb, send, "send")                                                             \
-    TEXT(verb, recv, "recv")                                                             \
-    TEXT(verb, shuffle, "shuffle")                                                       \
-    TEXT(verb, access, "access")                                                         \
+    AB_VERBS(AB_VERB_KEY, TEXT)                                                          \
     LIST(verb, body, "do", verb)                                                         \
-    TEXT(verb, at, "at")                                                                 \
-    TEXT(verb, order, "order")                                                           \
-    TEXT(verb, count, "count")                                                           \
-    TEXT(verb, fraction, "fraction")                                                     \
-    TEXT(verb, size, "size")                                                             \
-    TEXT(verb, align, "align")                                                           \
-    TEXT(verb, touch, "touch")                                                           \
-    TEXT(verb, from, "from")                                                             \
-    TEXT(verb, to, "to")                                                                 \
-    TEXT(verb, then, "then")                                                             \
-    TEXT(verb, into, "into")                                                             \
-    TEXT(verb, with, "with")                                                             \
-    TEXT(verb, with_at, "with_at")                                                       \
-    TEXT(verb, mode, "mode")                                                             \
+    AB_VERB_OPTIONS(AB_OPTION_KEY, TEXT)                                                 \
     LATER("swap")                                                                        \
     LATER("churn")                                                                       \
     LATER("leak")                                                                        \

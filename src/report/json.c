@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How every JSON document is written: what becomes of text, of numbers and of a lack of memory.
+ */
+#include "report/json.h"
+
+#include "core/text.h"
+#include "result/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ab_json_put(struct ab_json *w, json_t *object, const char *key, json_t *value)
+{
+    if (value == NULL || json_object_set_new(object, key, value) != 0)
+        w->is_short_of_memory = true;
+}
+
+void ab_json_append(struct ab_json *w, json_t *array, json_t *value)
+{
+    if (value == NULL || json_array_append_new(array, value) != 0)
+        w->is_short_of_memory = true;
+}
+
+json_t *ab_json_string(const char *s)
+{
+    if (s == NULL || *s == 0)
+        return json_null();
+    json_t *value = json_string(s);
+    if (value != NULL)
+        return value;
+    size_t cap = 4 * strlen(s) + 1;
+    char *printable = malloc(cap);
+    if (printable == NULL)
+        return NULL;
+    value = json_string(ab_text_printable(printable, cap, s));
+    free(printable);
+    return value;
+}
+
+json_t *ab_json_integer(uint64_t n)
+{
+    return n <= INT64_MAX ? json_integer((json_int_t)n) : json_null();
+}
+
+json_t *ab_json_real(double x)
+{
+    x = ab_number_settle(x); /* 21.0000000000001 is told as 21, hence a whole number */
+    if (!isfinite(x))
+        return json_null();
+    if (fabs(x) < 0x1p53 && x == nearbyint(x))
+        return json_integer((json_int_t)x);
+    return json_real(x);
+}
+
+bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)
+{
+    if (!w->is_short_of_memory &&
+        json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0 && !ferror(to))
+        w->is_short_of_memory = true;
+    fputc('\n', to);
+    json_decref(document);
+    return !w->is_short_of_memory;
+}
