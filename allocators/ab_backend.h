@@ -36,20 +36,25 @@ typedef uintptr_t ab_ref; /* an address, or a handle that `resolve` turns into o
 
 struct ab_heap; /* private to each back end */
 
-enum ab_trait { /* what a NULL hook cannot say */
-    AB_TRAIT_THREAD_SAFE = 1u << 0, /* one heap serves concurrent threads */
-    AB_TRAIT_FIXED_SIZE = 1u << 1,  /* serves one block size, facts.largest_bytes */
-    AB_TRAIT_MOVES = 1u << 2,       /* blocks may move; only refs are stable */
-    AB_TRAIT_REMOTE_FREE = 1u << 3, /* a block may be freed by another thread than its own */
-    AB_TRAIT_NO_FREE = 1u << 4,     /* free gives nothing back before reset: memory use is the sum
+enum ab_trait {                                 /* what a NULL hook cannot say */
+                AB_TRAIT_THREAD_SAFE = 1u << 0, /* one heap serves concurrent threads */
+                AB_TRAIT_FIXED_SIZE = 1u << 1,  /* serves one block size, facts.largest_bytes */
+                AB_TRAIT_MOVES = 1u << 2,       /* blocks may move; only refs are stable */
+                AB_TRAIT_REMOTE_FREE =
+                    1u << 3, /* a block may be freed by another thread than its own */
+                AB_TRAIT_NO_FREE =
+                    1u << 4, /* free gives nothing back before reset: memory use is the sum
                                        of all allocations, not the live peak */
-    /* Claims, which `allocbench verify` holds it to: */
-    AB_TRAIT_DETECTS_MISUSE = 1u << 5, /* a second free, or one of what is no block, ends the
+                /* Claims, which `allocbench verify` holds it to: */
+                AB_TRAIT_DETECTS_MISUSE =
+                    1u << 5, /* a second free, or one of what is no block, ends the
                                           process or changes nothing */
-    AB_TRAIT_REPEATABLE = 1u << 6, /* the same calls give the same addresses, counted from the
+                AB_TRAIT_REPEATABLE =
+                    1u << 6, /* the same calls give the same addresses, counted from the
                                       first block */
-    /* Says why NULL may be for good: */
-    AB_TRAIT_WEARS = 1u << 7, /* places serve so many blocks and no more, frees or not */
+                /* Says why NULL may be for good: */
+                AB_TRAIT_WEARS = 1u
+                                 << 7, /* places serve so many blocks and no more, frees or not */
 };
 
 enum ab_param_type { AB_PARAM_BYTES, AB_PARAM_COUNT, AB_PARAM_BOOL, AB_PARAM_CHOICE };
@@ -65,25 +70,25 @@ struct ab_param {
 
 /* What the work to come will ask for, so that a pool can size itself. All exact. */
 struct ab_facts {
-    uint64_t largest_bytes;   /* largest request */
-    uint64_t largest_align;   /* largest alignment asked for; 0 = none beyond the natural one */
+    uint64_t largest_bytes; /* largest request */
+    uint64_t largest_align; /* largest alignment asked for; 0 = none beyond the natural one */
     uint64_t live_peak_blocks;
     uint64_t live_peak_bytes; /* of requested bytes */
-    uint64_t total_bytes;     /* requested over the whole run, resizes counted with their new size */
-    uint64_t total_blocks;    /* allocations and resizes */
+    uint64_t total_bytes;  /* requested over the whole run, resizes counted with their new size */
+    uint64_t total_blocks; /* allocations and resizes */
     uint32_t lanes;
-    uint32_t kinds;           /* bit 1 << AB_OP_… for each kind of op used */
+    uint32_t kinds; /* bit 1 << AB_OP_… for each kind of op used */
 };
 
 enum ab_op_kind { /* the ops of a back end, as named in results: bits of ab_facts.kinds */
-    AB_OP_ALLOC,
-    AB_OP_ALLOC_ZEROED,
-    AB_OP_ALLOC_ALIGNED,
-    AB_OP_RESIZE,
-    AB_OP_FREE,
-    AB_OP_RESET,
-    AB_OP_ACCESS, /* no hook: the first byte of a block is read or written, after `resolve` */
-    AB_OP_KIND_COUNT
+                  AB_OP_ALLOC,
+                  AB_OP_ALLOC_ZEROED,
+                  AB_OP_ALLOC_ALIGNED,
+                  AB_OP_RESIZE,
+                  AB_OP_FREE,
+                  AB_OP_RESET,
+                  AB_OP_ACCESS, /* no hook: the first byte of a block is read or written, after `resolve` */
+                  AB_OP_KIND_COUNT
 };
 
 struct ab_open_args {
@@ -99,7 +104,7 @@ struct ab_heap_stats { /* what the heap knows of itself; AB_UNKNOWN where it doe
 };
 
 struct ab_backend {
-    uint32_t abi, size; /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before all else */
+    uint32_t abi, size;  /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before all else */
     const char *name;    /* [A-Za-z0-9._-]{1,64} */
     const char *summary; /* one line */
     uint64_t traits;     /* enum ab_trait */
@@ -111,7 +116,7 @@ struct ab_backend {
     /* 0, or an errno; *out is untouched on failure. May map memory, must not commit what the
      * first alloc has no use for. */
     int (*open)(const struct ab_open_args *args, struct ab_heap **out);
-    void (*close)(struct ab_heap *heap); /* gives everything back to the system */
+    void (*close)(struct ab_heap *heap);                /* gives everything back to the system */
     ab_ref (*alloc)(struct ab_heap *heap, size_t size); /* size 0: a live block or 0, both fine */
 
     /* -- optional -- */
@@ -128,7 +133,7 @@ struct ab_backend {
     void (*reset)(struct ab_heap *heap); /* all blocks die together */
     uint64_t (*mark)(struct ab_heap *heap);
     void (*release)(struct ab_heap *heap, uint64_t mark); /* all blocks younger than mark die */
-    void (*purge)(struct ab_heap *heap); /* return unused memory to the system now */
+    void (*purge)(struct ab_heap *heap);                /* return unused memory to the system now */
     void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* NULL for a stale handle */
     int (*stats)(struct ab_heap *heap, struct ab_heap_stats *out);
     /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself. */

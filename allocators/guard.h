@@ -28,13 +28,13 @@ enum { AB_GUARD_LEAD = 16, AB_GUARD_TAIL = 8, AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD
 
 enum ab_guard_fault {
     AB_GUARD_OK,
-    AB_GUARD_FOREIGN,      /* for whoever asks the allocator: not found here */
-    AB_GUARD_NOT_LIVE,     /* freed already, or never handed out */
+    AB_GUARD_FOREIGN,  /* for whoever asks the allocator: not found here */
+    AB_GUARD_NOT_LIVE, /* freed already, or never handed out */
     AB_GUARD_FRONT_DAMAGED,
     AB_GUARD_BACK_DAMAGED,
 };
 
-struct ab_guard_head { /* just before the block */
+struct ab_guard_head {      /* just before the block */
     uint64_t size_and_lead; /* size << 8 | n: the raw block begins 1 << n bytes before */
     uint64_t canary;
 };
@@ -61,9 +61,9 @@ static inline void *ab_guard_wrap(void *raw, size_t align, size_t size, bool is_
     if (raw == NULL)
         return NULL;
     char *block = (char *)raw + lead;
-    *ab_guard_head(block) = (struct ab_guard_head){
-        .size_and_lead = (uint64_t)size << 8 | (uint64_t)__builtin_ctzll(lead),
-        .canary = AB_GUARD_FRONT};
+    *ab_guard_head(block) = (struct ab_guard_head){.size_and_lead = (uint64_t)size << 8 |
+                                                                    (uint64_t)__builtin_ctzll(lead),
+                                                   .canary = AB_GUARD_FRONT};
     memset(block, is_zeroed ? 0 : AB_GUARD_NEW, size);
     memcpy(block + size, &back, sizeof back);
     return block;
@@ -118,8 +118,9 @@ static inline size_t ab_guard_put(char *line, size_t n, const char *text)
 
 /* "NAME: 0x00007f0123456780: overflow past its end" on the standard error, then SIGABRT. Neither
  * stdio nor malloc: they may be what is broken. */
-__attribute__((noreturn, noinline, unused)) static void
-ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
+__attribute__((noreturn, noinline, unused)) static void ab_guard_die(const char *name,
+                                                                     const void *block,
+                                                                     enum ab_guard_fault fault)
 {
     char line[128];
     size_t n = ab_guard_put(line, ab_guard_put(line, 0, name), ": 0x");

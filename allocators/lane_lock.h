@@ -24,11 +24,10 @@ static const char *const ab_lane_lock_choices[] = {"auto", "mutex", NULL};
 
 /* The entry of the table of parameters. */
 #define AB_LANE_LOCK_PARAM \
-    {.name = "threads", \
-     .help = "auto = a mutex with more than one lane, mutex = always", \
-     .type = AB_PARAM_CHOICE, \
-     .max = 1, \
-     .choices = ab_lane_lock_choices}
+    { \
+        .name = "threads", .help = "auto = a mutex with more than one lane, mutex = always", \
+        .type = AB_PARAM_CHOICE, .max = 1, .choices = ab_lane_lock_choices \
+    }
 
 static inline void ab_lane_lock_init(struct ab_lane_lock *lock, uint64_t choice, uint32_t lanes)
 {

@@ -34,8 +34,8 @@
 #endif
 
 struct ab_arena {
-    char *next;  /* first free byte, a multiple of AB_ARENA_ALIGN */
-    char *limit; /* end of what is committed: whole pages, or of the caller's buffer */
+    char *next;        /* first free byte, a multiple of AB_ARENA_ALIGN */
+    char *limit;       /* end of what is committed: whole pages, or of the caller's buffer */
     char *base, *end;  /* the reservation */
     char *dirty;       /* highest `next` there was when it last went down: zero from here on */
     size_t step_bytes; /* commit at least this much; 0 = growing steps */
@@ -104,8 +104,8 @@ void ab_arena_release(struct ab_arena *arena);
 #define AB_ARENA_SCOPE_AT(arena, line) AB_ARENA_SCOPE_NAMED(arena, line)
 #define AB_ARENA_SCOPE_NAMED(arena, line) AB_ARENA_SCOPE_LOOP(arena, ab_scope_##line)
 #define AB_ARENA_SCOPE_LOOP(arena, scope) \
-    for (struct ab_arena_scope scope __attribute__((cleanup(ab_arena_scope_end))) = \
-             ab_arena_scope_begin(arena); \
+    for (struct ab_arena_scope scope \
+         __attribute__((cleanup(ab_arena_scope_end))) = ab_arena_scope_begin(arena); \
          scope.is_open; scope.is_open = false)
 
 static inline size_t ab_arena_used(const struct ab_arena *a)
@@ -195,8 +195,7 @@ static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t
 {
     size_t last = size - 1; /* of size 0: larger than any room */
     char *block = cursor->next;
-    if (AB_MARKS || AB_ARENA_CHECKS ||
-        __builtin_expect(last >= (size_t)(cursor->limit - block), 0))
+    if (AB_MARKS || AB_ARENA_CHECKS || __builtin_expect(last >= (size_t)(cursor->limit - block), 0))
         return NULL;
     if (block == NULL)
         __builtin_unreachable(); /* there is room: callers need not look */

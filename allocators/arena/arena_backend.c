@@ -5,9 +5,9 @@
  * lane has an arena of its own, made when its thread first enters and kept until the heap closes,
  * because its blocks outlive the thread.
  */
+#include "allocators/arena/arena_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
-#include "allocators/arena/arena_backend.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
 
@@ -257,27 +257,14 @@ static const struct ab_backend *arena_variant(const uint64_t *values);
 
 #define TABLE(more_traits, thread_enter_) \
     { \
-        .abi = AB_BACKEND_ABI, \
-        .size = sizeof(struct ab_backend), \
-        .name = "arena", \
+        .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "arena", \
         .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op", \
-        .traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE | (more_traits), \
-        .params = params, \
-        .n_params = PARAM_COUNT, \
-        .open = arena_open, \
-        .close = arena_close, \
-        .alloc = arena_alloc, \
-        .alloc_aligned = arena_alloc_aligned, \
-        .alloc_zeroed = arena_alloc_zeroed, \
-        .free = arena_free, \
-        .resize = arena_resize, \
-        .reset = arena_reset, \
-        .mark = arena_mark, \
-        .release = arena_release, \
-        .purge = arena_purge, \
-        .stats = arena_stats, \
-        .thread_enter = (thread_enter_), \
-        .variant = arena_variant, \
+        .traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE | (more_traits), .params = params, \
+        .n_params = PARAM_COUNT, .open = arena_open, .close = arena_close, .alloc = arena_alloc, \
+        .alloc_aligned = arena_alloc_aligned, .alloc_zeroed = arena_alloc_zeroed, \
+        .free = arena_free, .resize = arena_resize, .reset = arena_reset, .mark = arena_mark, \
+        .release = arena_release, .purge = arena_purge, .stats = arena_stats, \
+        .thread_enter = (thread_enter_), .variant = arena_variant, \
     }
 
 struct ab_arena *ab_arena_of_heap(struct ab_heap *heap)

@@ -36,23 +36,23 @@ struct ab_handle_arena {
     char *values;
     size_t slot_bytes;
     uint32_t capacity;
-    uint32_t n_carved;    /* slots from here on hold nothing: all handles to them are stale */
-    uint32_t next_free;   /* freed last, served first */
+    uint32_t n_carved;  /* slots from here on hold nothing: all handles to them are stale */
+    uint32_t next_free; /* freed last, served first */
     uint32_t n_live;
     uint32_t n_retired;
-    uint32_t n_dirty;     /* values from here on are zero, but for slots carved since the flush */
-    uint32_t n_named;     /* words from here on are zero, with the same exception */
+    uint32_t n_dirty;      /* values from here on are zero, but for slots carved since the flush */
+    uint32_t n_named;      /* words from here on are zero, with the same exception */
     uint32_t version_base; /* a slot's first one is the next */
     uint32_t version_max;  /* a slot's last one */
-    size_t map_bytes;     /* words, then values */
+    size_t map_bytes;      /* words, then values */
     uint64_t n_os_calls;
 };
 
 struct ab_handle_options {
-    size_t value_bytes;   /* 0 counts as 1; rounded up to the alignment */
-    size_t align;         /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity;    /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
-    uint32_t version_max; /* values a slot holds in its life; 0 = as many as there are versions */
+    size_t value_bytes;    /* 0 counts as 1; rounded up to the alignment */
+    size_t align;          /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
+    uint64_t capacity;     /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
+    uint32_t version_max;  /* values a slot holds in its life; 0 = as many as there are versions */
     uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END. Arenas with bases that
                               differ find each other's handles stale, until a slot has held as many
                               values as the bases are apart */

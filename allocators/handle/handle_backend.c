@@ -220,28 +220,16 @@ static const struct ab_backend *handle_variant(const uint64_t *values);
  * nothing: that costs no more than finding the slot does. */
 #define TABLE(more_traits) \
     { \
-        .abi = AB_BACKEND_ABI, \
-        .size = sizeof(struct ab_backend), \
-        .name = "handle", \
+        .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "handle", \
         .summary = "fixed number of equal slots addressed by index and version; detects stale " \
                    "handles", \
         .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE | AB_TRAIT_DETECTS_MISUSE | \
                   (more_traits), \
-        .params = params, \
-        .n_params = PARAM_COUNT, \
-        .open = handle_open, \
-        .close = handle_close, \
-        .alloc = handle_alloc, \
-        .alloc_aligned = handle_alloc_aligned, \
-        .alloc_zeroed = handle_alloc_zeroed, \
-        .free = handle_free, \
-        .resize = handle_resize, \
-        .usable_size = handle_usable_size, \
-        .reset = handle_reset, \
-        .purge = handle_purge, \
-        .resolve = handle_resolve, \
-        .stats = handle_stats, \
-        .variant = handle_variant, \
+        .params = params, .n_params = PARAM_COUNT, .open = handle_open, .close = handle_close, \
+        .alloc = handle_alloc, .alloc_aligned = handle_alloc_aligned, \
+        .alloc_zeroed = handle_alloc_zeroed, .free = handle_free, .resize = handle_resize, \
+        .usable_size = handle_usable_size, .reset = handle_reset, .purge = handle_purge, \
+        .resolve = handle_resolve, .stats = handle_stats, .variant = handle_variant, \
     }
 
 const struct ab_backend ab_handle_backend = TABLE(0);

@@ -20,8 +20,8 @@ int ab_null_region_map(size_t bytes, size_t align, struct ab_null_region *out)
     if (__builtin_add_overflow(bytes, align, &total) ||
         __builtin_add_overflow(total, (size_t)AB_NULL_HEADER_BYTES, &total))
         return ENOMEM;
-    char *p = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return errno;
     if (total <= PREFAULT_MAX)

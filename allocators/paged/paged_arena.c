@@ -114,13 +114,13 @@ static bool resize_page(struct ab_paged_arena *a, struct ab_paged_page *page, si
     return true;
 }
 
-int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool,
-                        size_t page_bytes, unsigned pool_tag)
+int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool, size_t page_bytes,
+                        unsigned pool_tag)
 {
     size_t smallest = sizeof(struct ab_paged_page) + AB_PAGED_ALIGN;
     struct ab_paged_arena fresh = {
         .pool = pool,
-        .page_bytes = page_bytes == 0        ? default_page_bytes
+        .page_bytes = page_bytes == 0         ? default_page_bytes
                       : page_bytes < smallest ? smallest
                                               : page_bytes,
         .pool_tag = pool_tag,
@@ -336,8 +336,8 @@ static void *resize(struct ab_paged_arena *a, char *block, size_t old_size, size
     return copy_up(a, home, block, old_size, new_size);
 }
 
-void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size,
-                            size_t new_size, unsigned tag)
+void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size, size_t new_size,
+                            unsigned tag)
 {
     void *resized = resize(a, block, old_size, new_size);
     if (resized != NULL)

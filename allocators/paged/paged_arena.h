@@ -35,21 +35,21 @@ struct ab_paged_page { /* in front of each page's bytes */
 };
 
 struct ab_paged_arena {
-    char *next, *limit;           /* in the top page */
+    char *next, *limit; /* in the top page */
     struct ab_paged_page *top;
     struct ab_paged_pool *pool;
     size_t page_bytes;
-    size_t used_below;            /* in the pages under the top one */
-    size_t held_bytes, n_pages;   /* from the pool */
-    uint32_t first_serial;        /* of the first page; renewed by a clear */
-    unsigned pool_tag;            /* what the pool counts them under */
+    size_t used_below;          /* in the pages under the top one */
+    size_t held_bytes, n_pages; /* from the pool */
+    uint32_t first_serial;      /* of the first page; renewed by a clear */
+    unsigned pool_tag;          /* what the pool counts them under */
     struct ab_paged_tag tags[AB_PAGED_TAGS];
 };
 
 /* Takes the first page. page_bytes 0 = 64 KiB; larger requests get a page of their size. 0, or
  * ENOMEM when the pool has none; *arena is untouched then. */
-int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool,
-                        size_t page_bytes, unsigned pool_tag);
+int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool, size_t page_bytes,
+                        unsigned pool_tag);
 /* Gives all pages back to the pool. */
 void ab_paged_arena_fini(struct ab_paged_arena *arena);
 

@@ -188,8 +188,8 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .reserved_bytes = ab_paged_pool_size(&heap->pool),
         .committed_bytes = heap->pool.live_bytes,
         .live_bytes = AB_UNKNOWN,
-        .metadata_bytes =
-            sizeof *heap + heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
+        .metadata_bytes = sizeof *heap +
+                          heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
         .os_calls = heap->pool.n_os_calls,
     };
     ab_lane_unlock(&heap->lock);

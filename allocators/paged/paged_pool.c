@@ -132,8 +132,8 @@ int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t byte
     char *base = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
     if (base == NULL)
         return errno;
-    *pool = (struct ab_paged_pool){.base = base, .end = base + bytes, .dirty = base,
-                                   .n_os_calls = 1};
+    *pool = (struct ab_paged_pool){
+        .base = base, .end = base + bytes, .dirty = base, .n_os_calls = 1};
     strncpy(pool->name, name, AB_PAGED_NAME_MAX);
     AB_POOL_CREATE(pool);
     ab_paged_pool_reset(pool);

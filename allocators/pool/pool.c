@@ -100,9 +100,10 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
         return EINVAL;
     if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX)
         return ENOMEM;
-    struct ab_pool made = {
-        .slot_bytes = ab_os_round_up(slot, align), .align = align, .grows = options->grows,
-        .huge = options->huge};
+    struct ab_pool made = {.slot_bytes = ab_os_round_up(slot, align),
+                           .align = align,
+                           .grows = options->grows,
+                           .huge = options->huge};
     if (made.slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
         return ENOMEM;
     made.stride = ab_os_round_up(made.slot_bytes + AB_MARK_GAP, align);

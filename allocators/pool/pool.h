@@ -46,7 +46,7 @@ struct ab_pool {
      * `next` and no more, the live ones are not counted. */
     uintptr_t origin;
     size_t free_bytes;
-    size_t slot_bytes, stride; /* what a block may use; from slot to slot */
+    size_t slot_bytes, stride;  /* what a block may use; from slot to slot */
     uint32_t n_chunks, current; /* chunks after the current one are empty */
     bool grows, huge;
     size_t align; /* of every slot */

@@ -5,10 +5,10 @@
  * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
  * the pool itself; whatever needs a lock, guards or another shard is out of line.
  */
+#include "allocators/pool/pool_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
 #include "allocators/pool/pool.h"
-#include "allocators/pool/pool_backend.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
 
@@ -99,8 +99,8 @@ static uint64_t slot_for(const struct ab_facts *f)
 static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
 {
     static const enum ab_shards_mode modes[] = {
-        [THREADS_AUTO] = AB_SHARDS_MUTEX,   [THREADS_MUTEX] = AB_SHARDS_MUTEX,
-        [THREADS_NONE] = AB_SHARDS_ONE,     [THREADS_LOCAL] = AB_SHARDS_LOCAL,
+        [THREADS_AUTO] = AB_SHARDS_MUTEX,      [THREADS_MUTEX] = AB_SHARDS_MUTEX,
+        [THREADS_NONE] = AB_SHARDS_ONE,        [THREADS_LOCAL] = AB_SHARDS_LOCAL,
         [THREADS_SHARDED] = AB_SHARDS_SHARDED, [THREADS_LOCKFREE] = AB_SHARDS_MUTEX};
     return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
@@ -194,14 +194,15 @@ static void fini_heap(struct ab_heap *heap)
         ab_pool_fini(&heap->pool);
 }
 
-static int init_shards(struct ab_shards *shards, const struct ab_pool_options *options, bool is_lockfree,
-                     uint64_t span)
+static int init_shards(struct ab_shards *shards, const struct ab_pool_options *options,
+                       bool is_lockfree, uint64_t span)
 {
     int error = 0;
     uint32_t n = 0;
     while (n < shards->n_shards && error == 0) {
         struct ab_heap *heap = heap_at(shards, n);
-        error = is_lockfree ? init_lockfree(heap, options, span) : init_heap(shards, heap, *options);
+        error = is_lockfree ? init_lockfree(heap, options, span)
+                            : init_heap(shards, heap, *options);
         n += error == 0;
     }
     while (error != 0 && n > 0)
@@ -222,7 +223,7 @@ static void set_debug(struct ab_shards *shards)
 }
 
 static int open_shards(const struct ab_open_args *args, const struct ab_pool_options *options,
-                     struct ab_heap **out)
+                       struct ab_heap **out)
 {
     const uint64_t *values = args->values;
     uint32_t lanes = args->facts->lanes;
@@ -459,7 +460,8 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
 {
-    return heap->shard.is_plain && !heap->is_lockfree && !heap->shard.is_guarded ? &heap->pool : NULL;
+    return heap->shard.is_plain && !heap->is_lockfree && !heap->shard.is_guarded ? &heap->pool
+                                                                                 : NULL;
 }
 
 extern const struct ab_backend ab_pool_backend;

@@ -78,8 +78,8 @@ static uint64_t place_of(const struct ab_pool_lockfree *pool, const void *slot)
 }
 
 /* Of a slot that need not be free any more. The link of a free one stays readable to all. */
-__attribute__((noinline, no_sanitize("thread", "address"))) static uint64_t
-read_link(const uint64_t *slot)
+__attribute__((noinline, no_sanitize("thread", "address"))) static uint64_t read_link(
+    const uint64_t *slot)
 {
     return *(const volatile uint64_t *)slot;
 }

@@ -32,8 +32,8 @@ struct ab_pool_lockfree {
     size_t slot_bytes, stride, align;
     size_t span_bytes, map_bytes; /* of slots; of the mapping */
     bool huge;
-    _Alignas(64) uint64_t head;   /* number << 40 | (offset / 16 + 1), which is 0 for none */
-    _Alignas(64) size_t carved;   /* bytes handed out so far */
+    _Alignas(64) uint64_t head; /* number << 40 | (offset / 16 + 1), which is 0 for none */
+    _Alignas(64) size_t carved; /* bytes handed out so far */
 };
 
 struct ab_pool_lockfree_options {

@@ -44,7 +44,8 @@ static void init_shard(struct ab_shards *shards, uint32_t index)
     struct ab_shard *shard = ab_shards_at(shards, index);
     shard->shards = shards;
     shard->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    shard->is_plain = shards->mode == AB_SHARDS_ONE || (shards->mode == AB_SHARDS_LOCAL && index > 0);
+    shard->is_plain = shards->mode == AB_SHARDS_ONE ||
+                      (shards->mode == AB_SHARDS_LOCAL && index > 0);
     if (!shard->is_plain)
         return;
     shard->own_base = shards->range != NULL ? (uintptr_t)ab_shards_span(shards, shard) : 1;
@@ -65,11 +66,11 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
     if (shards == NULL)
         return NULL;
     *shards = (struct ab_shards){.mode = o->mode,
-                             .n_shards = n,
-                             .shard_bytes = each,
-                             .map_bytes = map_bytes,
-                             .heaps = (char *)shards + head,
-                             .free_own = o->free_own};
+                                 .n_shards = n,
+                                 .shard_bytes = each,
+                                 .map_bytes = map_bytes,
+                                 .heaps = (char *)shards + head,
+                                 .free_own = o->free_own};
     int error = o->span_bytes > 0 ? reserve_spans(shards, o->span_bytes) : 0;
     if (error != 0) {
         ab_os_unmap(shards, map_bytes);
@@ -102,8 +103,9 @@ static uint32_t index_of(const struct ab_shard *shard)
 struct ab_shard *ab_shards_next(const struct ab_shard *whole, const struct ab_shard *each)
 {
     uint32_t next = index_of(each) + 1;
-    return index_of(whole) == 0 && next < whole->shards->n_shards ? ab_shards_at(whole->shards, next)
-                                                                 : NULL;
+    return index_of(whole) == 0 && next < whole->shards->n_shards
+               ? ab_shards_at(whole->shards, next)
+               : NULL;
 }
 
 char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard)
@@ -168,7 +170,7 @@ static void send(struct ab_shard *from, struct ab_shard *owner, void *block, boo
 }
 
 __attribute__((noinline)) void ab_shards_free(struct ab_shard *from, struct ab_shard *owner,
-                                            void *block, bool is_urgent)
+                                              void *block, bool is_urgent)
 {
     if (owner != from && owner->is_plain) {
         send(from, owner, block, is_urgent);
@@ -240,8 +242,8 @@ void ab_shards_thread_leave(struct ab_heap *heap)
     ab_shards_leave((struct ab_shard *)heap);
 }
 
-ab_ref ab_shards_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap, size_t align,
-                             size_t size, bool is_zeroed)
+ab_ref ab_shards_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap,
+                               size_t align, size_t size, bool is_zeroed)
 {
     bool is_guarded = ((struct ab_shard *)heap)->is_guarded;
     return (ab_ref)(is_guarded ? ab_guard_alloc(below, heap, align, size, is_zeroed)

@@ -62,7 +62,7 @@ struct ab_shards {
 struct ab_shards_options {
     enum ab_shards_mode mode;
     uint32_t lanes, shards; /* threads to come; shards when sharded */
-    size_t shard_bytes;    /* of the struct that begins with an ab_shard */
+    size_t shard_bytes;     /* of the struct that begins with an ab_shard */
     size_t span_bytes;      /* addresses of each shard, rounded up to a power of two; 0: none */
     void (*free_own)(struct ab_shard *owner, void *block);
 };
@@ -104,8 +104,8 @@ void *ab_shards_pop(struct ab_shards_link **chain);
 int ab_shards_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
 void ab_shards_thread_leave(struct ab_heap *heap);
 /* Off the fast path: guarded, or as the allocator below has it. free: NULL does nothing. */
-ab_ref ab_shards_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap, size_t align,
-                             size_t size, bool is_zeroed);
+ab_ref ab_shards_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap,
+                               size_t align, size_t size, bool is_zeroed);
 void ab_shards_special_free(const struct ab_guard_below *below, struct ab_heap *heap, ab_ref ref);
 
 static inline void ab_shard_lock(struct ab_shard *shard)

@@ -87,8 +87,8 @@ static int skeleton_open(const struct ab_open_args *args, struct ab_heap **out)
                   (16.0 + 2.0 * (double)facts->largest_align) * (double)facts->total_blocks +
                   (double)(1 << 20);
     size_t bytes = want < 0x1p46 ? (size_t)want : (size_t)1 << 46;
-    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return errno; /* *out stays untouched on failure */
     struct ab_heap *heap = (struct ab_heap *)p;
@@ -202,7 +202,7 @@ static int skeleton_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 extern const struct ab_backend ab_backend_v1;
 
 const struct ab_backend ab_backend_v1 = {
-    .abi = AB_BACKEND_ABI,             /* these two are checked before all else */
+    .abi = AB_BACKEND_ABI, /* these two are checked before all else */
     .size = sizeof(struct ab_backend),
     .name = "skeleton",
     .summary = "powers of two with free lists; a template for new back ends",

@@ -63,8 +63,7 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
     if (base == NULL)
         return errno;
     bool ok = !options->huge || madvise(base, span, MADV_HUGEPAGE) == 0;
-    struct ab_slab *records =
-        ok ? ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE) : NULL;
+    struct ab_slab *records = ok ? ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE) : NULL;
     if (records == NULL) {
         int error = errno;
         if (options->range == NULL)
@@ -428,8 +427,8 @@ static void give_huge_pages_back(const struct ab_slabs *s)
     for (size_t i = 0; i + n <= s->n_fresh; i += n)
         if (is_idle(&s->slabs[i], n))
             madvise(s->base + (i << AB_SLAB_LOG2), AB_OS_HUGE_BYTES, MADV_DONTNEED);
-    madvise(s->base + (s->n_fresh << AB_SLAB_LOG2),
-            (s->n_committed - s->n_fresh) << AB_SLAB_LOG2, MADV_DONTNEED);
+    madvise(s->base + (s->n_fresh << AB_SLAB_LOG2), (s->n_committed - s->n_fresh) << AB_SLAB_LOG2,
+            MADV_DONTNEED);
 }
 
 void ab_slabs_purge(struct ab_slabs *s)

@@ -73,12 +73,12 @@ struct ab_slabs {
     uint8_t class_of[AB_SLAB_LARGEST / 8 + 1]; /* by size in steps of 8, rounded up */
     uint8_t n_classes;
     bool is_range_given, huge;
-    char *base;           /* the reservation, at a multiple of AB_SLAB_BYTES */
-    size_t span_bytes;    /* of it */
-    struct ab_slab *slabs; /* one a slab of the reservation */
-    size_t n_fresh;       /* slabs from here on were never used */
-    size_t n_committed;   /* slabs from here on are inaccessible */
-    struct ab_slab *kept; /* empty, their pages still there */
+    char *base;               /* the reservation, at a multiple of AB_SLAB_BYTES */
+    size_t span_bytes;        /* of it */
+    struct ab_slab *slabs;    /* one a slab of the reservation */
+    size_t n_fresh;           /* slabs from here on were never used */
+    size_t n_committed;       /* slabs from here on are inaccessible */
+    struct ab_slab *kept;     /* empty, their pages still there */
     struct ab_slab *returned; /* empty, their pages given back */
     size_t n_kept, keep_max, n_returned;
     struct ab_slab_large *large;
@@ -222,7 +222,8 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
     slab->n_out--;
     c->out_bytes -= c->bytes;
     if (__builtin_expect(free == NULL || slab->n_out == 0 ||
-                             c->out_bytes - (size_t)(c->limit - c->next) == c->full_bytes, 0))
+                             c->out_bytes - (size_t)(c->limit - c->next) == c->full_bytes,
+                         0))
         ab_slabs_settle(s, slab);
 }
 

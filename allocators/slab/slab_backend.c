@@ -4,11 +4,11 @@
  * facts so that it cannot run out before the system's memory does. The hot path asks one question
  * more than the allocator itself; whatever needs a lock, guards or another shard is out of line.
  */
+#include "allocators/slab/slab_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
-#include "allocators/slab/slab.h"
 #include "allocators/shards/shards.h"
-#include "allocators/slab/slab_backend.h"
+#include "allocators/slab/slab.h"
 
 struct ab_heap {
     struct ab_shard shard;
@@ -98,10 +98,10 @@ static uint64_t reserve_for(const struct ab_facts *f)
 static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
 {
     static const enum ab_shards_mode modes[] = {[THREADS_AUTO] = AB_SHARDS_MUTEX,
-                                              [THREADS_MUTEX] = AB_SHARDS_MUTEX,
-                                              [THREADS_NONE] = AB_SHARDS_ONE,
-                                              [THREADS_LOCAL] = AB_SHARDS_LOCAL,
-                                              [THREADS_SHARDED] = AB_SHARDS_SHARDED};
+                                                [THREADS_MUTEX] = AB_SHARDS_MUTEX,
+                                                [THREADS_NONE] = AB_SHARDS_ONE,
+                                                [THREADS_LOCAL] = AB_SHARDS_LOCAL,
+                                                [THREADS_SHARDED] = AB_SHARDS_SHARDED};
     return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
@@ -142,8 +142,8 @@ static void free_own(struct ab_shard *owner, void *block)
         ab_slabs_let_go(&heap->slabs);
 }
 
-static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_slabs_options options,
-                     bool is_debug)
+static int init_heap(struct ab_shards *shards, struct ab_heap *heap,
+                     struct ab_slabs_options options, bool is_debug)
 {
     if (shards->range != NULL) {
         options.range = ab_shards_span(shards, &heap->shard);
@@ -189,12 +189,12 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
         .free_own = free_own});
     if (shards == NULL)
         return errno;
-    struct ab_slabs_options options = {
-        .reserve_bytes = reserve,
-        .keep_max = (values[PARAM_KEEP] + shards->n_shards - 1) / shards->n_shards,
-        .spare_max_bytes = values[PARAM_SPARE] / shards->n_shards,
-        .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES],
-        .huge = values[PARAM_HUGE] != 0};
+    struct ab_slabs_options options = {.reserve_bytes = reserve,
+                                       .keep_max = (values[PARAM_KEEP] + shards->n_shards - 1) /
+                                                   shards->n_shards,
+                                       .spare_max_bytes = values[PARAM_SPARE] / shards->n_shards,
+                                       .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES],
+                                       .huge = values[PARAM_HUGE] != 0};
     for (uint32_t i = 0; i < shards->n_shards; i++) {
         int error = init_heap(shards, heap_at(shards, i), options, values[PARAM_DEBUG] != 0);
         if (error != 0) {

@@ -92,9 +92,9 @@ static const char *machine_name(unsigned machine)
     static const struct {
         unsigned machine;
         const char *name;
-    } known[] = {{EM_386, "i386"},      {EM_X86_64, "x86-64"}, {EM_ARM, "ARM"},
+    } known[] = {{EM_386, "i386"},        {EM_X86_64, "x86-64"}, {EM_ARM, "ARM"},
                  {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},  {EM_PPC64, "POWER"},
-                 {EM_S390, "S/390"},    {EM_MIPS, "MIPS"}};
+                 {EM_S390, "S/390"},      {EM_MIPS, "MIPS"}};
     for (size_t i = 0; i < AB_ARRAY_LEN(known); i++)
         if (known[i].machine == machine)
             return known[i].name;
@@ -115,8 +115,8 @@ static enum ab_status fail_not_elf(const unsigned char *begin, size_t n, struct 
 {
     bool is_text = true;
     for (size_t i = 0; i < n; i++)
-        is_text = is_text && (begin[i] == '\n' || begin[i] == '\t' ||
-                              (begin[i] >= 0x20 && begin[i] < 0x7f));
+        is_text = is_text &&
+                  (begin[i] == '\n' || begin[i] == '\t' || (begin[i] >= 0x20 && begin[i] < 0x7f));
     return ab_fail(err, AB_INPUT, "is not an ELF file%s",
                    is_text ? " but text, perhaps a linker script that names the real library" : "");
 }
@@ -207,8 +207,9 @@ static enum ab_status read_dynamic(struct reader *r, const Elf64_Phdr *segment, 
     for (size_t i = 0; i < n && i < DYNAMIC_MAX; i++) {
         Elf64_Dyn d;
         if (!read_at(r, segment->p_offset + i * sizeof d, &d, sizeof d))
-            return ab_fail(err, AB_INPUT, "is truncated: the dynamic section extends past end of "
-                                          "file");
+            return ab_fail(err, AB_INPUT,
+                           "is truncated: the dynamic section extends past end of "
+                           "file");
         if (d.d_tag == DT_NULL)
             return AB_OK;
         note_dynamic(r, &d);
@@ -353,8 +354,8 @@ enum ab_status ab_elf_read(const char *path, const char *const *names, size_t n_
     elf.ino = st.st_ino;
     status = read_all(&r, &elf, err);
     if (status == AB_OK) {
-        elf.defined = find_symbols(&r, names, n_names < AB_ELF_NAMES_MAX ? n_names
-                                                                         : AB_ELF_NAMES_MAX);
+        elf.defined = find_symbols(&r, names,
+                                   n_names < AB_ELF_NAMES_MAX ? n_names : AB_ELF_NAMES_MAX);
         *out = elf;
     }
 out:

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 static const char *const symbols[] = {
-    "malloc",   "free",          "calloc",         "realloc",
-    "memalign", "aligned_alloc", "posix_memalign", "malloc_usable_size",
+    "malloc",          "free",          "calloc",         "realloc",
+    "memalign",        "aligned_alloc", "posix_memalign", "malloc_usable_size",
     AB_BACKEND_SYMBOL,
 };
 
@@ -43,8 +43,10 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
             separator = ", ";
         }
     ab_text_add(&t, ": its blocks would mix with those of the C library");
-    refuse(s, AB_SELECTION_WRONG_LIBRARY, t.s != NULL ? t.s : "defines only part of the malloc "
-                                                              "family");
+    refuse(s, AB_SELECTION_WRONG_LIBRARY,
+           t.s != NULL ? t.s
+                       : "defines only part of the malloc "
+                         "family");
     ab_text_fini(&t);
 }
 

@@ -27,8 +27,7 @@ static void add_list(struct ab_text *t, const char *const *words, size_t n)
         ab_text_addf(t, "%s%s", i == 0 ? "" : ", ", words[i]);
 }
 
-static enum ab_status fail_unknown(const struct ab_backend *b, const char *name,
-                                   struct ab_err *err)
+static enum ab_status fail_unknown(const struct ab_backend *b, const char *name, struct ab_err *err)
 {
     const char *names[AB_PARAMS_MAX];
     char shown[128];

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "core/status.h"
 
-
 /* Sets all values of the back end: defaults, then what `text` ("" = nothing) says. */
 enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
                                uint64_t values[AB_PARAMS_MAX], struct ab_err *err);

@@ -32,7 +32,6 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
 
 /* Version of an installed Debian package by dpkg's status file (NULL = the system's), without its
  * epoch; "" when it is not known. Always terminates; returns buf. */
-const char *ab_package_version(const char *package, const char *status_file, char *buf,
-                               size_t cap);
+const char *ab_package_version(const char *package, const char *status_file, char *buf, size_t cap);
 
 #endif

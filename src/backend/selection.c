@@ -11,8 +11,8 @@
 #include "backend/settings.h"
 #include "base/bits.h"
 #include "base/nearest.h"
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 
 #include <ctype.h>
 #include <gnu/libc-version.h>
@@ -108,8 +108,10 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 {
     char path[sizeof s->path];
     if (*params != 0)
-        return ab_fail(err, AB_USAGE, "%s takes no parameters; give environment variables in "
-                                      "braces: %s{VARIABLE=VALUE}", p->name, p->name);
+        return ab_fail(err, AB_USAGE,
+                       "%s takes no parameters; give environment variables in "
+                       "braces: %s{VARIABLE=VALUE}",
+                       p->name, p->name);
     snprintf(s->package, sizeof s->package, "%s", p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SOURCE_LIBC;
@@ -140,9 +142,10 @@ static enum ab_status select_file(const char *path, const char *params, struct a
         snprintf(s->reason, sizeof s->reason, "does not exist: %s",
                  ab_text_printable(shown, sizeof shown, path));
     if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SOURCE_PLUGIN)
-        return ab_fail(err, AB_USAGE, "%s: the library defines malloc and takes no parameters "
-                                      "except prefix=; give environment variables in braces: "
-                                      "{VARIABLE=VALUE}",
+        return ab_fail(err, AB_USAGE,
+                       "%s: the library defines malloc and takes no parameters "
+                       "except prefix=; give environment variables in braces: "
+                       "{VARIABLE=VALUE}",
                        s->name);
     return AB_OK;
 }
@@ -232,8 +235,10 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     struct ab_number number;
     char shown[128];
     if (*decorator != 0 && *take_decorator(&(char *){spelling->name}) != 0)
-        return ab_fail(err, AB_USAGE, "%s: only one of checked+, fault+ and inline+ may precede a "
-                                      "name", ab_text_printable(shown, sizeof shown, s->name));
+        return ab_fail(err, AB_USAGE,
+                       "%s: only one of checked+, fault+ and inline+ may precede a "
+                       "name",
+                       ab_text_printable(shown, sizeof shown, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
     s->is_inline = strcmp(decorator, "inline+") == 0;
     if (s->is_inline && !ab_builtin_has_inline(spelling->name))
@@ -260,10 +265,10 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
     char stem[128], shown[64], printable[4 * sizeof s->name];
-    const char *base = !is_file                ? spelling->name
-                       : spelling->own[0] != 0 ? spelling->own
-                                               : ab_selection_stem(spelling->name, stem,
-                                                                   sizeof stem);
+    const char *base = !is_file ? spelling->name
+                       : spelling->own[0] != 0
+                           ? spelling->own
+                           : ab_selection_stem(spelling->name, stem, sizeof stem);
     int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator, base,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
@@ -317,10 +322,10 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
 /* Would do the very same, however it is spelled. */
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
-    return a->is_checked == b->is_checked && a->is_inline == b->is_inline && a->fault_n == b->fault_n &&
-           a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
-           a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
-           memcmp(a->values, b->values, sizeof a->values) == 0 &&
+    return a->is_checked == b->is_checked && a->is_inline == b->is_inline &&
+           a->fault_n == b->fault_n && a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK &&
+           a->source == b->source && a->builtin == b->builtin && a->dev == b->dev &&
+           a->ino == b->ino && memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
            have_same_variables(a, b);
 }
@@ -334,12 +339,15 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
         if (has_same_name && (s->path[0] == 0 || strcmp(other->path, s->path) == 0))
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
         if (has_same_name)
-            return ab_fail(err, AB_USAGE, "two back ends are named %s (%s and %s); rename one: "
-                                          "NAME=PATH", s->name,
-                           other->path[0] != 0 ? other->path : "the built-in", s->path);
+            return ab_fail(err, AB_USAGE,
+                           "two back ends are named %s (%s and %s); rename one: "
+                           "NAME=PATH",
+                           s->name, other->path[0] != 0 ? other->path : "the built-in", s->path);
         if (is_twin(other, s))
-            return ab_fail(err, AB_USAGE, "%s and %s are the same back end with the same settings; "
-                           "leave one out", other->name, s->name);
+            return ab_fail(err, AB_USAGE,
+                           "%s and %s are the same back end with the same settings; "
+                           "leave one out",
+                           other->name, s->name);
     }
     return AB_OK;
 }

@@ -42,8 +42,8 @@ struct ab_selection {
     const struct ab_backend *builtin;
     bool is_inline; /* "inline+NAME": a built-in, compiled into the loop */
     uint64_t values[AB_PARAMS_MAX];
-    char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
-    char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
+    char params[256]; /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
+    char prefix[32];  /* of AB_SOURCE_PREFIX, "mi_" */
     char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */
     uint32_t n_env;
 };

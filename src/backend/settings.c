@@ -125,8 +125,10 @@ static enum ab_status add_variable(const char *text, size_t n, struct ab_selecti
     if (setting[name] != '=' || !is_variable(setting, name))
         return ab_fail(err, AB_USAGE, "\"%s\" in braces is not VARIABLE=VALUE", shown(setting));
     if (strncmp(setting, "LD_", 3) == 0 && name >= 3)
-        return ab_fail(err, AB_USAGE, "%.*s cannot be set for a back end: it would change which "
-                                      "libraries are loaded", (int)name, setting);
+        return ab_fail(err, AB_USAGE,
+                       "%.*s cannot be set for a back end: it would change which "
+                       "libraries are loaded",
+                       (int)name, setting);
     if (s->n_env == AB_SELECTION_ENV_MAX)
         return ab_fail(err, AB_USAGE, "%s: more than %d variables", s->name, AB_SELECTION_ENV_MAX);
     for (uint32_t i = 0; i < s->n_env; i++)
@@ -183,8 +185,10 @@ enum ab_status ab_settings_library(const char *params, struct ab_selection *s, s
         return check_form(params, s, err);
     }
     if (strlen(prefix) >= sizeof s->prefix || !is_variable(prefix, strlen(prefix)))
-        return ab_fail(err, AB_USAGE, "\"%s\": a prefix is the beginning of a C name, at most %zu "
-                       "characters, such as prefix=mi_", shown(params), sizeof s->prefix - 1);
+        return ab_fail(err, AB_USAGE,
+                       "\"%s\": a prefix is the beginning of a C name, at most %zu "
+                       "characters, such as prefix=mi_",
+                       shown(params), sizeof s->prefix - 1);
     strcpy(s->prefix, prefix);
     return AB_OK;
 }

@@ -9,7 +9,7 @@
 #include "backend/selection.h"
 
 struct ab_spelling { /* parts of the text, which is cut up; "" = not there */
-    char *own; /* a name that is given to a path */
+    char *own;       /* a name that is given to a path */
     char *name, *params, *env;
 };
 

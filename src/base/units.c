@@ -18,8 +18,8 @@ static const struct unit count_units[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12},
 };
 static const struct unit byte_units[] = {
-    {"", 1},     {"B", 1},       {"k", 1e3},      {"K", 1e3},     {"M", 1e6},
-    {"G", 1e9},  {"KB", 1e3},    {"kB", 1e3},     {"MB", 1e6},    {"GB", 1e9},
+    {"", 1},      {"B", 1},        {"k", 1e3},      {"K", 1e3},      {"M", 1e6},
+    {"G", 1e9},   {"KB", 1e3},     {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
     {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
 };
 static const struct unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
@@ -137,8 +137,7 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
             return "digits are missing after '.'";
         exponent -= (int)(used - before);
     }
-    if (i < n && (s[i] == 'e' || s[i] == 'E') &&
-        (bad = read_exponent(s, n, &i, &exponent)) != NULL)
+    if (i < n && (s[i] == 'e' || s[i] == 'E') && (bad = read_exponent(s, n, &i, &exponent)) != NULL)
         return bad;
     const struct kind *k = &kinds[kind];
     const struct unit *unit = NULL;
@@ -146,7 +145,8 @@ const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, stru
         if (strlen(k->units[u].name) == n - i && memcmp(k->units[u].name, s + i, n - i) == 0)
             unit = &k->units[u];
     double number = text_to_double(digits, used, exponent);
-    if (unit == NULL && (kind == AB_UNIT_TIME || kind == AB_UNIT_TIME_REAL) && i == n && number == 0)
+    if (unit == NULL && (kind == AB_UNIT_TIME || kind == AB_UNIT_TIME_REAL) && i == n &&
+        number == 0)
         unit = &k->units[0];
     if (unit == NULL)
         return k->bad_unit;

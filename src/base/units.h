@@ -11,18 +11,18 @@
 #include <stdint.h>
 
 enum ab_unit_kind {
-    AB_UNIT_COUNT,    /* 12, 1e6, 1_000_000, 20M (k K M G T: powers of 1000) */
-    AB_UNIT_BYTES,    /* COUNT, or B KB MB GB TB (1000) KiB MiB GiB TiB (1024) */
-    AB_UNIT_TIME,     /* ns us ms s; a bare number is an error except 0; result in ns */
-    AB_UNIT_FRACTION, /* 0.25 or 25%; result as given, 0.25 */
+    AB_UNIT_COUNT,      /* 12, 1e6, 1_000_000, 20M (k K M G T: powers of 1000) */
+    AB_UNIT_BYTES,      /* COUNT, or B KB MB GB TB (1000) KiB MiB GiB TiB (1024) */
+    AB_UNIT_TIME,       /* ns us ms s; a bare number is an error except 0; result in ns */
+    AB_UNIT_FRACTION,   /* 0.25 or 25%; result as given, 0.25 */
     AB_UNIT_BYTES_REAL, /* BYTES and TIME that need not be whole: 6.1MiB, 3.5ns */
     AB_UNIT_TIME_REAL,
 };
 
 /* What is wrong with a number, as the end of a sentence ("… must be a size such as 64KiB"). */
 struct ab_number {
-    double value;    /* always set */
-    uint64_t whole;  /* exact for COUNT, BYTES, TIME: must be whole, else error */
+    double value;   /* always set */
+    uint64_t whole; /* exact for COUNT, BYTES, TIME: must be whole, else error */
 };
 
 /* Reads all of s[0..n). Returns NULL, or a static message saying what is wrong; out untouched. */

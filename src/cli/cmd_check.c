@@ -4,12 +4,12 @@
  * back ends as a run would.
  */
 #include "backend/selection.h"
+#include "base/units.h"
 #include "cli/benchmark/cases.h"
-#include "cli/commands.h"
 #include "cli/benchmark/gate_set.h"
+#include "cli/commands.h"
 #include "cli/one_file.h"
 #include "core/text.h"
-#include "base/units.h"
 #include "core/units_show.h"
 #include "runner/estimate.h"
 
@@ -43,7 +43,7 @@ static void print_total(const struct ab_options *o, const struct ab_tape_map *ta
 
 /* The back ends that `run` would take, as they are spelled, and the gates against them. */
 static enum ab_status check_backends(const struct ab_options *o, const struct ab_workload *workload,
-                                  const struct ab_tape_map *tape, struct ab_err *err)
+                                     const struct ab_tape_map *tape, struct ab_err *err)
 {
     size_t n;
     char shown[300];

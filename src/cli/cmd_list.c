@@ -106,8 +106,8 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
             print_params(b);
         }
     }
-    puts("\nand any library by its path: one that defines the malloc family, or "
-         AB_BACKEND_SYMBOL ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
+    puts("\nand any library by its path: one that defines the malloc family, or " AB_BACKEND_SYMBOL
+         ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }
 
 static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
@@ -134,8 +134,8 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     if (strcmp(o->args[0], known[0]) != 0)
         return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; %s",
                        ab_text_printable(shown, sizeof shown, o->args[0]),
-                       ab_text_nearest(o->args[0], known, 1) != NULL
-                           ? "did you mean \"backends\"?" : "allowed: backends");
+                       ab_text_nearest(o->args[0], known, 1) != NULL ? "did you mean \"backends\"?"
+                                                                     : "allowed: backends");
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
         status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &listing.presets[i], err);
     if (status == AB_OK && o->json != NULL)

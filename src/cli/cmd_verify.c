@@ -5,8 +5,8 @@
  */
 #include "backend/selection.h"
 #include "base/nearest.h"
-#include "cli/benchmark/cases.h"
 #include "cli/benchmark/build_limit.h"
+#include "cli/benchmark/cases.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
@@ -15,9 +15,9 @@
 #include "report/table/verify_table.h"
 #include "report/verify_json.h"
 #include "runner/estimate.h"
+#include "runner/run_checks.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
-#include "runner/run_checks.h"
 #include "trace/format.h"
 #include "trace/reader.h"
 #include "trace_tools/to_tape.h"
@@ -105,13 +105,16 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
         const struct ab_selection *s = &list->items[i];
         const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
         if (s->is_inline)
-            return ab_fail(err, AB_USAGE, "%s: an inlined back end cannot be verified; use "
-                                          "%s", shown,
-                           plus + 1);
+            return ab_fail(err, AB_USAGE,
+                           "%s: an inlined back end cannot be verified; use "
+                           "%s",
+                           shown, plus + 1);
         if (s->is_checked || s->fault_n > 0)
-            return ab_fail(err, AB_USAGE, "%s: verify checks every call anyway; give the back end "
-                                          "alone (checked+ and fault+ are for run and "
-                                          "replay)", shown);
+            return ab_fail(err, AB_USAGE,
+                           "%s: verify checks every call anyway; give the back end "
+                           "alone (checked+ and fault+ are for run and "
+                           "replay)",
+                           shown);
     }
     return AB_OK;
 }
@@ -139,12 +142,15 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
             return ab_fail(err, AB_USAGE, "--check: unknown check %s; did you mean %s?", shown,
                            near);
         if (!is_known)
-            return ab_fail(err, AB_USAGE, "--check: unknown check %s; allocbench verify glibc -v "
-                                          "lists all", shown);
+            return ab_fail(err, AB_USAGE,
+                           "--check: unknown check %s; allocbench verify glibc -v "
+                           "lists all",
+                           shown);
     }
     if (only != NULL && n_words == 0)
-        return ab_fail(err, AB_USAGE, "--check is empty; allocbench verify glibc -v lists all "
-                                      "checks");
+        return ab_fail(err, AB_USAGE,
+                       "--check is empty; allocbench verify glibc -v lists all "
+                       "checks");
     return AB_OK;
 }
 
@@ -199,8 +205,8 @@ static enum ab_status prepare(struct verification *v, struct ab_err *err)
         .only = o->only_check,
         .seed = o->has_seed ? o->seed : 1,
     };
-    v->plan.context.memory_limit_bytes =
-        o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
+    v->plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
+                                                                 : ab_default_memory_limit();
     ab_clock_calibrate(&v->plan.context.clock);
     size_t n = v->selection.n;
     uint32_t n_lines = ab_verify_count(&v->plan);
@@ -287,8 +293,8 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
 {
     struct verification v = {.options = o};
     ab_supervise_begin();
-    enum ab_status status =
-        ab_companion_path(AB_WORKER_NAME, v.worker_path, sizeof v.worker_path, err);
+    enum ab_status status = ab_companion_path(AB_WORKER_NAME, v.worker_path, sizeof v.worker_path,
+                                              err);
     if (status != AB_OK || (status = sort_arguments(&v, err)) != AB_OK ||
         (status = check_only(o->only_check, v.work != NULL, err)) != AB_OK ||
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=

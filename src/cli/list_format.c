@@ -97,8 +97,7 @@ static json_t *whole(uint64_t n)
     return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
 }
 
-static json_t *library(struct ab_json *w, const struct ab_preset *p,
-                       const struct ab_selection *s)
+static json_t *library(struct ab_json *w, const struct ab_preset *p, const struct ab_selection *s)
 {
     json_t *o = json_object();
     ab_json_put(w, o, "name", ab_json_string(p->name));

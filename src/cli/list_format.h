@@ -22,7 +22,7 @@ const struct ab_hook *ab_list_hook(size_t i);
 bool ab_list_has_hook(const struct ab_backend *b, const struct ab_hook *hook);
 
 struct ab_trait_words {
-    uint64_t trait;         /* enum ab_trait */
+    uint64_t trait;          /* enum ab_trait */
     const char *name, *text; /* in JSON, in prose */
 };
 extern const struct ab_trait_words ab_list_traits[]; /* name NULL: the end */

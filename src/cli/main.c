@@ -75,8 +75,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     int command = find_command(argv[1], err);
     if (command < 0)
         return err->status;
-    enum ab_status status =
-        ab_options_parse((enum ab_command_id)command, argc - 1, argv + 1, &options, err);
+    enum ab_status status = ab_options_parse((enum ab_command_id)command, argc - 1, argv + 1,
+                                             &options, err);
     if (status != AB_OK)
         return status;
     if (options.wants_help)

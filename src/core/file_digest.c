@@ -37,8 +37,8 @@ static bool has_sha(void)
 }
 
 /* The instructions keep the state as the words a, b, e, f and c, d, g, h, the first uppermost. */
-__attribute__((target("sha,sse4.1"))) static void
-take_blocks(uint32_t state[8], const uint8_t *p, size_t n_blocks)
+__attribute__((target("sha,sse4.1"))) static void take_blocks(uint32_t state[8], const uint8_t *p,
+                                                              size_t n_blocks)
 {
     const __m128i to_words = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);

@@ -8,14 +8,14 @@
 #define AB_CORE_STATUS_H
 
 /* name, exit code, what it means. The exit codes are an interface (docs/commands.md). */
-#define AB_STATUS_MAP(X)                                                                 \
-    X(OK, 0, "success")                                                                  \
-    X(GATE, 1, "a gate failed")                                                          \
-    X(USAGE, 2, "bad command line")                                                      \
-    X(CONFIG, 2, "bad workload")                                                         \
-    X(INPUT, 3, "unreadable or corrupt input")                                           \
-    X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong")              \
-    X(SYSTEM, 4, "the system refused a resource that allocbench needs")                   \
+#define AB_STATUS_MAP(X) \
+    X(OK, 0, "success") \
+    X(GATE, 1, "a gate failed") \
+    X(USAGE, 2, "bad command line") \
+    X(CONFIG, 2, "bad workload") \
+    X(INPUT, 3, "unreadable or corrupt input") \
+    X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong") \
+    X(SYSTEM, 4, "the system refused a resource that allocbench needs") \
     X(INTERRUPTED, 130, "interrupted")
 
 enum ab_status {

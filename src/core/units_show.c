@@ -3,8 +3,8 @@
  * Numbers as people read them: three significant digits, the unit that fits, a point whatever the
  * locale says.
  */
-#include "base/units.h"
 #include "core/units_show.h"
+#include "base/units.h"
 
 #include "base/bits.h"
 

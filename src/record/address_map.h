@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_held { /* a block */
+struct ab_held {     /* a block */
     uint64_t key;    /* its address << 6 | log2 of the alignment that it was asked for; 0 = none */
     uint64_t number; /* of its allocation << 3 | kind of its allocation: enum ab_event_kind */
     uint64_t size;

@@ -27,7 +27,8 @@ static void sum_up(struct ab_converter *c)
     r->is_short = r->stop != AB_SPOOL_RUNNING || r->damage[0] != 0;
     r->n_threads = c->n_threads;
     r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
-                       (double)c->n_bare * c->image->image.bare_ticks) / AB_SPOOL_TRIALS;
+                       (double)c->n_bare * c->image->image.bare_ticks) /
+                      AB_SPOOL_TRIALS;
     r->span_ticks = c->last_stamp > c->first_stamp ? c->last_stamp - c->first_stamp : 0;
 }
 

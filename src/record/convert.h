@@ -26,16 +26,16 @@
 
 struct ab_convert_report {
     struct ab_trace_info info;
-    uint32_t stop;          /* enum ab_spool_stop */
-    bool is_short;          /* recording ended before the program did, or a part cannot be read;
+    uint32_t stop;        /* enum ab_spool_stop */
+    bool is_short;        /* recording ended before the program did, or a part cannot be read;
                                what came before is a whole trace */
-    char damage[120];       /* "", or what cannot be read */
-    uint64_t n_inherited;   /* blocks that lived at the fork: the first events allocate them */
+    char damage[120];     /* "", or what cannot be read */
+    uint64_t n_inherited; /* blocks that lived at the fork: the first events allocate them */
     uint64_t n_threads;
     uint64_t n_shared_threads; /* beyond what a trace can number: they have the last number */
-    uint64_t n_unfinished;  /* events cut off by the program's death */
-    uint64_t n_foreign;     /* frees and resizes of blocks that no recorded call gave: dropped */
-    uint64_t n_reused;      /* addresses given out while live: their free was not seen; 0 unless the
+    uint64_t n_unfinished;     /* events cut off by the program's death */
+    uint64_t n_foreign;        /* frees and resizes of blocks that no recorded call gave: dropped */
+    uint64_t n_reused; /* addresses given out while live: their free was not seen; 0 unless the
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
     uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */

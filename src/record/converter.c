@@ -252,13 +252,12 @@ enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
                                  struct ab_convert_report *report, struct ab_err *err)
 {
     uint32_t n = image->image.n_slots;
-    *c = (struct ab_converter){.folder = folder, .image = image, .first_stamp = UINT64_MAX,
-                               .report = report};
+    *c = (struct ab_converter){
+        .folder = folder, .image = image, .first_stamp = UINT64_MAX, .report = report};
     c->lanes = calloc(n + 1u, sizeof c->lanes[0]);
     c->heap = calloc(n + 1u, sizeof c->heap[0]);
     c->parked = calloc(n + 1u, sizeof c->parked[0]);
-    if (c->lanes == NULL || c->heap == NULL || c->parked == NULL ||
-        !ab_address_map_init(&c->live))
+    if (c->lanes == NULL || c->heap == NULL || c->parked == NULL || !ab_address_map_init(&c->live))
         return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {

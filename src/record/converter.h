@@ -23,7 +23,7 @@ struct ab_convert_lane { /* one stream, and the thread that writes it */
     struct ab_stream stream;
     uint32_t thread;
     bool has_thread, is_parked;
-    uint64_t stamp;   /* of the event before */
+    uint64_t stamp;               /* of the event before */
     struct ab_resizing *resizing; /* begun, not yet ended: signal handlers nest */
     size_t n_resizing, cap_resizing;
 };
@@ -38,17 +38,17 @@ struct ab_converter {
     const struct ab_spool_entry *image;
     struct ab_trace_writer *writer; /* NULL = nothing is written */
     struct ab_address_map live;
-    uint64_t next_number;           /* of allocations, where there is no writer */
+    uint64_t next_number; /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;
     uint32_t n_lanes;
-    struct ab_convert_turn *heap;   /* the least first; parked lanes are not in */
+    struct ab_convert_turn *heap; /* the least first; parked lanes are not in */
     uint32_t n_heap;
     uint32_t *parked;
     uint32_t n_parked;
     uint32_t n_threads;
-    bool has_forker;      /* thread 0 is still kept for the thread that forked */
-    uint64_t until_fork;  /* stop behind this fork; 0 = at the end */
-    bool has_reached;     /* it did */
+    bool has_forker;         /* thread 0 is still kept for the thread that forked */
+    uint64_t until_fork;     /* stop behind this fork; 0 = at the end */
+    bool has_reached;        /* it did */
     uint64_t n_done, n_bare; /* events; those among them that the clock was not read for */
     uint64_t first_stamp, last_stamp;
     struct ab_convert_report *report;

@@ -82,8 +82,8 @@ static inline enum ab_status hold(struct ab_converter *c, const struct ab_held *
 }
 
 static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
-                                       struct ab_trace_alloc alloc, uint64_t size,
-                                       uint64_t *number, struct ab_err *err)
+                                       struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
+                                       struct ab_err *err)
 {
     if (AB_UNLIKELY(c->writer == NULL)) {
         *number = c->next_number++;

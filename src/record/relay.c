@@ -84,8 +84,7 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     struct ab_spool_tail *tail = map_file(r->folder, name, AB_SPOOL_DATA);
     if (tail == NULL)
         return AB_SPOOL_NO_FILE;
-    enum ab_spool_stop why = tail->magic == AB_SPOOL_MAGIC ? save(r, name, tail)
-                                                           : AB_SPOOL_NO_FILE;
+    enum ab_spool_stop why = tail->magic == AB_SPOOL_MAGIC ? save(r, name, tail) : AB_SPOOL_NO_FILE;
     munmap(tail, AB_SPOOL_DATA);
     return why;
 }
@@ -153,14 +152,17 @@ enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab
     if (r == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = r->folder < 0 ? -1 : openat(r->folder, AB_SPOOL_CONTROL,
-                                         O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = r->folder < 0
+                 ? -1
+                 : openat(r->folder, AB_SPOOL_CONTROL, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool is_made = fd >= 0 && is_within_limit(sizeof *r->control) && fchmod(fd, 0666) == 0 &&
                    (errno = posix_fallocate(fd, 0, sizeof *r->control)) == 0;
     if (is_made)
         r->control = map_file(r->folder, AB_SPOOL_CONTROL, sizeof *r->control);
-    enum ab_status status = r->control != NULL ? AB_OK : ab_fail_errno(err, AB_SYSTEM,
-                                                     "cannot write into the spool %s", folder);
+    enum ab_status status = r->control != NULL
+                                ? AB_OK
+                                : ab_fail_errno(err, AB_SYSTEM, "cannot write into the spool %s",
+                                                folder);
     if (fd >= 0)
         close(fd);
     if (status != AB_OK) {

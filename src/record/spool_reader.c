@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void slot_path(char *out, size_t cap, const char *folder,
-                      const struct ab_spool_entry *image, uint32_t slot)
+static void slot_path(char *out, size_t cap, const char *folder, const struct ab_spool_entry *image,
+                      uint32_t slot)
 {
     snprintf(out, cap, "%s/%u.%u.%u", folder, image->image.pid, image->generation, slot);
 }
@@ -178,8 +178,7 @@ static bool make_room(struct ab_stream *s)
 
 /* Goes to the first place of half `number`. */
 static enum ab_status load(struct ab_stream *s, const char *folder,
-                           const struct ab_spool_entry *image, uint64_t number,
-                           struct ab_err *err)
+                           const struct ab_spool_entry *image, uint64_t number, struct ab_err *err)
 {
     char path[PATH_MAX];
     uint64_t left = s->n_events - number * AB_SPOOL_HALF_EVENTS;
@@ -226,8 +225,7 @@ static uint64_t bound_events(const struct ab_spool_tail *tail)
 }
 
 enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
-                              const struct ab_spool_entry *image, uint32_t slot,
-                              struct ab_err *err)
+                              const struct ab_spool_entry *image, uint32_t slot, struct ab_err *err)
 {
     struct ab_spool_tail tail;
     *s = (struct ab_stream){.slot = slot};

@@ -25,19 +25,20 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
                              struct ab_err *err);
 
 struct ab_stream {
-    const struct ab_spool_event *at, *end; /* the event, unless is_done; what is loaded ends there */
+    const struct ab_spool_event *at,
+        *end; /* the event, unless is_done; what is loaded ends there */
     bool is_done;
-    bool is_cut;                 /* it ended before all of what it says was there */
+    bool is_cut; /* it ended before all of what it says was there */
     uint32_t slot;
-    uint64_t n_events;           /* of the whole stream */
-    uint64_t half_number[2];     /* of the mapped halves, + 1 */
+    uint64_t n_events;               /* of the whole stream */
+    uint64_t half_number[2];         /* of the mapped halves, + 1 */
     uint64_t data_bytes, pack_bytes; /* of chunks in the file, of those that were not saved yet */
     uint64_t chunks_read;            /* of the two together, in bytes */
-    struct ab_spool_event *half; /* AB_SPOOL_HALF_EVENTS of half n_loaded - 1 */
+    struct ab_spool_event *half;     /* AB_SPOOL_HALF_EVENTS of half n_loaded - 1 */
     uint64_t n_loaded;
-    uint8_t *window;             /* what was read of the chunks: window_bytes from window_at on */
+    uint8_t *window; /* what was read of the chunks: window_bytes from window_at on */
     uint64_t window_at, window_bytes;
-    uint64_t n_unwritten;        /* places that were taken and never filled */
+    uint64_t n_unwritten; /* places that were taken and never filled */
     uint64_t turn_ticks;
 };
 

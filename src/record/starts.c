@@ -45,8 +45,8 @@ static void count(struct ab_unseen *all, size_t *n, const struct ab_spool_start 
     all[i].n++;
 }
 
-enum ab_status ab_starts_read(const char *folder, const struct ab_spool_entry *images, size_t n_images,
-                              struct ab_unseen **out, size_t *n, uint64_t *n_lost,
+enum ab_status ab_starts_read(const char *folder, const struct ab_spool_entry *images,
+                              size_t n_images, struct ab_unseen **out, size_t *n, uint64_t *n_lost,
                               struct ab_err *err)
 {
     struct ab_spool_control *control = calloc(1, sizeof *control);

@@ -5,8 +5,8 @@
  */
 #include "report/format.h"
 
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <math.h>
@@ -69,7 +69,10 @@ const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio)
     if (!isfinite(ratio))
         snprintf(buf, AB_CELL_BYTES, "-");
     else
-        snprintf(buf, AB_CELL_BYTES, "%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0,
+        snprintf(buf, AB_CELL_BYTES, "%.*f",
+                 ratio < 9.995   ? 2
+                 : ratio < 99.95 ? 1
+                                 : 0,
                  fmin(ratio, 1e12));
     return buf;
 }
@@ -134,8 +137,7 @@ const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width
     const char *dots = utf8 ? "\u2026" : "..";
     unsigned n_dots = utf8 ? 1 : 2;
     ab_text_printable(printable, sizeof printable, s);
-    if (copy_label(dst, cap, printable, width, utf8) || width <= n_dots ||
-        cap <= strlen(dots) + 1)
+    if (copy_label(dst, cap, printable, width, utf8) || width <= n_dots || cap <= strlen(dots) + 1)
         return dst;
     copy_label(dst, cap - strlen(dots), printable, width - n_dots, utf8);
     strcat(dst, dots);

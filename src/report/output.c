@@ -150,8 +150,7 @@ static bool sync_directory(int directory)
 static int flush_file(struct ab_output *out)
 {
     errno = 0;
-    if (fflush(out->to) == 0 && !ferror(out->to) &&
-        (out->is_draft || fsync(fileno(out->to)) == 0))
+    if (fflush(out->to) == 0 && !ferror(out->to) && (out->is_draft || fsync(fileno(out->to)) == 0))
         return 0;
     if (errno == 0 && write(fileno(out->to), "", 1) >= 0)
         return EIO;

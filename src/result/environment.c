@@ -5,8 +5,8 @@
  */
 #include "result/environment.h"
 
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -37,7 +37,7 @@ static const char *read_file(const char *root, const char *path, char buf[FILE_B
     int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return buf;
-    for (ssize_t n = 1; n > 0 && used < FILE_BYTES - 1; used += n > 0 ? (size_t)n : 0)
+    for (ssize_t n = 1; n > 0 && used<FILE_BYTES - 1; used += n> 0 ? (size_t)n : 0)
         n = read(fd, buf + used, FILE_BYTES - 1 - used);
     close(fd);
     buf[used] = 0;

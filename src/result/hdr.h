@@ -26,8 +26,8 @@ enum {
 #define AB_HDR_HIGHEST UINT64_C(60000000000) /* 60 s in ns */
 
 struct ab_hdr {
-    uint64_t overflow;  /* values above AB_HDR_HIGHEST: counted here, never clamped */
-    uint64_t min, max;  /* exact; min = UINT64_MAX when empty. Not part of V2 */
+    uint64_t overflow; /* values above AB_HDR_HIGHEST: counted here, never clamped */
+    uint64_t min, max; /* exact; min = UINT64_MAX when empty. Not part of V2 */
     uint64_t counts[AB_HDR_COUNTS];
 };
 

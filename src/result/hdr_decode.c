@@ -120,7 +120,8 @@ static enum ab_status fail_cookie(struct ab_err *err, uint32_t cookie)
             what = known[i].what;
     return ab_fail(err, AB_INPUT,
                    "cookie 0x%08" PRIx32 " means %s; only integer histograms in format V2, "
-                   "base64 that begins with HISTFA or HISTEw, can be read", cookie, what);
+                   "base64 that begins with HISTFA or HISTEw, can be read",
+                   cookie, what);
 }
 
 static bool cookie_is(uint32_t cookie, uint32_t wanted)
@@ -131,8 +132,10 @@ static bool cookie_is(uint32_t cookie, uint32_t wanted)
 /* in: what follows the wrapper. dst: AB_HDR_V2_BYTES_MAX bytes. */
 static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, struct ab_err *err)
 {
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)in.p, .avail_in = (uInt)in.n,
-                  .next_out = dst, .avail_out = AB_HDR_V2_BYTES_MAX};
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)in.p,
+                  .avail_in = (uInt)in.n,
+                  .next_out = dst,
+                  .avail_out = AB_HDR_V2_BYTES_MAX};
     if (inflateInit(&z) != Z_OK)
         return ab_fail(err, AB_SYSTEM, "no memory to inflate a histogram");
     int rc = inflate(&z, Z_FINISH);
@@ -158,8 +161,7 @@ static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, s
 static uint32_t counts_up_to(uint64_t highest)
 {
     uint32_t buckets = 1;
-    while (buckets < AB_HDR_BUCKETS &&
-           (uint64_t)AB_HDR_SUB_BUCKETS << (buckets - 1) <= highest)
+    while (buckets < AB_HDR_BUCKETS && (uint64_t)AB_HDR_SUB_BUCKETS << (buckets - 1) <= highest)
         buckets++;
     return (buckets + 1) * (AB_HDR_SUB_BUCKETS / 2);
 }
@@ -181,21 +183,24 @@ static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct a
     if (digits != AB_HDR_DIGITS || lowest != 1)
         return ab_fail(err, AB_INPUT,
                        "a histogram has %" PRIu32 " digits from %" PRIu64 " ns on; only %d digits "
-                       "from 1 ns on can be read", digits, lowest, AB_HDR_DIGITS);
+                       "from 1 ns on can be read",
+                       digits, lowest, AB_HDR_DIGITS);
     if (highest < 2 || highest > UINT64_C(1) << 62)
-        return ab_fail(err, AB_INPUT, "the highest value of a histogram is %" PRIu64
-                       ", allowed are 2 to 2^62", highest);
+        return ab_fail(err, AB_INPUT,
+                       "the highest value of a histogram is %" PRIu64 ", allowed are 2 to 2^62",
+                       highest);
     if (payload != s->n)
-        return ab_fail(err, AB_INPUT, "a histogram declares %" PRIu32 " bytes of counters and has "
-                       "%zu", payload, s->n);
+        return ab_fail(err, AB_INPUT,
+                       "a histogram declares %" PRIu32 " bytes of counters and has "
+                       "%zu",
+                       payload, s->n);
     *cap_counts = counts_up_to(highest);
     return AB_OK;
 }
 
 /* ---- counters ---- */
 
-static enum ab_status take_counts(struct span s, uint32_t cap, struct ab_hdr *h,
-                                  struct ab_err *err)
+static enum ab_status take_counts(struct span s, uint32_t cap, struct ab_hdr *h, struct ab_err *err)
 {
     uint32_t i = 0;
     uint64_t total = 0;
@@ -205,8 +210,10 @@ static enum ab_status take_counts(struct span s, uint32_t cap, struct ab_hdr *h,
             return ab_fail(err, AB_INPUT, "the last counter of a histogram is cut short");
         uint64_t run = v < 0 ? 0 - (uint64_t)v : 1;
         if (run > cap - i)
-            return ab_fail(err, AB_INPUT, "a histogram has values above its highest or above 60 s "
-                           "(more than %" PRIu32 " counters)", cap);
+            return ab_fail(err, AB_INPUT,
+                           "a histogram has values above its highest or above 60 s "
+                           "(more than %" PRIu32 " counters)",
+                           cap);
         if (v > INT64_MAX - (int64_t)total)
             return ab_fail(err, AB_INPUT, "a histogram holds more than 2^63 - 1 values");
         if (v > 0) {
@@ -231,8 +238,10 @@ static enum ab_status take_histogram(struct span s, uint8_t *plain, struct ab_hd
     if (cookie_is(cookie, AB_HDR_V2_COOKIE_ZLIB)) {
         uint32_t promised = take_u32(&peek);
         if (promised != peek.n)
-            return ab_fail(err, AB_INPUT, "a histogram declares %" PRIu32 " compressed bytes and "
-                           "has %zu", promised, peek.n);
+            return ab_fail(err, AB_INPUT,
+                           "a histogram declares %" PRIu32 " compressed bytes and "
+                           "has %zu",
+                           promised, peek.n);
         s.p = plain;
         enum ab_status status = inflate_all(peek, plain, &s.n, err);
         if (status != AB_OK)

@@ -20,17 +20,17 @@
 #include <time.h>
 
 enum ab_backend_status { /* names are frozen: results/README.md */
-    AB_BACKEND_OK,
-    AB_BACKEND_PARTIAL,      /* some ops had no hook: different work, out of every comparison */
-    AB_BACKEND_CRASHED,
-    AB_BACKEND_TIMEOUT,
-    AB_BACKEND_OOM,
-    AB_BACKEND_WRONG_LIBRARY,
-    AB_BACKEND_FAILED_CHECK,
-    AB_BACKEND_ABSENT,
-    AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
-    AB_BACKEND_DECORATED,     /* checked+NAME, fault+NAME: its time is no measurement */
-    AB_BACKEND_STATUS_COUNT
+                         AB_BACKEND_OK,
+                         AB_BACKEND_PARTIAL, /* some ops had no hook: different work, out of every comparison */
+                         AB_BACKEND_CRASHED,
+                         AB_BACKEND_TIMEOUT,
+                         AB_BACKEND_OOM,
+                         AB_BACKEND_WRONG_LIBRARY,
+                         AB_BACKEND_FAILED_CHECK,
+                         AB_BACKEND_ABSENT,
+                         AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
+                         AB_BACKEND_DECORATED, /* checked+NAME, fault+NAME: its time is no measurement */
+                         AB_BACKEND_STATUS_COUNT
 };
 extern const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT];
 const char *ab_backend_status_name(enum ab_backend_status status);
@@ -40,19 +40,19 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status);
 bool ab_backend_status_is_aside(enum ab_backend_status status);
 
 struct ab_backend_info {
-    char name[128];     /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
+    char name[128];       /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
     const char *boundary; /* of ab_boundary_names; NULL = unknown */
-    char version[64];   /* "" = unknown */
-    char path[4096];    /* "" for built-ins */
+    char version[64];     /* "" = unknown */
+    char path[4096];      /* "" for built-ins */
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     enum ab_backend_status status;
-    char reason[1024];  /* "" when ok */
-    char caveat[160];   /* what it does wrong, though not in this work; "" = nothing known */
-    bool was_named;     /* asked for by name: its failure is exit 4; else a warning */
-    bool never_frees;   /* AB_TRAIT_NO_FREE */
-    bool has_reset;     /* a bulk reset; without it a reset is frees one by one */
+    char reason[1024]; /* "" when ok */
+    char caveat[160];  /* what it does wrong, though not in this work; "" = nothing known */
+    bool was_named;    /* asked for by name: its failure is exit 4; else a warning */
+    bool never_frees;  /* AB_TRAIT_NO_FREE */
+    bool has_reset;    /* a bulk reset; without it a reset is frees one by one */
 };
 
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];
@@ -64,8 +64,8 @@ const char *ab_backend_settings(const char *name);
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
 #define AB_QUANTILES(X) \
-    X("p50", 0.50) X("p90", 0.90) X("p99", 0.99) X("p99.5", 0.995) X("p99.9", 0.999) \
-    X("p99.99", 0.9999)
+    X("p50", 0.50) \
+    X("p90", 0.90) X("p99", 0.99) X("p99.5", 0.995) X("p99.9", 0.999) X("p99.99", 0.9999)
 enum { AB_QUANTILE_COUNT = 6 };
 extern const char *const ab_quantile_names[AB_QUANTILE_COUNT];
 extern const double ab_quantile_values[AB_QUANTILE_COUNT];
@@ -84,9 +84,9 @@ struct ab_worst_op {
 
 /* One back end × phase × op × round. */
 struct ab_result {
-    uint32_t backend;    /* index in ab_session.backends */
+    uint32_t backend; /* index in ab_session.backends */
     const char *phase;
-    unsigned op;         /* enum ab_op_kind, or AB_OP_ALL */
+    unsigned op; /* enum ab_op_kind, or AB_OP_ALL */
     uint32_t round;
     /* One member a number of result_fields.def. Of the latency pass, where `all` is a thinned sample
      * in which every op is equally likely; of the throughput pass for `all`, else NaN or 0; of the
@@ -97,7 +97,8 @@ struct ab_result {
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
-#define AB_FIELD(group, name, member, type, unit, better, since, doc) AB_MEMBERS_##group(type, member)
+#define AB_FIELD(group, name, member, type, unit, better, since, doc) \
+    AB_MEMBERS_##group(type, member)
 #include "result/result_fields.def"
 #undef AB_FIELD
     double quantiles[AB_QUANTILE_COUNT];
@@ -122,8 +123,8 @@ struct ab_window {
     uint32_t backend;
     const char *phase;
     uint32_t round;
-    uint32_t begin, end; /* positions in the tape: the op clock */
-    uint64_t n;          /* ops timed, latency pass */
+    uint32_t begin, end;  /* positions in the tape: the op clock */
+    uint64_t n;           /* ops timed, latency pass */
     double p50, p99, max; /* ns; NaN where too few were timed */
 };
 
@@ -187,15 +188,15 @@ const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_
 
 /* One gate on one back end; a gate that names none has an entry for each back end. */
 struct ab_gate_result {
-    const char *text;    /* as written; owned by the command */
-    const char *place;   /* "config.yaml:31:5" or "--gate" */
-    uint32_t backend;    /* UINT32_MAX = a back end that this session does not have */
+    const char *text;  /* as written; owned by the command */
+    const char *place; /* "config.yaml:31:5" or "--gate" */
+    uint32_t backend;  /* UINT32_MAX = a back end that this session does not have */
     enum ab_gate_verdict verdict;
-    double value, bound; /* in `unit`; NaN = not known */
-    const char *unit;    /* "ns", "bytes" … or "x glibc", "x live" */
+    double value, bound;   /* in `unit`; NaN = not known */
+    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live" */
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
                               or not evaluated; AB_CONFIG: the bound is below the clock's floor */
-    char reason[240];    /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+    char reason[240]; /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
 };
 
 /* A figure that somebody published, beside what was measured. Never a verdict. */
@@ -204,11 +205,11 @@ struct ab_claim_result {
     const char *phase, *op, *stat;
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
-    double claimed;          /* number of the back end by that of the base */
-    double measured;         /* the same, median over the rounds; NaN = not known */
-    double low, high;        /* extremes of the rounds */
-    uint32_t n_rounds;       /* that have both numbers */
-    char reason[240];        /* why nothing was measured, else "" */
+    double claimed;    /* number of the back end by that of the base */
+    double measured;   /* the same, median over the rounds; NaN = not known */
+    double low, high;  /* extremes of the rounds */
+    uint32_t n_rounds; /* that have both numbers */
+    char reason[240];  /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -234,15 +235,15 @@ struct ab_round {
     uint32_t n_order;
 };
 
-struct ab_session { /* everything about one command's measurements */
-    const char *kind;         /* "workload" or "trace" */
-    const char *name;         /* workload's name, or the trace's file name */
-    const char *about;        /* "" = none */
+struct ab_session {    /* everything about one command's measurements */
+    const char *kind;  /* "workload" or "trace" */
+    const char *name;  /* workload's name, or the trace's file name */
+    const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
     const char *const *settings; /* "rounds=5", "set n=100", … ends with NULL */
     uint64_t seed;
-    time_t start;             /* of measuring; 0 = not known */
+    time_t start; /* of measuring; 0 = not known */
     uint32_t n_rounds_planned;
     bool is_complete;
     struct ab_facts facts;
@@ -253,13 +254,13 @@ struct ab_session { /* everything about one command's measurements */
     struct { /* what measured; NULL = this build */
         const char *version, *compiler, *flags;
     } tool;
-    const char *resumed_from;  /* the result that the first rounds were taken from; NULL = none */
+    const char *resumed_from; /* the result that the first rounds were taken from; NULL = none */
     uint32_t n_rounds_resumed;
     struct {
-        const char *source;  /* "rdtsc/rdtscp" */
+        const char *source; /* "rdtsc/rdtscp" */
         double ns_per_tick, quantum_ns;
-        double floor_ns;     /* p50 of an empty op, in situ; NaN = not measured */
-        double window_ns;    /* unused yet, NaN */
+        double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
+        double window_ns; /* unused yet, NaN */
     } timer;
     struct ab_backend_info *backends;
     uint32_t n_backends;
@@ -285,13 +286,13 @@ struct ab_session { /* everything about one command's measurements */
     uint32_t n_claims;
     const char *const *phases; /* names of the measured phases, in order */
     uint32_t n_phases;
-    int32_t cpu; /* lane 0 ran here, -1 = not pinned */
+    int32_t cpu;     /* lane 0 ran here, -1 = not pinned */
     const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
     uint32_t n_cpus;
-    uint32_t window;          /* skew window in ops of the global order, 0 = none */
-    bool is_window_given;     /* by --window; else it is what the tape needed */
+    uint32_t window;            /* skew window in ops of the global order, 0 = none */
+    bool is_window_given;       /* by --window; else it is what the tape needed */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
-    bool is_strict;           /* lanes took turns in the exact order */
+    bool is_strict;             /* lanes took turns in the exact order */
 };
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were

@@ -11,15 +11,15 @@
 enum { PREFIX_EACH = 0, PREFIX_QUANTILE = 0, PREFIX_ALL = 0, PREFIX_TAIL = sizeof "tail_" - 1 };
 
 const struct ab_field ab_fields[] = {
-#define AB_FIELD(g, n, m, t, u, b, s, d)                                                 \
-    {.name = n,                                                                          \
-     .json_key = &(n)[PREFIX_##g],                                                       \
-     .unit = u,                                                                          \
-     .doc = d,                                                                           \
-     .group = AB_FIELD_##g,                                                              \
-     .type = AB_FIELD_##t,                                                               \
-     .better = AB_FIELD_##b,                                                             \
-     .since = AB_FIELD_##s,                                                              \
+#define AB_FIELD(g, n, m, t, u, b, s, d) \
+    {.name = n, \
+     .json_key = &(n)[PREFIX_##g], \
+     .unit = u, \
+     .doc = d, \
+     .group = AB_FIELD_##g, \
+     .type = AB_FIELD_##t, \
+     .better = AB_FIELD_##b, \
+     .since = AB_FIELD_##s, \
      .offset = offsetof(struct ab_result, m)},
 #include "result/result_fields.def"
 #undef AB_FIELD
@@ -27,8 +27,11 @@ const struct ab_field ab_fields[] = {
 const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
 
 const struct ab_memory_field ab_memory_fields[] = {
-#define AB_MEMORY_FIELD(n, m, u, b, d)                                                   \
-    {.name = n, .unit = u, .doc = d, .better = AB_FIELD_##b,                             \
+#define AB_MEMORY_FIELD(n, m, u, b, d) \
+    {.name = n, \
+     .unit = u, \
+     .doc = d, \
+     .better = AB_FIELD_##b, \
      .offset = offsetof(struct ab_memory, m)},
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD

@@ -16,14 +16,14 @@ enum ab_field_since { AB_FIELD_ALWAYS, AB_FIELD_LATER };
 enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
 
 struct ab_field {
-    const char *name; /* CSV metric, gate statistic */
+    const char *name;     /* CSV metric, gate statistic */
     const char *json_key; /* name without its group's prefix */
     const char *unit, *doc;
     enum ab_field_group group;
     enum ab_field_type type;
     enum ab_field_better better;
     enum ab_field_since since; /* LATER: stored results may lack it */
-    size_t offset; /* in struct ab_result */
+    size_t offset;             /* in struct ab_result */
 };
 extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;

@@ -20,7 +20,7 @@ bool ab_verify_verdict_fails(enum ab_verify_verdict verdict)
 
 const char *ab_verify_status_name(const struct ab_verify_backend *b)
 {
-    return b->n_failed == 0               ? "conforming"
+    return b->n_failed == 0                 ? "conforming"
            : b->n_failed == b->n_not_proven ? "unproven"
-                                          : "nonconforming";
+                                            : "nonconforming";
 }

@@ -11,21 +11,21 @@
 #include <stdint.h>
 
 enum ab_verify_verdict { /* names are frozen: results/README.md */
-    AB_VERIFY_OK,
-    AB_VERIFY_FAILED,
-    AB_VERIFY_NOT_PROVEN, /* it did less work than its floor: proves nothing, fails */
-    AB_VERIFY_CRASHED,
-    AB_VERIFY_TIMEOUT,
-    AB_VERIFY_SKIPPED,
-    AB_VERIFY_INFO, /* how it behaves where the standards leave it open */
+                         AB_VERIFY_OK,
+                         AB_VERIFY_FAILED,
+                         AB_VERIFY_NOT_PROVEN, /* it did less work than its floor: proves nothing, fails */
+                         AB_VERIFY_CRASHED,
+                         AB_VERIFY_TIMEOUT,
+                         AB_VERIFY_SKIPPED,
+                         AB_VERIFY_INFO, /* how it behaves where the standards leave it open */
 };
 const char *ab_verify_verdict_name(enum ab_verify_verdict verdict);
 /* Is the back end wrong by it? */
 bool ab_verify_verdict_fails(enum ab_verify_verdict verdict);
 
-struct ab_verify_line { /* one check of one back end */
+struct ab_verify_line {              /* one check of one back end */
     const char *check, *rule, *unit; /* borrowed */
-    bool is_info; /* else required */
+    bool is_info;                    /* else required */
     enum ab_verify_verdict verdict;
     uint64_t work;
     char text[1024]; /* what is wrong, why it was skipped, or the answer; "" = nothing to say */
@@ -35,7 +35,7 @@ struct ab_verify_backend {
     const struct ab_backend_info *info; /* a status other than ok: it could not be verified */
     struct ab_verify_line *lines;       /* n_lines of the session, same order */
     uint32_t n_failed;                  /* lines that fail it, */
-    uint32_t n_not_proven;                 /* and those of them that only prove nothing */
+    uint32_t n_not_proven;              /* and those of them that only prove nothing */
 };
 
 /* "conforming", "nonconforming", or "unproven": nothing is wrong, but not all was proven. */

@@ -73,8 +73,7 @@ static uint64_t of_group(const char *root)
             continue;
         *group++ = 0;
         group[strcspn(group, "\n")] = 0;
-        uint64_t limit = strcmp(kind, ":") == 0
-                             ? limit_of_group(root, "", group, "memory.max")
+        uint64_t limit = strcmp(kind, ":") == 0 ? limit_of_group(root, "", group, "memory.max")
                          : strcmp(kind, ":memory") == 0
                              ? limit_of_group(root, "/memory", group, "memory.limit_in_bytes")
                              : UINT64_MAX;

@@ -16,8 +16,8 @@ struct ab_case {
     uint64_t values[AB_PARAMS_MAX];
     const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
     enum ab_decorator decorator;
-    uint64_t fault_n;    /* of AB_DECORATOR_FAULT */
-    const char *env[9];  /* "VARIABLE=VALUE" for the worker, ends with NULL */
+    uint64_t fault_n;   /* of AB_DECORATOR_FAULT */
+    const char *env[9]; /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 
 #endif

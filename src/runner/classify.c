@@ -5,8 +5,8 @@
  */
 #include "runner/classify.h"
 
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <signal.h>
@@ -53,8 +53,7 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     }
     const char *phase = "?";
     for (uint32_t i = 0; i < image->n_phases; i++)
-        if (part.first + op >= e->tape->phases[i].begin &&
-            part.first + op < e->tape->phases[i].end)
+        if (part.first + op >= e->tape->phases[i].begin && part.first + op < e->tape->phases[i].end)
             phase = e->tape->phases[i].name;
     struct ab_op_view view = ab_op_decode(part.ops[op], part.wide);
     int kind = view.kind;
@@ -145,9 +144,8 @@ static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out
         verdict(out, AB_BACKEND_FAILED_CHECK, "sent SIG%s to allocbench",
                 name == NULL ? "?" : name);
     } else if (e->ending->n_left > 0) {
-        verdict(out, AB_BACKEND_FAILED_CHECK,
-                "left %u child process%s running (killed)", e->ending->n_left,
-                e->ending->n_left == 1 ? "" : "es");
+        verdict(out, AB_BACKEND_FAILED_CHECK, "left %u child process%s running (killed)",
+                e->ending->n_left, e->ending->n_left == 1 ? "" : "es");
     } else if (e->stdout_text[0] != 0) {
         first_line(line, sizeof line, e->stdout_text);
         verdict(out, AB_BACKEND_FAILED_CHECK, "printed to standard output: \"%s\"", line);

@@ -18,7 +18,6 @@ struct ab_evidence {
 };
 
 /* Sets out->status and out->reason. AB_SYSTEM when the worker itself could not work. */
-enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out,
-                           struct ab_err *err);
+enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, struct ab_err *err);
 
 #endif

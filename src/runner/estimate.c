@@ -9,9 +9,9 @@
 
 uint64_t ab_estimate_heap_bytes(const struct ab_facts *f, bool never_frees)
 {
-    double bytes = never_frees ? (double)f->total_bytes + 16.0 * (double)f->total_blocks
-                               : 1.25 * (double)f->live_peak_bytes +
-                                     16.0 * (double)f->live_peak_blocks;
+    double bytes = never_frees
+                       ? (double)f->total_bytes + 16.0 * (double)f->total_blocks
+                       : 1.25 * (double)f->live_peak_bytes + 16.0 * (double)f->live_peak_blocks;
     return bytes < 0x1p63 ? (uint64_t)bytes : (uint64_t)1 << 63;
 }
 

@@ -6,8 +6,8 @@
 #ifndef AB_RUNNER_ESTIMATE_H
 #define AB_RUNNER_ESTIMATE_H
 
-#include "wire/run.h"
 #include "runner/tape/tape_image.h"
+#include "wire/run.h"
 
 #include <stdbool.h>
 

@@ -46,7 +46,8 @@ static void compare_settings(struct ab_text *list, const struct ab_session *now,
     const char *const *a = now->settings, *const *b = was->settings;
     while (a != NULL && b != NULL && *a != NULL && *b != NULL && strcmp(*a, *b) == 0)
         a++, b++;
-    const char *x = a != NULL && *a != NULL ? *a : "none", *y = b != NULL && *b != NULL ? *b : "none";
+    const char *x = a != NULL && *a != NULL ? *a : "none",
+               *y = b != NULL && *b != NULL ? *b : "none";
     compare(list, "a setting", x, y);
 }
 
@@ -93,8 +94,10 @@ static enum ab_status judge(struct ab_text *list, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (list->n > 0)
-        status = ab_fail(err, AB_USAGE, "cannot be resumed, the conditions differ: "
-                                        "%.900s", list->s);
+        status = ab_fail(err, AB_USAGE,
+                         "cannot be resumed, the conditions differ: "
+                         "%.900s",
+                         list->s);
     ab_text_fini(list);
     return status;
 }
@@ -194,17 +197,17 @@ static const char *own_phase(const struct ab_session *session, const char *phase
     return "";
 }
 
-#define TAKE(list)                                     \
-    do {                                               \
-        session->list = old->list;                     \
-        session->n_##list = old->n_##list;             \
-        session->cap_##list = old->n_##list;           \
-        old->list = NULL;                              \
-        old->n_##list = 0;                             \
+#define TAKE(list) \
+    do { \
+        session->list = old->list; \
+        session->n_##list = old->n_##list; \
+        session->cap_##list = old->n_##list; \
+        old->list = NULL; \
+        old->n_##list = 0; \
     } while (0)
-#define OWN_PHASES(list)                               \
-    for (uint32_t i = 0; i < session->n_##list; i++)   \
-        session->list[i].phase = own_phase(session, session->list[i].phase)
+#define OWN_PHASES(list) \
+    for (uint32_t i = 0; i < session->n_##list; i++) \
+    session->list[i].phase = own_phase(session, session->list[i].phase)
 
 void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
 {

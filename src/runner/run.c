@@ -27,8 +27,8 @@ struct layout {
 
 static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
 {
-    struct layout l = {.cap_samples =
-                           pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape) : 0};
+    struct layout l = {.cap_samples = pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape)
+                                                              : 0};
     l.positions = (sizeof(struct ab_run_page) + 63) & ~(size_t)63;
     l.ticks = l.positions + l.cap_samples * sizeof(uint32_t);
     l.classes = l.ticks + l.cap_samples * sizeof(uint32_t);
@@ -85,13 +85,12 @@ static void fill_memory(const struct ab_run_context *context, struct ab_memory_r
 }
 
 /* Makes the run memfd, maps it and writes the request. */
-static int prepare(const struct ab_run_context *context, const struct ab_case *c,
-                   enum ab_pass pass, struct ab_outcome *out)
+static int prepare(const struct ab_run_context *context, const struct ab_case *c, enum ab_pass pass,
+                   struct ab_outcome *out)
 {
     struct layout l = plan_layout(context, pass);
     int fd = ab_memfd("allocbench-run", l.total);
-    void *p = fd < 0 ? MAP_FAILED
-                     : mmap(NULL, l.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, l.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0)
             close(fd);
@@ -178,9 +177,9 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     read_capture(out_fd, stdout_text, sizeof stdout_text);
     read_capture(err_fd, stderr_text, sizeof stderr_text);
-    struct ab_evidence evidence = {&ending,     &made.page->report, context->tape,
-                                   stdout_text, stderr_text,         timeout_ns,
-                                   context->memory_limit_bytes, pass == AB_PASS_CHECK};
+    struct ab_evidence evidence = {
+        &ending,    &made.page->report,          context->tape,        stdout_text, stderr_text,
+        timeout_ns, context->memory_limit_bytes, pass == AB_PASS_CHECK};
     made.wait_status = ending.wait_status;
     status = ab_classify(&evidence, &made, err);
 out:

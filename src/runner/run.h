@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "wire/memory_report.h"
 #include "result/result.h"
 #include "runner/case.h"
 #include "runner/tape/tape_image.h"
+#include "wire/memory_report.h"
 
 struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;
@@ -19,27 +19,27 @@ struct ab_run_context { /* the same for all runs of a session */
     struct ab_clock clock;
     const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
     uint32_t n_cpus;
-    bool is_strict;  /* lanes take turns in the exact order; no latencies */
+    bool is_strict; /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
-    uint64_t timeout_ns;         /* 0 = from the estimate */
+    uint64_t timeout_ns; /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
-    uint64_t drain_ns; /* memory pass: wait so long for memory to be given back */
-    struct ab_verify_request verify; /* CHECK */
-    uint32_t verify_ops; /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
+    uint64_t drain_ns;                   /* memory pass: wait so long for memory to be given back */
+    struct ab_verify_request verify;     /* CHECK */
+    uint32_t verify_ops;                 /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
 };
 
 struct ab_outcome {
     enum ab_backend_status status;
-    char reason[1024];          /* "" when ok */
-    int wait_status;            /* of the process */
-    char note[256];             /* first line the worker wrote to stderr, "" = none */
+    char reason[1024];        /* "" when ok */
+    int wait_status;          /* of the process */
+    char note[256];           /* first line the worker wrote to stderr, "" = none */
     struct ab_run_page *page; /* mapped; the report within; positions and ticks behind it */
     size_t run_bytes;
     uint32_t *positions;
     const uint32_t *ticks;
     const uint8_t *classes;
-    uint8_t *kinds;             /* owned, ours: not for the worker to change */
+    uint8_t *kinds;                  /* owned, ours: not for the worker to change */
     struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t n_samples, cap_samples;
 };

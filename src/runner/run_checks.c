@@ -65,15 +65,16 @@ static bool is_deliberate(const struct ab_outcome *run)
            (signal == 0 && WIFEXITED(status));
 }
 
-static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run,
-                          bool may_abort)
+static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *run, bool may_abort)
 {
     enum ab_verify_verdict verdict = run->status == AB_BACKEND_CRASHED   ? AB_VERIFY_CRASHED
                                      : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
                                                                          : AB_VERIFY_FAILED;
     if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_info || is_deliberate(run)))
         say(line, AB_VERIFY_INFO,
-            !is_deliberate(run) ? "crashes" : line->is_info ? "detected" : "aborts");
+            !is_deliberate(run) ? "crashes"
+            : line->is_info     ? "detected"
+                                : "aborts");
     else if (line->is_info && verdict == AB_VERIFY_TIMEOUT)
         say(line, AB_VERIFY_INFO, "hangs");
     else
@@ -92,8 +93,10 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
         say(line, AB_VERIFY_INFO, text);
         break;
     case AB_ANSWER_BROKEN:
-        snprintf(line->text, sizeof line->text, "contradicts its own claim: %s: "
-                                                "%s", line->rule, text);
+        snprintf(line->text, sizeof line->text,
+                 "contradicts its own claim: %s: "
+                 "%s",
+                 line->rule, text);
         line->verdict = AB_VERIFY_FAILED;
         break;
     default:
@@ -170,8 +173,7 @@ static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line 
     enum ab_status status = ab_run(a->context, &plain, a->pass, &rng, &control, err);
     if (status != AB_OK)
         return status;
-    if (control.status == AB_BACKEND_OK &&
-        control.page->report.verify.answer != AB_ANSWER_BROKEN)
+    if (control.status == AB_BACKEND_OK && control.page->report.verify.answer != AB_ANSWER_BROKEN)
         say_capacity(line, a->run);
     ab_outcome_fini(&control);
     return AB_OK;

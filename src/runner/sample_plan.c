@@ -53,8 +53,8 @@ struct draw {
     uint32_t n, cap;
     double base;
     uint64_t threshold[AB_OP_KIND_COUNT]; /* of 32 random bits */
-    uint32_t gap;         /* ops of common kinds up to the next one that is taken */
-    uint32_t common;      /* bits 1 << kind: those of rate `base` */
+    uint32_t gap;                         /* ops of common kinds up to the next one that is taken */
+    uint32_t common;                      /* bits 1 << kind: those of rate `base` */
 };
 
 /* What lies between two that are taken, where each is with probability p. */

@@ -27,7 +27,6 @@ struct conductor {
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
-
 /* Random streams of the seed: one for the pre-flight, one a round. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
@@ -47,8 +46,8 @@ static void say(struct conductor *c, uint32_t round, const char *backend, enum a
 {
     if (c->plan->progress == NULL)
         return;
-    struct ab_progress p = {round, pass == AB_PASS_VERIFY ? 0 : c->plan->rounds, backend, pass,
-                            c->done, c->total};
+    struct ab_progress p = {
+        round, pass == AB_PASS_VERIFY ? 0 : c->plan->rounds, backend, pass, c->done, c->total};
     c->plan->progress(c->plan->user, &p);
 }
 
@@ -101,8 +100,9 @@ static bool fits_memory(struct conductor *c, uint32_t backend)
     if (bytes <= c->plan->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;
-    snprintf(b->reason, sizeof b->reason, "would need about %s%s, more than --mem-limit %s; not "
-                                          "run",
+    snprintf(b->reason, sizeof b->reason,
+             "would need about %s%s, more than --mem-limit %s; not "
+             "run",
              ab_units_bytes(need, sizeof need, (double)bytes),
              b->never_frees ? " (it never frees)" : "",
              ab_units_bytes(limit, sizeof limit, (double)c->plan->context.memory_limit_bytes));
@@ -115,8 +115,8 @@ static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *
     say(c, 0, c->session->backends[i].name, AB_PASS_VERIFY);
     if (!fits_memory(c, i))
         return AB_OK;
-    enum ab_status status =
-        ab_run(&c->plan->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run, err);
+    enum ab_status status = ab_run(&c->plan->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng,
+                                   &run, err);
     if (status != AB_OK)
         return status;
     bool is_allowed = c->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
@@ -156,8 +156,7 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
     if (status == AB_OK)
         status = ab_run(context, &null, context->is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY,
                         &c->rng, &latency, err);
-    if (status == AB_OK &&
-        (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
+    if (status == AB_OK && (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
         status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s",
                          throughput.status != AB_BACKEND_OK ? throughput.reason : latency.reason);
     if (status == AB_OK)
@@ -216,8 +215,8 @@ static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uin
     if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     say(c, round, c->session->backends[backend].name, AB_PASS_MEMORY);
-    enum ab_status status =
-        ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng, &run, err);
+    enum ab_status status = ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng,
+                                   &run, err);
     if (status != AB_OK)
         return status;
     c->done++;
@@ -343,7 +342,8 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_running(&c, i);
-    c.total = n_alive * ((plan->rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
+    c.total = n_alive *
+              ((plan->rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
     for (uint32_t b = session->n_rounds; b < plan->rounds && status == AB_OK && n_alive > 0; b++) {
         status = run_round(&c, b, err);
         if (status != AB_OK && session->n_rounds > b)

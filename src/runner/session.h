@@ -14,14 +14,14 @@ struct ab_progress {
     uint32_t round, n_rounds; /* round 0 of 0 is the pre-flight */
     const char *backend;
     enum ab_pass pass;
-    uint32_t done, total;     /* runs */
+    uint32_t done, total; /* runs */
 };
 
 struct ab_session_plan {
     struct ab_run_context context;
     const struct ab_case *cases; /* one a back end of the session, same order */
     uint32_t rounds;
-    bool allows_broken;   /* what fails its checks is measured all the same */
+    bool allows_broken;         /* what fails its checks is measured all the same */
     struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */
     void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */

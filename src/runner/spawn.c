@@ -185,11 +185,13 @@ static enum ab_status check_limits(struct ab_err *err)
 {
     struct rlimit files, stack;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < DESCRIPTORS_LEAST)
-        return ab_fail(err, AB_SYSTEM, "cannot start a worker: the limit on open files (ulimit -n) "
+        return ab_fail(err, AB_SYSTEM,
+                       "cannot start a worker: the limit on open files (ulimit -n) "
                        "is %llu, at least %d are needed",
                        (unsigned long long)files.rlim_cur, DESCRIPTORS_LEAST);
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_max < STACK_LEAST)
-        return ab_fail(err, AB_SYSTEM, "cannot start a worker: the limit on the stack (ulimit -s) "
+        return ab_fail(err, AB_SYSTEM,
+                       "cannot start a worker: the limit on the stack (ulimit -s) "
                        "is %llu KiB, at least %d are needed",
                        (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
     return AB_OK;

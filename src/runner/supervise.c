@@ -77,8 +77,9 @@ static uint64_t resident_bytes(pid_t pid)
     char path[64], text[128];
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     unsigned long long size = 0, resident = 0, shared = 0;
-    if (sscanf(read_small(path, text, sizeof text), "%llu %llu %llu", &size, &resident,
-               &shared) != 3 || shared > resident)
+    if (sscanf(read_small(path, text, sizeof text), "%llu %llu %llu", &size, &resident, &shared) !=
+            3 ||
+        shared > resident)
         return 0;
     return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE); /* our mappings are shared */
 }

@@ -11,20 +11,20 @@
 #include <sys/types.h>
 
 enum ab_end { /* why a worker ended */
-    AB_END_ITSELF,
-    AB_END_DEADLINE,
-    AB_END_MEMORY,
-    AB_END_INTERRUPTED,
+              AB_END_ITSELF,
+              AB_END_DEADLINE,
+              AB_END_MEMORY,
+              AB_END_INTERRUPTED,
 };
 
 struct ab_ending {
     enum ab_end end;
     int wait_status;
-    bool ignored_term;    /* it took KILL */
-    unsigned n_left;      /* processes it left behind, killed */
-    int sent_signal;      /* that it sent us to end us, 0 = none */
-    bool oom_killed;      /* the kernel's OOM killer was at work meanwhile */
-    uint64_t rss_bytes;   /* last seen, of AB_END_MEMORY */
+    bool ignored_term;  /* it took KILL */
+    unsigned n_left;    /* processes it left behind, killed */
+    int sent_signal;    /* that it sent us to end us, 0 = none */
+    bool oom_killed;    /* the kernel's OOM killer was at work meanwhile */
+    uint64_t rss_bytes; /* last seen, of AB_END_MEMORY */
 };
 
 /* Once, before the first worker: orphans of workers become our children; SIGINT, SIGTERM and

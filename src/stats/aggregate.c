@@ -73,8 +73,8 @@ bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned o
     return false;
 }
 
-struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
-                                  const char *phase, unsigned op, struct ab_hdr *hdr)
+struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, const char *phase,
+                                  unsigned op, struct ab_hdr *hdr)
 {
     struct ab_merged m = {.max = NAN};
     ab_hdr_init(hdr);
@@ -125,7 +125,8 @@ struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p)
     if (p->n == 0)
         return no_range;
     struct ab_round_range ratio = ab_round_range_of(p->x + 2 * (size_t)p->cap, p->n);
-    double of = ab_round_range_of(p->x, p->n).median, by = ab_round_range_of(p->x + p->cap, p->n).median;
+    double of = ab_round_range_of(p->x, p->n).median,
+           by = ab_round_range_of(p->x + p->cap, p->n).median;
     ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
     return ratio;
 }
@@ -188,8 +189,8 @@ static double round_p999_ratio(const struct ab_session *s, const struct aspect *
 {
     double value[2];
     for (int i = 0; i < 2; i++) {
-        const struct ab_result *r =
-            ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op, round);
+        const struct ab_result *r = ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op,
+                                                    round);
         value[i] = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
         if (value[i] < s->timer.floor_ns)
             value[i] = s->timer.floor_ns;

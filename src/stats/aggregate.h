@@ -52,13 +52,13 @@ const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t bac
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op);
 
 struct ab_merged { /* one back end, phase and op over all rounds */
-    uint64_t n;      /* timed ops, overflow included */
-    double max;      /* NaN = none */
+    uint64_t n;    /* timed ops, overflow included */
+    double max;    /* NaN = none */
     uint32_t n_rounds;
 };
 /* Merges histograms into *hdr (initialised here). */
-struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend,
-                                  const char *phase, unsigned op, struct ab_hdr *hdr);
+struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, const char *phase,
+                                  unsigned op, struct ab_hdr *hdr);
 
 /* ns_per_op of a phase. */
 struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,

@@ -25,8 +25,7 @@ static bool has_numbers(const struct ab_session *s, uint32_t backend, const char
     return false;
 }
 
-static void measure(const struct ab_session *s, const struct ab_gate *g,
-                    struct ab_claim_result *r)
+static void measure(const struct ab_session *s, const struct ab_gate *g, struct ab_claim_result *r)
 {
     if (!has_numbers(s, g->backend, g->name, r) || !has_numbers(s, g->other, g->other_name, r))
         return;

@@ -9,7 +9,7 @@
 #include "stats/gate.h"
 
 struct ab_claim {
-    struct ab_gate figure; /* ab_gate_parse, as a claim */
+    struct ab_gate figure;     /* ab_gate_parse, as a claim */
     const char *says, *source; /* "" = not said; borrowed */
 };
 

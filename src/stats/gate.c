@@ -18,8 +18,10 @@ bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns)
 
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "the bound is below the timer floor of %.0f ns; gate %s/all/ns_per_op "
-                       "instead", floor_ns, gate->metric.phase);
+    snprintf(buf, cap,
+             "the bound is below the timer floor of %.0f ns; gate %s/all/ns_per_op "
+             "instead",
+             floor_ns, gate->metric.phase);
 }
 
 static bool passes(const struct ab_gate *g, double value)
@@ -46,8 +48,10 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
         return;
     r->verdict = low != high ? AB_GATE_NOT_EVALUATED : low ? AB_GATE_PASS : AB_GATE_FAIL;
     if (low != high)
-        snprintf(r->reason, sizeof r->reason, "inconclusive: below the timer floor; gate "
-                                              "%s/all/ns_per_op instead", g->metric.phase);
+        snprintf(r->reason, sizeof r->reason,
+                 "inconclusive: below the timer floor; gate "
+                 "%s/all/ns_per_op instead",
+                 g->metric.phase);
 }
 
 /* "jemalloc is absent: not installed"; true when it can be judged. */
@@ -165,8 +169,7 @@ static size_t judge_each(const struct ab_session *s, const struct ab_gate *g,
 {
     size_t n = 0, n_judged = 0;
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        if (ab_backend_is_null(&s->backends[i]) ||
-            (g->against == AB_GATE_BACKEND && i == g->other))
+        if (ab_backend_is_null(&s->backends[i]) || (g->against == AB_GATE_BACKEND && i == g->other))
             continue;
         judge(s, g, i, &r[n]);
         n_judged += r[n].verdict != AB_GATE_NOT_EVALUATED;

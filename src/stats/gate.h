@@ -23,20 +23,20 @@ enum ab_gate_compare {
 };
 enum ab_gate_against { AB_GATE_ABSOLUTE, AB_GATE_BACKEND, AB_GATE_LIVE };
 
-#define AB_GATE_EACH UINT32_MAX           /* no back end named: each of the session */
+#define AB_GATE_EACH UINT32_MAX            /* no back end named: each of the session */
 #define AB_GATE_ELSEWHERE (UINT32_MAX - 1) /* a known one that the session does not have */
 
 struct ab_gate {
     const char *text, *place; /* borrowed; place is the caller's to set */
     struct ab_metric metric;
-    uint32_t backend;         /* of the session, EACH or ELSEWHERE */
+    uint32_t backend; /* of the session, EACH or ELSEWHERE */
     enum ab_gate_compare compare;
     enum ab_gate_against against;
     double bound;
-    uint32_t other;           /* of BACKEND: of the session, or ELSEWHERE */
-    double floor;             /* differences below it pass; 0 = none */
+    uint32_t other;                  /* of BACKEND: of the session, or ELSEWHERE */
+    double floor;                    /* differences below it pass; 0 = none */
     char name[128], other_name[128]; /* of back ends, as written */
-    char unit[144];           /* of value and bound */
+    char unit[144];                  /* of value and bound */
 };
 
 struct ab_gate_phase {

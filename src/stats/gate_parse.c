@@ -34,21 +34,25 @@ static bool fail_backend(struct ab_gate_parser *p, struct ab_gate_span name)
         ab_gate_add_name(&names, p->scope->backends[i]);
     for (size_t i = 0; i < names.n; i++) {
         const char *here = names.items[i];
-        struct ab_gate_span base = base_of((struct ab_gate_span){here, strlen(here)}), own = base_of(name);
+        struct ab_gate_span base = base_of((struct ab_gate_span){here, strlen(here)}),
+                            own = base_of(name);
         char quoted[AB_GATE_WORD_BYTES], is[160];
         if (base.n == own.n && memcmp(base.s, own.s, own.n) == 0)
             return ab_gate_fail(p, name, "no back end '%s' in this run; did you mean '%s'?",
-                        ab_gate_shown(quoted, name), ab_text_printable(is, sizeof is, here));
+                                ab_gate_shown(quoted, name),
+                                ab_text_printable(is, sizeof is, here));
     }
     return ab_gate_fail_unknown(p, name, "back end", &names);
 }
 
-static bool read_backend(struct ab_gate_parser *p, struct ab_gate_span name, uint32_t *out, char copy[128])
+static bool read_backend(struct ab_gate_parser *p, struct ab_gate_span name, uint32_t *out,
+                         char copy[128])
 {
     const struct ab_gate_scope *scope = p->scope;
     struct ab_gate_span base = base_of(name);
     if (name.n == 0)
-        return ab_gate_fail(p, (struct ab_gate_span){name.s, 1}, "the name of a back end is missing");
+        return ab_gate_fail(p, (struct ab_gate_span){name.s, 1},
+                            "the name of a back end is missing");
     if (ab_gate_is_word(base, "null"))
         return ab_gate_fail(p, name, "the null back end measures the harness; it has no gates");
     snprintf(copy, 128, "%.*s", (int)(name.n < 128 ? name.n : 127), name.s);
@@ -96,7 +100,7 @@ static bool is_memory_name(struct ab_gate_span x, const char *name)
     size_t n = strlen(name);
     static const char tail[] = "_bytes";
     return ab_gate_is_word(x, name) || (n == x.n + sizeof tail - 1 && memcmp(x.s, name, x.n) == 0 &&
-                                strcmp(name + x.n, tail) == 0);
+                                        strcmp(name + x.n, tail) == 0);
 }
 
 static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
@@ -139,7 +143,8 @@ static uint32_t kinds_of(const struct ab_gate_parser *p, const char *phase)
     return kinds;
 }
 
-static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool is_memory, bool is_all)
+static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool is_memory,
+                      bool is_all)
 {
     struct ab_gate_names names = {.n = 0};
     for (size_t i = 0; i < ab_field_count && !is_memory; i++)
@@ -152,22 +157,29 @@ static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool i
     return ab_gate_fail_unknown(p, stat, is_memory ? "memory statistic" : "statistic", &names);
 }
 
-static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_gate_span stat)
+static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
+                             struct ab_gate_span stat)
 {
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
     m->memory = find_memory_field(stat);
     if (m->memory == NULL && find_field(stat) != NULL)
-        return ab_gate_fail(p, stat, "'%s' is not a memory statistic: write "
-                                     "%s/all/%s", ab_gate_shown(word, stat),
-                    ab_text_printable(phase, sizeof phase, m->phase), ab_gate_shown(word, stat));
+        return ab_gate_fail(p, stat,
+                            "'%s' is not a memory statistic: write "
+                            "%s/all/%s",
+                            ab_gate_shown(word, stat),
+                            ab_text_printable(phase, sizeof phase, m->phase),
+                            ab_gate_shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !ab_gate_is_word(op, "memory") && !ab_gate_is_word(op, "end"))
-        return ab_gate_fail(p, op, "'%s' is measured at the end: write "
-                                   "%s/end/%s", ab_gate_shown(word, stat),
-                    ab_text_printable(phase, sizeof phase, m->phase), ab_gate_shown(word, stat));
+        return ab_gate_fail(p, op,
+                            "'%s' is measured at the end: write "
+                            "%s/end/%s",
+                            ab_gate_shown(word, stat),
+                            ab_text_printable(phase, sizeof phase, m->phase),
+                            ab_gate_shown(word, stat));
     if (is_drain)
         m->at = AB_AT_END;
     return true;
@@ -180,14 +192,15 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     ab_text_printable(phase, sizeof phase, m->phase);
     m->field = find_field(stat);
     if (m->field == NULL && find_memory_field(stat) != NULL)
-        return ab_gate_fail(p, op, "'%s' is a memory statistic: write "
-                                   "%s/memory/%s", ab_gate_shown(word, stat),
-                    phase, ab_gate_shown(word, stat));
+        return ab_gate_fail(p, op,
+                            "'%s' is a memory statistic: write "
+                            "%s/memory/%s",
+                            ab_gate_shown(word, stat), phase, ab_gate_shown(word, stat));
     if (m->field == NULL)
         return fail_stat(p, stat, false, m->op == AB_OP_ALL);
     if (m->field->group == AB_FIELD_ALL && m->op != AB_OP_ALL)
-        return ab_gate_fail(p, op, "'%s' is of all ops of a phase: write %s/all/%s", m->field->name, phase,
-                    m->field->name);
+        return ab_gate_fail(p, op, "'%s' is of all ops of a phase: write %s/all/%s", m->field->name,
+                            phase, m->field->name);
     return true;
 }
 
@@ -214,13 +227,14 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
     char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
     if (is_op_name(op))
         return ab_gate_fail(p, op, "phase '%s' has no %s; it has: %s",
-                    ab_text_printable(phase, sizeof phase, p->gate.metric.phase), ab_gate_shown(word, op),
-                    ab_gate_list_names(list, &names));
+                            ab_text_printable(phase, sizeof phase, p->gate.metric.phase),
+                            ab_gate_shown(word, op), ab_gate_list_names(list, &names));
     return ab_gate_fail_unknown(p, op, "op", &names);
 }
 
 /* PHASE/STAT or OP/STAT: what was meant, spelt out. */
-static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric, struct ab_gate_span first, struct ab_gate_span stat)
+static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
+                       struct ab_gate_span first, struct ab_gate_span stat)
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
     const char *op = find_field(stat) == NULL && find_memory_field(stat) != NULL ? "memory" : "all";
@@ -230,12 +244,15 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric, str
     if (first.n == 0)
         return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", phase, op, b);
     if (find_phase(p, first) == NULL && is_op_name(first))
-        return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", phase, ab_gate_shown(a, first), b);
-    return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", ab_gate_shown(a, first), op, b);
+        return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", phase,
+                            ab_gate_shown(a, first), b);
+    return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", ab_gate_shown(a, first),
+                        op, b);
 }
 
 /* The last part behind `mark`; *rest is what is before it. False when there is no mark. */
-static bool cut_last(struct ab_gate_span whole, char mark, struct ab_gate_span *rest, struct ab_gate_span *last)
+static bool cut_last(struct ab_gate_span whole, char mark, struct ab_gate_span *rest,
+                     struct ab_gate_span *last)
 {
     for (size_t i = whole.n; i-- > 0;)
         if (whole.s[i] == mark) {
@@ -326,14 +343,17 @@ static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size
 {
     struct ab_gate *g = &p->gate;
     struct ab_gate_span factor = {bound.s, n_factor};
-    struct ab_gate_span name = ab_gate_trim((struct ab_gate_span){bound.s + n_factor + 1, bound.n - n_factor - 1});
+    struct ab_gate_span name = ab_gate_trim(
+        (struct ab_gate_span){bound.s + n_factor + 1, bound.n - n_factor - 1});
     const char *unit = ab_metric_unit(&g->metric);
     char word[AB_GATE_WORD_BYTES];
     if (!read_factor(p, factor))
         return false;
     if (name.n == 0)
-        return ab_gate_fail(p, bound, "%.*sx of what? add a back end, or 'live' for the peak of "
-                                      "live bytes", (int)(n_factor < 20 ? n_factor : 20), bound.s);
+        return ab_gate_fail(p, bound,
+                            "%.*sx of what? add a back end, or 'live' for the peak of "
+                            "live bytes",
+                            (int)(n_factor < 20 ? n_factor : 20), bound.s);
     snprintf(g->unit, sizeof g->unit, "x %.*s", (int)(name.n < 120 ? name.n : 120), name.s);
     if (ab_gate_is_word(name, "live") && !p->is_claim) {
         bool is_by_live = strcmp(unit, "x live") == 0; /* the number is one already */
@@ -343,7 +363,7 @@ static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size
         if (strcmp(unit, "bytes") == 0 && g->metric.memory != NULL)
             return true;
         return ab_gate_fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
-                    ab_metric_name(&g->metric), unit);
+                            ab_metric_name(&g->metric), unit);
     }
     g->against = AB_GATE_BACKEND;
     if (!read_backend(p, name, &g->other, g->other_name))
@@ -354,7 +374,8 @@ static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size
 }
 
 /* Cuts " floor SIZE" off the bound. */
-static bool read_floor(struct ab_gate_parser *p, struct ab_gate_span *bound, struct ab_gate_span *floor)
+static bool read_floor(struct ab_gate_parser *p, struct ab_gate_span *bound,
+                       struct ab_gate_span *floor)
 {
     static const char word[] = "floor";
     const size_t n = sizeof word - 1;
@@ -382,12 +403,14 @@ static bool read_bound(struct ab_gate_parser *p, struct ab_gate_span bound)
         return false;
     size_t n_factor = factor_length(bound);
     if ((bound.s[0] == '+' || bound.s[0] == '-') && bound.s[bound.n - 1] == '%')
-        return ab_gate_fail(p, bound, "'%s' is a change against a baseline, which this version does not "
-                    "compare with; write a ratio to a back end of the same run, such as 1.1x glibc",
-                    ab_gate_shown(word, bound));
+        return ab_gate_fail(
+            p, bound,
+            "'%s' is a change against a baseline, which this version does not "
+            "compare with; write a ratio to a back end of the same run, such as 1.1x glibc",
+            ab_gate_shown(word, bound));
     if (p->is_claim && (n_factor == 0 || floor.n > 0))
         return ab_gate_fail(p, floor.n > 0 ? floor : bound,
-                    "a claim is a ratio to a back end, such as 0.1x glibc");
+                            "a claim is a ratio to a back end, such as 0.1x glibc");
     if (n_factor > 0 && !read_ratio(p, bound, n_factor))
         return false;
     if (n_factor > 0 && p->gate.against != AB_GATE_ABSOLUTE)
@@ -411,7 +434,8 @@ static struct ab_gate_span find_compare(const char *text)
         depth += *s == '{';
         depth -= depth > 0 && *s == '}';
         size_t n = depth == 0 && strchr("<>!", *s) != NULL ? strspn(s, "<>=!") : 0;
-        if (depth == 0 && *s == '=' && s > text && ab_gate_is_blank(s[-1])) /* not slab:threads=sharded */
+        if (depth == 0 && *s == '=' && s > text &&
+            ab_gate_is_blank(s[-1])) /* not slab:threads=sharded */
             n = strspn(s, "<>=!");
         if (n > 0)
             return (struct ab_gate_span){s, n};
@@ -432,12 +456,14 @@ static bool read_compare(struct ab_gate_parser *p, struct ab_gate_span at)
             return true;
         }
     if (p->is_claim)
-        return ab_gate_fail(p, at, "a claim is " FORM " = RATIOx BACKEND%s%s", at.n > 0 ? ", not " : "",
-                    at.n > 0 ? ab_gate_shown(word, at) : "");
+        return ab_gate_fail(p, at, "a claim is " FORM " = RATIOx BACKEND%s%s",
+                            at.n > 0 ? ", not " : "", at.n > 0 ? ab_gate_shown(word, at) : "");
     if (at.n == 0)
         return ab_gate_fail(p, at, "a gate is " FORM " < BOUND: one of <, <=, >, >= is missing");
-    return ab_gate_fail(p, at, "'%s' is not a comparison; use one of <, <=, >, "
-                               ">=", ab_gate_shown(word, at));
+    return ab_gate_fail(p, at,
+                        "'%s' is not a comparison; use one of <, <=, >, "
+                        ">=",
+                        ab_gate_shown(word, at));
 }
 
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,
@@ -452,9 +478,11 @@ bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *
         !read_bound(&p, ab_gate_trim((struct ab_gate_span){behind, strlen(behind)})))
         return false;
     if (is_claim && p.gate.backend == AB_GATE_EACH) {
-        struct ab_gate_span whole = ab_gate_trim((struct ab_gate_span){text, (size_t)(compare.s - text)});
+        struct ab_gate_span whole = ab_gate_trim(
+            (struct ab_gate_span){text, (size_t)(compare.s - text)});
         char word[AB_GATE_WORD_BYTES];
-        return ab_gate_fail(&p, whole, "a claim names its back end: BACKEND:%s", ab_gate_shown(word, whole));
+        return ab_gate_fail(&p, whole, "a claim names its back end: BACKEND:%s",
+                            ab_gate_shown(word, whole));
     }
     *out = p.gate;
     return true;

@@ -43,7 +43,8 @@ bool ab_gate_is_word(struct ab_gate_span x, const char *word)
 
 const char *ab_gate_word(char buf[AB_GATE_WORD_BYTES], struct ab_gate_span x)
 {
-    snprintf(buf, AB_GATE_WORD_BYTES, "%.*s", (int)(x.n < AB_GATE_WORD_BYTES ? x.n : AB_GATE_WORD_BYTES - 1), x.s);
+    snprintf(buf, AB_GATE_WORD_BYTES, "%.*s",
+             (int)(x.n < AB_GATE_WORD_BYTES ? x.n : AB_GATE_WORD_BYTES - 1), x.s);
     return buf;
 }
 
@@ -69,13 +70,14 @@ const char *ab_gate_list_names(char buf[AB_GATE_LIST_BYTES], const struct ab_gat
         ab_text_printable(name, sizeof name, names->items[i]);
         if (used + strlen(name) + 8 > AB_GATE_LIST_BYTES)
             return strcat(buf, ", ...");
-        used += (size_t)snprintf(buf + used, AB_GATE_LIST_BYTES - used, "%s%s", i == 0 ? "" : ", ", name);
+        used += (size_t)snprintf(buf + used, AB_GATE_LIST_BYTES - used, "%s%s", i == 0 ? "" : ", ",
+                                 name);
     }
     return buf;
 }
 
 bool ab_gate_fail_unknown(struct ab_gate_parser *p, struct ab_gate_span at, const char *what,
-                         const struct ab_gate_names *names)
+                          const struct ab_gate_names *names)
 {
     char word[AB_GATE_WORD_BYTES], quoted[AB_GATE_WORD_BYTES], list[AB_GATE_LIST_BYTES], name[80];
     char hint[120] = "; allowed are";
@@ -84,5 +86,5 @@ bool ab_gate_fail_unknown(struct ab_gate_parser *p, struct ab_gate_span at, cons
         snprintf(hint, sizeof hint, "; did you mean '%s'? Allowed are",
                  ab_text_printable(name, sizeof name, near));
     return ab_gate_fail(p, at, "unknown %s '%s'%s %s", what, ab_gate_shown(quoted, at), hint,
-                ab_gate_list_names(list, names));
+                        ab_gate_list_names(list, names));
 }

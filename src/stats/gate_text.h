@@ -48,6 +48,6 @@ void ab_gate_add_name(struct ab_gate_names *names, const char *name);
 const char *ab_gate_list_names(char buf[AB_GATE_LIST_BYTES], const struct ab_gate_names *names);
 /* "unknown WHAT 'x'; did you mean 'y'? Allowed are …" */
 bool ab_gate_fail_unknown(struct ab_gate_parser *p, struct ab_gate_span at, const char *what,
-                         const struct ab_gate_names *names);
+                          const struct ab_gate_names *names);
 
 #endif

@@ -12,9 +12,11 @@
 
 static const double no_number = NAN;
 
-#define DRAIN(i, what)                                                                   \
-    {.name = "drained_" what, .unit = "bytes", .doc = "footprint after all blocks are freed", \
-     .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i])}
+#define DRAIN(i, what) \
+    { \
+        .name = "drained_" what, .unit = "bytes", .doc = "footprint after all blocks are freed", \
+        .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i]) \
+    }
 const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
 };
@@ -58,15 +60,15 @@ static double of_round(const struct ab_session *s, uint32_t backend, const struc
     return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
 }
 
-static double live_of_round(const struct ab_session *s, uint32_t backend,
-                            const struct ab_metric *m, uint32_t round)
+static double live_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
 {
     const struct ab_memory *r = find_memory(s, backend, m, round);
     return r != NULL ? r->live_peak_bytes : no_number;
 }
 
-typedef double round_number(const struct ab_session *s, uint32_t backend,
-                            const struct ab_metric *m, uint32_t round);
+typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round);
 
 /* The rounds' numbers that exist, *n of them; free them. NULL when out of memory. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
@@ -196,8 +198,7 @@ struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t bac
     return range;
 }
 
-double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m)
+double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     return median_of_rounds(s, backend, m, live_of_round);
 }
@@ -208,16 +209,16 @@ static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const st
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
-        const struct ab_result *r =
-            ab_session_find(s, backend, m->phase, m->op, s->rounds[i].index);
+        const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op,
+                                                    s->rounds[i].index);
         uint64_t here = r != NULL ? r->n + r->overflow : 0;
         n = !in_each_round ? n + here : here > n ? here : n;
     }
     return n;
 }
 
-void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m, bool in_each_round, char *buf, size_t cap)
+void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                           bool in_each_round, char *buf, size_t cap)
 {
     buf[0] = 0;
     if (m->memory != NULL) {

@@ -11,8 +11,8 @@
 
 struct ab_metric {
     const char *phase;
-    const struct ab_field *field;          /* of the results of `op`; NULL = */
-    const struct ab_memory_field *memory;  /* of the memory records `at` */
+    const struct ab_field *field;         /* of the results of `op`; NULL = */
+    const struct ab_memory_field *memory; /* of the memory records `at` */
     unsigned op;
     enum ab_memory_at at;
 };
@@ -38,7 +38,7 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
 
 struct ab_ratio {
     struct ab_round_range range; /* values under the floor taken as the floor */
-    struct ab_interval median; /* what the median can be, given what the clock cannot tell */
+    struct ab_interval median;   /* what the median can be, given what the clock cannot tell */
 };
 /* The number of `a` by that of `b`, as ab_pairs_ratio: its median is the reciprocal of what tables
  * call speed. Negative numbers have no ratio. */
@@ -48,11 +48,10 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                         const struct ab_metric *m);
 /* That peak, median over the rounds. */
-double ab_metric_live_peak(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m);
+double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 
 /* Why a number is not there; "" when it is not known. */
-void ab_metric_why_missing(const struct ab_session *s, uint32_t backend,
-                           const struct ab_metric *m, bool in_each_round, char *buf, size_t cap);
+void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                           bool in_each_round, char *buf, size_t cap);
 
 #endif

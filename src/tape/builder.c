@@ -18,8 +18,8 @@ bool ab_tape_end_crest(struct ab_lane_ops *lane)
         return true;
     if (!AB_GROW(lane->crests, lane->cap_crests, lane->n_crests))
         return false;
-    lane->crests[lane->n_crests++] =
-        (struct ab_crest){.end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
+    lane->crests[lane->n_crests++] = (struct ab_crest){
+        .end = (uint32_t)lane->n, .most = lane->most, .level = lane->level};
     lane->most = lane->level;
     lane->crest_begin = lane->n;
     return true;

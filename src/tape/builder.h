@@ -19,8 +19,8 @@ struct ab_block_state { /* of one slot */
 /* What a lane has added to the live bytes (a block counts AB_BLOCK_WEIGHT bytes more than it asks
  * for): allocated by it less freed by it, so below 0 where it frees other lanes' blocks. */
 struct ab_crest {
-    uint32_t end; /* of the lane's ops up to here, from the end of the crest before */
-    int64_t most; /* highest, the level before the first of them included */
+    uint32_t end;  /* of the lane's ops up to here, from the end of the crest before */
+    int64_t most;  /* highest, the level before the first of them included */
     int64_t level; /* behind the last of them */
 };
 enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CREST_GAP = 1024 };
@@ -28,12 +28,12 @@ enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CRE
 struct ab_lane_ops {
     uint64_t *ops;
     size_t n, cap;
-    int64_t begin_level;   /* before its first op */
-    int64_t level, most;   /* now; highest since the last crest ended */
-    uint64_t pushed_at;    /* ops of all lanes when its last one came */
+    int64_t begin_level; /* before its first op */
+    int64_t level, most; /* now; highest since the last crest ended */
+    uint64_t pushed_at;  /* ops of all lanes when its last one came */
     struct ab_crest *crests;
     size_t n_crests, cap_crests;
-    size_t crest_begin;    /* the op that the next one begins with */
+    size_t crest_begin; /* the op that the next one begins with */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */
@@ -52,11 +52,11 @@ struct ab_tape_builder {
     struct ab_phase *phase; /* that it is pushed to; NULL before the first */
     uint32_t *starts;       /* phase p, lane l: x[p·AB_LANES_MAX + l], ops of the lane before it */
     size_t cap_starts;
-    uint64_t *peaks;        /* of the live bytes in each phase, weighed as the lanes' are */
+    uint64_t *peaks; /* of the live bytes in each phase, weighed as the lanes' are */
     size_t cap_peaks;
     struct ab_edge *edges;
     size_t n_edges, cap_edges;
-    uint32_t *awaited;      /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
+    uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
     uint32_t window;
     bool is_window_always;
     struct ab_block_state *slots;

@@ -18,7 +18,7 @@ struct frame_start { /* the lane enters `frame` at its op `op` */
     uint32_t op, frame;
 };
 
-struct lane_plan { /* of one lane in one phase */
+struct lane_plan {       /* of one lane in one phase */
     uint32_t begin, end; /* in the lane's own ops */
     bool is_bound;       /* by the window, to other lanes of its group */
     struct frame_start *frames;
@@ -90,8 +90,8 @@ static int by_value(const void *a, const void *b)
 /* A lane in frame f has seen all others end frame f − 2. */
 static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
 {
-    return l->window.frame_ops != 0 && frame_of(&l->lanes[e->from_lane], e->from) + 2 <=
-                                    frame_of(&l->lanes[e->to_lane], e->to);
+    return l->window.frame_ops != 0 &&
+           frame_of(&l->lanes[e->from_lane], e->from) + 2 <= frame_of(&l->lanes[e->to_lane], e->to);
 }
 
 static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)

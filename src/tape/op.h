@@ -28,8 +28,8 @@ enum ab_code {
     AB_CODE_ALLOC_ZEROED = 2,
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
-    AB_CODE_TOUCH = 5, /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
-    AB_CODE_ACCESS = 6, /* operand: enum ab_access */
+    AB_CODE_TOUCH = 5,    /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_ACCESS = 6,   /* operand: enum ab_access */
     AB_CODE_RESET = 7,    /* operand: how many FREE ops behind it a bulk reset makes needless;
                              slot 0: it may be used, 1: other blocks live on, free one by one */
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
@@ -41,19 +41,22 @@ enum ab_code {
 };
 
 enum ab_touch { /* which bytes of a block are written after it was handed out */
-    AB_TOUCH_NONE,
-    AB_TOUCH_FIRST, /* the first n bytes */
-    AB_TOUCH_ENDS,  /* first and last byte */
-    AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
-    AB_TOUCH_LINE,  /* the first byte, then one every 64 */
-    AB_TOUCH_ALL,
+                AB_TOUCH_NONE,
+                AB_TOUCH_FIRST, /* the first n bytes */
+                AB_TOUCH_ENDS,  /* first and last byte */
+                AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
+                AB_TOUCH_LINE,  /* the first byte, then one every 64 */
+                AB_TOUCH_ALL,
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
-#define AB_TOUCH_WORDS(first) {"none", first, "ends", "page", "line", "all", NULL}
+#define AB_TOUCH_WORDS(first) \
+    { \
+        "none", first, "ends", "page", "line", "all", NULL \
+    }
 
 enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
-    AB_ACCESS_READ,
-    AB_ACCESS_WRITE,
+                 AB_ACCESS_READ,
+                 AB_ACCESS_WRITE,
 };
 
 #define AB_OP_CODE(word) ((unsigned)(word)&15u)
@@ -83,10 +86,10 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 /* Side table entry of an AB_CODE_WIDE op. */
 struct ab_wide {
     uint64_t size;
-    uint64_t align;  /* ALLOC_ALIGNED only */
+    uint64_t align; /* ALLOC_ALIGNED only */
     uint32_t slot;
-    uint16_t code;   /* FREE … TOUCHED|RESIZE */
-    uint16_t flags;  /* AB_WIDE_… */
+    uint16_t code;  /* FREE … TOUCHED|RESIZE */
+    uint16_t flags; /* AB_WIDE_… */
 };
 #define AB_WIDE_MAY_FAIL 1u /* the program got NULL here; NULL is fine, a block is freed at once */
 

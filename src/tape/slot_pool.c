@@ -84,8 +84,12 @@ static void put_free(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uin
     struct ab_lane_slots *home = &pool->of[s->home];
     bool is_queued = lane != s->home;
     uint32_t *top = is_queued ? &home->tail : &home->top;
-    *s = (struct ab_pooled_slot){.freed_at = now, .older = pool->youngest, .newer = NONE,
-                                 .below = *top, .above = NONE, .home = s->home,
+    *s = (struct ab_pooled_slot){.freed_at = now,
+                                 .older = pool->youngest,
+                                 .newer = NONE,
+                                 .below = *top,
+                                 .above = NONE,
+                                 .home = s->home,
                                  .is_queued = is_queued};
     *(pool->youngest != NONE ? &pool->slots[pool->youngest].newer : &pool->oldest) = index;
     if (*top != NONE)

@@ -15,8 +15,8 @@
 #include "tape/tape.h"
 
 enum {
-    AB_SLOTS_A_LINE = 8,  /* of 16 bytes: two cache lines, which processors fetch together */
-    AB_SLOT_IDLE = 4096,  /* ops that a slot freed by another lane lies idle */
+    AB_SLOTS_A_LINE = 8,    /* of 16 bytes: two cache lines, which processors fetch together */
+    AB_SLOT_IDLE = 4096,    /* ops that a slot freed by another lane lies idle */
     AB_SLOTS_SPARE = 65536, /* idle ones beyond those in use, before a lane takes another's */
 };
 
@@ -33,7 +33,7 @@ struct ab_slot_pool {
     uint32_t n_free, n_taken;
     uint32_t oldest, youngest; /* of all that are free */
     struct ab_lane_slots {
-        uint32_t top;      /* the youngest that the lane freed itself */
+        uint32_t top;        /* the youngest that the lane freed itself */
         uint32_t head, tail; /* freed by others: oldest and youngest */
         uint32_t next, end;  /* of the line that it has taken and not yet used up */
     } of[AB_LANES_MAX];

@@ -99,9 +99,8 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
         !note_starts(b, b->tape.n_phases))
         return no_memory(err);
     struct ab_phase *phase = &b->tape.phases[b->tape.n_phases++];
-    *phase = (struct ab_phase){.is_measured = is_measured,
-                               .turns_begin = b->tape.n_turns,
-                               .turns_end = b->tape.n_turns};
+    *phase = (struct ab_phase){
+        .is_measured = is_measured, .turns_begin = b->tape.n_turns, .turns_end = b->tape.n_turns};
     strcpy(phase->name, name);
     b->phase = phase;
     b->lane = 0;
@@ -112,8 +111,7 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err)
 {
     if (lane >= AB_LANES_MAX)
-        return ab_fail(err, AB_INPUT, "lane %u; at most %d lanes are possible", lane,
-                       AB_LANES_MAX);
+        return ab_fail(err, AB_INPUT, "lane %u; at most %d lanes are possible", lane, AB_LANES_MAX);
     b->lane = lane;
     b->to = &b->lanes[lane];
     if (lane >= b->n_lanes)
@@ -130,8 +128,9 @@ void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
 EACH_OP bool note_turn(struct ab_tape_builder *b)
 {
     struct ab_phase *phase = b->phase;
-    struct ab_turn *last =
-        phase->turns_end > phase->turns_begin ? &b->tape.turns[phase->turns_end - 1] : NULL;
+    struct ab_turn *last = phase->turns_end > phase->turns_begin
+                               ? &b->tape.turns[phase->turns_end - 1]
+                               : NULL;
     if (last != NULL && last->lane == b->lane) {
         last->n++;
         return true;
@@ -147,7 +146,8 @@ EACH_OP bool note_turn(struct ab_tape_builder *b)
 EACH_OP bool note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
 {
     size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
-    bool is_over = lane->n - lane->crest_begin >= most || b->n_pushed - lane->pushed_at > AB_CREST_GAP;
+    bool is_over = lane->n - lane->crest_begin >= most ||
+                   b->n_pushed - lane->pushed_at > AB_CREST_GAP;
     lane->pushed_at = b->n_pushed;
     return !is_over || ab_tape_end_crest(lane);
 }
@@ -165,13 +165,13 @@ EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab
     return AB_OK;
 }
 
-static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder *b, const struct ab_wide *wide,
-                                struct ab_err *err)
+static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder *b,
+                                                          const struct ab_wide *wide,
+                                                          struct ab_err *err)
 {
     if (!AB_GROW(b->tape.wide, b->cap_wide, b->tape.n_wide))
         return no_memory(err);
-    enum ab_status status =
-        push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
+    enum ab_status status = push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
     if (status == AB_OK)
         b->tape.wide[b->tape.n_wide++] = *wide;
     return status;
@@ -194,7 +194,7 @@ EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_er
 }
 
 EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
-                                 struct ab_block_state **entry, struct ab_err *err)
+                                  struct ab_block_state **entry, struct ab_err *err)
 {
     enum ab_status status = check_phase(b, err);
     if (status != AB_OK)
@@ -237,7 +237,7 @@ EACH_OP bool is_fused(unsigned code, const struct ab_request *r)
 
 /* Pushes the op in its short form where it fits, else through the side table. */
 EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
-                                   const struct ab_request *r, struct ab_err *err)
+                                    const struct ab_request *r, struct ab_err *err)
 {
     unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
@@ -256,9 +256,10 @@ EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, ui
     return push_wide(b, &wide, err);
 }
 
-static __attribute__((noinline)) enum ab_status
-push_touch_op(struct ab_tape_builder *b, uint32_t slot, const struct ab_request *r,
-              struct ab_err *err)
+static __attribute__((noinline)) enum ab_status push_touch_op(struct ab_tape_builder *b,
+                                                              uint32_t slot,
+                                                              const struct ab_request *r,
+                                                              struct ab_err *err)
 {
     return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
                    err);
@@ -283,7 +284,7 @@ EACH_OP void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)
 }
 
 EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
-                         const struct ab_request *r)
+                          const struct ab_request *r)
 {
     struct ab_facts *f = &b->tape.facts;
     note_kind(b, kind);
@@ -299,7 +300,7 @@ EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
 }
 
 EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_size,
-                      uint64_t new_size)
+                       uint64_t new_size)
 {
     struct ab_facts *f = &b->tape.facts;
     struct ab_lane_ops *lane = b->to;
@@ -317,8 +318,8 @@ EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_s
         f->live_peak_bytes = b->live_bytes;
 }
 
-enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
-                             const struct ab_request *r, struct ab_err *err)
+enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const struct ab_request *r,
+                             struct ab_err *err)
 {
     struct ab_block_state *entry = NULL;
     if (r->may_fail)
@@ -327,9 +328,9 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
                                         : check_slot(b, slot, false, &entry, err);
     if (status != AB_OK)
         return status;
-    unsigned code = r->align != 0 ? AB_CODE_ALLOC_ALIGNED
-                  : r->is_zeroed  ? AB_CODE_ALLOC_ZEROED
-                                  : AB_CODE_ALLOC;
+    unsigned code = r->align != 0  ? AB_CODE_ALLOC_ALIGNED
+                    : r->is_zeroed ? AB_CODE_ALLOC_ZEROED
+                                   : AB_CODE_ALLOC;
     if ((status = push_request(b, code, slot, r, err)) != AB_OK ||
         (status = push_touch(b, code, slot, r, err)) != AB_OK)
         return status;
@@ -346,8 +347,8 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
     return AB_OK;
 }
 
-enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
-                              const struct ab_request *r, struct ab_err *err)
+enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const struct ab_request *r,
+                              struct ab_err *err)
 {
     struct ab_block_state *entry = NULL;
     enum ab_status status = check_slot(b, slot, true, &entry, err);

@@ -27,11 +27,11 @@
 struct ab_phase {
     char name[AB_PHASE_NAME_MAX + 1];
     bool is_measured;
-    uint32_t begin, end;                 /* ops [begin, end) of the tape */
-    uint32_t n_ops[AB_OP_KIND_COUNT];    /* how many of each kind, wide ones included */
-    uint32_t n_touches;                  /* touch ops, touched allocs, writing accesses */
-    uint64_t touched_pages;              /* page writes that they do, for the cost estimate */
-    uint32_t turns_begin, turns_end;     /* [begin, end) of the tape's turns; 0, 0 with one lane */
+    uint32_t begin, end;              /* ops [begin, end) of the tape */
+    uint32_t n_ops[AB_OP_KIND_COUNT]; /* how many of each kind, wide ones included */
+    uint32_t n_touches;               /* touch ops, touched allocs, writing accesses */
+    uint64_t touched_pages;           /* page writes that they do, for the cost estimate */
+    uint32_t turns_begin, turns_end;  /* [begin, end) of the tape's turns; 0, 0 with one lane */
 };
 
 /* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
@@ -57,13 +57,13 @@ struct ab_tape {
     uint32_t *lane_begin; /* phase p, lane l: ops [x[p·lanes + l], x[p·lanes + l + 1]) */
     struct ab_turn *turns;
     uint32_t n_turns;
-    uint32_t window;      /* narrowest that was laid down; 0 = none */
-    uint64_t n_edges;     /* guarded places; 0 with one lane */
-    uint64_t n_remote;    /* frees and resizes by another lane than the one that allocated */
+    uint32_t window;       /* narrowest that was laid down; 0 = none */
+    uint64_t n_edges;      /* guarded places; 0 with one lane */
+    uint64_t n_remote;     /* frees and resizes by another lane than the one that allocated */
     struct ab_facts facts; /* lanes: how many */
     uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
-    uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
-    char sha256[65];        /* of ops, side table and phases, little-endian: same digest, same work */
+    uint64_t no_op_frees; /* frees of empty slots that the workload asked for: counted, not run */
+    char sha256[65];      /* of ops, side table and phases, little-endian: same digest, same work */
 };
 #define AB_TAPE_PAD 16
 #define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
@@ -87,9 +87,9 @@ void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
 /* What one allocation asks for; zero-initialise and set what differs. */
 struct ab_request {
     uint64_t size;
-    uint64_t align;       /* 0 = natural; else a power of two: becomes alloc_aligned */
+    uint64_t align; /* 0 = natural; else a power of two: becomes alloc_aligned */
     bool is_zeroed;
-    bool may_fail;        /* the program got NULL: no block comes to life */
+    bool may_fail; /* the program got NULL: no block comes to life */
     enum ab_touch touch;
     uint32_t touch_bytes; /* of AB_TOUCH_FIRST, < 2^29 */
 };

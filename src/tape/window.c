@@ -26,11 +26,11 @@ struct group {
 };
 
 struct lane_walk {
-    uint32_t at;    /* ops before it are behind */
-    size_t crest;   /* that covers it */
-    uint32_t last;  /* record, NO_RECORD = none */
-    int64_t begin;  /* level before the phase */
-    int64_t most;   /* highest in the phase */
+    uint32_t at;   /* ops before it are behind */
+    size_t crest;  /* that covers it */
+    uint32_t last; /* record, NO_RECORD = none */
+    int64_t begin; /* level before the phase */
+    int64_t most;  /* highest in the phase */
 };
 
 struct chooser {
@@ -293,9 +293,8 @@ static int64_t worst_without(const struct ab_tape_builder *b, uint32_t p)
     return sum;
 }
 
-bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p,
-                           const struct ab_edge *edges, size_t n_edges,
-                           struct ab_tape_window *w)
+bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
+                           size_t n_edges, struct ab_tape_window *w)
 {
     int64_t peak = (int64_t)b->peaks[p], spare = (int64_t)b->n_lanes * AB_WINDOW_SPARE;
     int64_t bound = peak + (peak / 10 > spare ? peak / 10 : spare);

@@ -18,15 +18,14 @@
 
 struct ab_tape_window {
     uint32_t frame_ops; /* half a window, in ops of the group; 0 = none */
-    int64_t worst; /* most that can live at once, weighed (tape_builder.h) */
+    int64_t worst;      /* most that can live at once, weighed (tape_builder.h) */
     uint32_t n_groups;
     uint16_t group[AB_LANES_MAX]; /* of each lane: frames bind lanes of one group */
 };
 
 /* Of phase `p`, whose edges are edges[0 … n_edges). False when out of memory. */
-bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p,
-                           const struct ab_edge *edges, size_t n_edges,
-                           struct ab_tape_window *window);
+bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
+                           size_t n_edges, struct ab_tape_window *window);
 
 /* The lane's ops [*begin, *end) in phase `p`. */
 void ab_tape_lane_span(const struct ab_tape_builder *b, uint32_t p, uint32_t lane, uint32_t *begin,

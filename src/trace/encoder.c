@@ -5,8 +5,8 @@
  */
 #include "trace/encoder.h"
 
-#include "trace/format.h"
 #include "trace/chunk/compress.h"
+#include "trace/format.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -37,8 +37,7 @@ static enum ab_status encode(struct ab_encoder *e, const struct ab_chunk_batch *
         return ab_fail(&e->err, AB_SYSTEM, "out of memory for the threads");
     enum ab_status status = ab_packer_take(e->packer, e->raw, ends, AB_CHUNK_COLUMNS, e->stored,
                                            &n_stored, &e->err);
-    e->chunk = (struct ab_stored_chunk){e->stored, n_stored, ends[AB_CHUNK_COLUMNS - 1],
-                                        batch->n};
+    e->chunk = (struct ab_stored_chunk){e->stored, n_stored, ends[AB_CHUNK_COLUMNS - 1], batch->n};
     return status;
 }
 
@@ -156,8 +155,7 @@ void ab_encoder_begin(struct ab_encoder *e)
     e->batches[e->filling].n = 0;
 }
 
-enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_chunk *out,
-                              struct ab_err *err)
+enum ab_status ab_encoder_end(struct ab_encoder *e, struct ab_stored_chunk *out, struct ab_err *err)
 {
     if (e->has_thread)
         wait_while(e, ASKED);

@@ -34,7 +34,8 @@ bool ab_trace_read_end(const char *path, struct ab_trace_info *info)
         ab_trace_chunk_checksum(mark, fields, AB_TRACE_SUMMARY_BYTES) !=
             ab_get_u64(mark + AB_TRACE_CHUNK_CHECKED))
         return false;
-    *info = (struct ab_trace_info){ /* in the order of ab_trace_summary_encode */
+    *info = (struct ab_trace_info){
+        /* in the order of ab_trace_summary_encode */
         .events = ab_get_u64(fields),
         .threads = ab_get_u64(fields + 8),
         .live_peak_bytes = ab_get_u64(fields + 16),

@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 /* First byte above 127 and both line ends: a file that went through a text filter is noticed. */
-#define AB_TRACE_MAGIC "\x89" "ABT\r\n\x1a\n"
+#define AB_TRACE_MAGIC \
+    "\x89" \
+    "ABT\r\n\x1a\n"
 enum {
     AB_TRACE_MAGIC_BYTES = 8,
     AB_TRACE_VERSION = 1,

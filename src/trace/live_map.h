@@ -56,15 +56,13 @@ static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint
 static inline bool ab_live_map_add(struct ab_live_map *m, uint64_t number, uint64_t size,
                                    uint32_t slot)
 {
-    if (number >= AB_LIVE_NUMBERS ||
-        (m->young.n * 2 >= m->young.mask && !ab_live_map_grow(m)))
+    if (number >= AB_LIVE_NUMBERS || (m->young.n * 2 >= m->young.mask && !ab_live_map_grow(m)))
         return false;
     struct ab_live *young = &m->young.places[number & m->young.mask];
     if (young->number != 0 && !ab_live_map_age(m, young))
         return false;
-    *young = (struct ab_live){.slot = slot & ((1u << 28) - 1),
-                              .number = (number + 1) & AB_LIVE_NUMBERS,
-                              .size = size};
+    *young = (struct ab_live){
+        .slot = slot & ((1u << 28) - 1), .number = (number + 1) & AB_LIVE_NUMBERS, .size = size};
     m->young.n++;
     return true;
 }
@@ -80,7 +78,8 @@ static inline void ab_live_map_remove(struct ab_live_map *m, struct ab_live *fou
 
 /* Tells the processor that `number` will be added or looked for soon. Always inline: a call of
  * what does nothing else is left out by gcc. */
-static inline __attribute__((always_inline)) void ab_live_map_prefetch(const struct ab_live_map *m, uint64_t number)
+static inline __attribute__((always_inline)) void ab_live_map_prefetch(const struct ab_live_map *m,
+                                                                       uint64_t number)
 {
     if (m->young.places != NULL)
         __builtin_prefetch(&m->young.places[number & m->young.mask], 1);

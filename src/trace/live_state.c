@@ -66,9 +66,8 @@ EACH_CALL const char *check_chunk(const struct ab_account *a, uint64_t size)
     const char *wrong = check_sum(a, 0, size);
     if (wrong != NULL || a->n_live < a->live_blocks_max)
         return wrong;
-    return a->live_blocks_max == AB_SLOT_MAX
-               ? "more live blocks than a tape can hold (2^28)"
-               : "more live blocks than allowed";
+    return a->live_blocks_max == AB_SLOT_MAX ? "more live blocks than a tape can hold (2^28)"
+                                             : "more live blocks than allowed";
 }
 
 EACH_CALL uint64_t begin_chunk(struct ab_account *a, uint64_t size)

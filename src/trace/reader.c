@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every number of the file is checked before it is used: lengths against caps before anything is
- * read into a buffer, checksums before anything is decoded, the calls against what is live before
- * anybody sees them.
+ * Checks each number before use: lengths by caps, checksums before decoding, calls by what is live.
  */
 #include "trace/reader.h"
 
 #include "base/bytes.h"
 #include "core/text.h"
-#include "trace/live_state.h"
-#include "trace/chunk/chunk.h"
 #include "trace/checksum.h"
+#include "trace/chunk/chunk.h"
+#include "trace/chunk/compress.h"
 #include "trace/digest.h"
 #include "trace/format.h"
-#include "trace/chunk/compress.h"
+#include "trace/live_state.h"
 #include "trace/summary.h"
 
 #include <errno.h>
@@ -105,9 +103,10 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
 
 static enum ab_status cut_header(const struct ab_trace_reader *r, struct ab_err *err)
 {
-    return bad(r, r->offset, err,
-               "the file ends here without its end mark; 0 events before it are complete: the header "
-               "is truncated");
+    return bad(
+        r, r->offset, err,
+        "the file ends here without its end mark; 0 events before it are complete: the header "
+        "is truncated");
 }
 
 static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
@@ -120,8 +119,9 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     if (got == 0)
         return bad(r, 0, err, "the file is empty");
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
-        return bad(r, 0, err, "not an allocbench trace (wrong magic number); use allocbench run "
-                              "for a workload");
+        return bad(r, 0, err,
+                   "not an allocbench trace (wrong magic number); use allocbench run "
+                   "for a workload");
     if (got < AB_TRACE_HEADER_FIXED)
         return cut_header(r, err);
     uint32_t version = ab_get_u32(head + 8), total = ab_get_u32(head + 12);
@@ -187,9 +187,9 @@ enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_option
     ab_text_printable(r->path, sizeof r->path, path);
     r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    enum ab_status status = r->fd < 0 ? ab_fail_errno(err, AB_INPUT, "cannot open trace '%s'",
-                                                      r->path)
-                                      : check_file(r->fd, r->path, err);
+    enum ab_status status = r->fd < 0
+                                ? ab_fail_errno(err, AB_INPUT, "cannot open trace '%s'", r->path)
+                                : check_file(r->fd, r->path, err);
     if (status == AB_OK)
         status = prepare(r, err);
     if (status == AB_OK)
@@ -257,8 +257,9 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
         return bad(r, r->chunk_offset, err, "a chunk of inherited blocks of %u bytes",
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
-        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks after events, or a second "
-                                            "one");
+        return bad(r, r->chunk_offset, err,
+                   "a chunk of inherited blocks after events, or a second "
+                   "one");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }
@@ -285,12 +286,12 @@ static enum ab_status check_lengths(const struct ab_trace_reader *r, const struc
 {
     uint64_t at = r->chunk_offset;
     bool is_end = h->kind == AB_TRACE_CHUNK_END;
-    if (h->kind != AB_TRACE_CHUNK_EVENTS ? h->n_events != 0
-                                         : h->n_events == 0 ||
-                                               h->n_events > AB_TRACE_CHUNK_EVENTS_MAX)
-        return bad(r, at + 12, err, h->kind != AB_TRACE_CHUNK_EVENTS
-                                        ? "%u events in a chunk of another kind"
-                                        : "%u events in a chunk; 1 to %d are allowed",
+    if (h->kind != AB_TRACE_CHUNK_EVENTS
+            ? h->n_events != 0
+            : h->n_events == 0 || h->n_events > AB_TRACE_CHUNK_EVENTS_MAX)
+        return bad(r, at + 12, err,
+                   h->kind != AB_TRACE_CHUNK_EVENTS ? "%u events in a chunk of another kind"
+                                                    : "%u events in a chunk; 1 to %d are allowed",
                    h->n_events, AB_TRACE_CHUNK_EVENTS_MAX);
     if (h->raw_bytes > AB_TRACE_RAW_MAX ||
         (is_end && (h->raw_bytes != AB_TRACE_SUMMARY_BYTES || h->stored_bytes != h->raw_bytes)))

@@ -14,10 +14,10 @@
 struct ab_trace_reader;
 
 struct ab_trace_options {
-    bool is_partial;       /* a file that was cut ends with its last whole chunk, without error;
+    bool is_partial;      /* a file that was cut ends with its last whole chunk, without error;
                               one that is damaged, or cut within its header, is refused still */
-    bool has_thread_ends;  /* hand out AB_EVENT_THREAD_END too */
-    bool has_digest;       /* keep the digest of the events */
+    bool has_thread_ends; /* hand out AB_EVENT_THREAD_END too */
+    bool has_digest;      /* keep the digest of the events */
     uint64_t live_blocks_max, live_bytes_max; /* refuse beyond; 0 = what the format allows */
 };
 

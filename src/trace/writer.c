@@ -6,11 +6,11 @@
 #include "trace/writer.h"
 
 #include "base/bytes.h"
-#include "trace/live_state.h"
-#include "trace/chunk/chunk_kinds.h"
 #include "trace/checksum.h"
+#include "trace/chunk/chunk_kinds.h"
 #include "trace/encoder.h"
 #include "trace/format.h"
+#include "trace/live_state.h"
 #include "trace/summary.h"
 
 #include <stdlib.h>
@@ -37,8 +37,7 @@ static enum ab_status put(struct ab_trace_writer *w, const void *bytes, size_t n
     return AB_OK;
 }
 
-static enum ab_status put_header(struct ab_trace_writer *w, const char *program,
-                                 struct ab_err *err)
+static enum ab_status put_header(struct ab_trace_writer *w, const char *program, struct ab_err *err)
 {
     uint8_t head[AB_TRACE_HEADER_MAX] = {0};
     size_t n = strlen(program);
@@ -109,9 +108,8 @@ static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
     struct ab_stored_chunk chunk;
     enum ab_status status = ab_encoder_end(w->encoder, &chunk, err);
-    return status == AB_OK && chunk.n_events > 0
-               ? put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err)
-               : status;
+    return status == AB_OK && chunk.n_events > 0 ? put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err)
+                                                 : status;
 }
 
 static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err)
@@ -133,8 +131,7 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
                      &(struct ab_stored_chunk){bytes, sizeof bytes, sizeof bytes, 0}, err);
 }
 
-static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
-                             struct ab_err *err)
+static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong, struct ab_err *err)
 {
     const struct ab_trace_info *info = &w->account.info;
     return ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
@@ -190,8 +187,8 @@ enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, u
 enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
                                     uint64_t size, uint64_t *number, struct ab_err *err)
 {
-    struct ab_chunk_event event = {.size = size, .thread = alloc.thread, .code = alloc.kind,
-                                   .log2 = alloc.log2};
+    struct ab_chunk_event event = {
+        .size = size, .thread = alloc.thread, .code = alloc.kind, .log2 = alloc.log2};
     const char *wrong = ab_account_give_known(&w->account, size, &event.block);
     if (AB_UNLIKELY(wrong != NULL))
         return refuse(w, wrong, err);

@@ -121,11 +121,10 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
         if (f->burst_events == 0 && ab_tape_bytes(f->pusher.b) >= f->options.most_bytes)
             f->burst_events = (uint32_t)n;
         else
-            status = ab_trace_pusher_take(&f->pusher, f->reader,
-                                          f->burst_events != 0 && left < AB_TRACE_BATCH
-                                              ? left
-                                              : AB_TRACE_BATCH,
-                                          &n_read, err);
+            status = ab_trace_pusher_take(
+                &f->pusher, f->reader,
+                f->burst_events != 0 && left < AB_TRACE_BATCH ? left : AB_TRACE_BATCH, &n_read,
+                err);
         f->is_over = n_read == 0;
         if (f->pusher.n_events % TELL_EVENTS < AB_TRACE_BATCH)
             tell(f);

@@ -10,9 +10,10 @@
 
 struct ab_trace_feed_options {
     struct ab_trace_tape_options tape;
-    uint32_t burst_events; /* in bursts of so many calls, however short it is; 0 = whole, or in bursts
+    uint32_t
+        burst_events;    /* in bursts of so many calls, however short it is; 0 = whole, or in bursts
                               as long as most_bytes allows */
-    uint64_t most_bytes;   /* of a tape, or of a burst */
+    uint64_t most_bytes; /* of a tape, or of a burst */
 };
 
 struct ab_trace_feed {
@@ -20,7 +21,7 @@ struct ab_trace_feed {
     struct ab_trace_feed_options options;
     uint32_t burst_events; /* 0 = whole */
     /* once the last burst was given: */
-    struct ab_tape total;  /* of all bursts: facts, counts, digest and the one phase; no ops */
+    struct ab_tape total; /* of all bursts: facts, counts, digest and the one phase; no ops */
     struct ab_trace_info info;
     uint32_t n_bursts;
     struct ab_trace_info end; /* as the end mark states it, 0 = not known */

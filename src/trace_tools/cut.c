@@ -15,14 +15,14 @@ struct part {
     bool is_keeping_live;
     FILE *to;
     struct ab_trace_writer *writer;
-    uint64_t *numbers;  /* by slot of the original: number in the part + 1; 0 = not in it */
+    uint64_t *numbers; /* by slot of the original: number in the part + 1; 0 = not in it */
     size_t cap_numbers;
-    uint32_t *threads;  /* by thread of the original: thread in the part + 1 */
+    uint32_t *threads; /* by thread of the original: thread in the part + 1 */
     size_t cap_threads;
     uint32_t n_threads;
     uint64_t n_events_most; /* in the range */
-    bool has_first;     /* an event of the range has been written */
-    uint64_t first_us;  /* time of the first one, which becomes 0 */
+    bool has_first;         /* an event of the range has been written */
+    uint64_t first_us;      /* time of the first one, which becomes 0 */
     struct ab_cut_report report;
 };
 
@@ -40,8 +40,7 @@ static bool find_thread(struct part *p, uint32_t thread, uint32_t *out)
 static enum ab_status put(struct part *p, struct ab_event e, struct ab_err *err)
 {
     uint64_t number = AB_NO_BLOCK;
-    if (!find_thread(p, e.thread, &e.thread) ||
-        !AB_GROW_ZEROED(p->numbers, p->cap_numbers, e.slot))
+    if (!find_thread(p, e.thread, &e.thread) || !AB_GROW_ZEROED(p->numbers, p->cap_numbers, e.slot))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = ab_trace_write(p->writer, &e, &number, err);
     if (status == AB_OK && number != AB_NO_BLOCK)
@@ -134,8 +133,7 @@ static enum ab_status put_event(struct part *p, const struct ab_event *e, struct
 }
 
 /* A part from the first event on begins with the same inherited blocks. */
-static enum ab_status inherit(struct part *p, const struct ab_walk_batch *batch,
-                              struct ab_err *err)
+static enum ab_status inherit(struct part *p, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     uint64_t n = batch->info->inherited;
     return ab_trace_writer_inherit(p->writer, n < p->n_events_most ? n : p->n_events_most, err);
@@ -157,8 +155,8 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
 enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FILE *to,
                             struct ab_cut_report *report, struct ab_err *err)
 {
-    struct part p = {.is_keeping_live = is_keeping_live, .to = to,
-                     .n_events_most = walk->end - walk->begin};
+    struct part p = {
+        .is_keeping_live = is_keeping_live, .to = to, .n_events_most = walk->end - walk->begin};
     struct ab_walk own = *walk;
     own.has_thread_ends = true;
     own.visit = visit;

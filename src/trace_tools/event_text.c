@@ -13,9 +13,8 @@ const char *const ab_event_kind_names[AB_EVENT_KIND_COUNT] = {"alloc", "alloc_ze
 
 const char *ab_event_csv_head(unsigned layout)
 {
-    return (layout & AB_EVENT_TIMED) != 0
-               ? "event,thread,kind,size,align,block,outcome,time_us\r\n"
-               : "event,thread,kind,size,align,block,outcome\r\n";
+    return (layout & AB_EVENT_TIMED) != 0 ? "event,thread,kind,size,align,block,outcome,time_us\r\n"
+                                          : "event,thread,kind,size,align,block,outcome\r\n";
 }
 
 char *ab_text_put_u64(char *p, uint64_t v)
@@ -42,8 +41,8 @@ static char *put_optional(char *p, bool has_value, uint64_t v, unsigned layout)
     return p;
 }
 
-char *ab_event_text(char *p, unsigned layout, uint64_t number,
-                    const struct ab_event *e, const struct ab_live_block *block)
+char *ab_event_text(char *p, unsigned layout, uint64_t number, const struct ab_event *e,
+                    const struct ab_live_block *block)
 {
     char separator = (layout & AB_EVENT_CSV) != 0 ? ',' : ' ';
     p = ab_text_put_u64(p, number);

@@ -12,12 +12,12 @@
 #include <stddef.h>
 
 struct ab_live_block {
-    uint64_t number;      /* of its allocation, counted over the file from 0 */
-    uint64_t size;        /* of its last successful call */
-    uint64_t align;       /* that still holds: 0 once the block was resized */
+    uint64_t number;                 /* of its allocation, counted over the file from 0 */
+    uint64_t size;                   /* of its last successful call */
+    uint64_t align;                  /* that still holds: 0 once the block was resized */
     uint64_t born_event, born_bytes; /* its allocation's event; bytes asked for up to and with it */
-    uint32_t thread;      /* that made it: by its allocation or its last resize */
-    uint8_t kind;         /* of its allocation; AB_EVENT_ALLOC once it was resized */
+    uint32_t thread;                 /* that made it: by its allocation or its last resize */
+    uint8_t kind;                    /* of its allocation; AB_EVENT_ALLOC once it was resized */
     bool is_live;
 };
 
@@ -34,8 +34,8 @@ void ab_trace_book_fini(struct ab_trace_book *b);
 
 /* Tells the processor that an event in the slot comes soon; it may be any number. Always inline: a
  * call of what does nothing else is left out by gcc. */
-static inline __attribute__((always_inline)) void
-ab_trace_book_prefetch(const struct ab_trace_book *b, uint32_t slot)
+static inline __attribute__((always_inline)) void ab_trace_book_prefetch(
+    const struct ab_trace_book *b, uint32_t slot)
 {
     if (slot < b->n_slots)
         __builtin_prefetch(&b->slots[slot], 1);

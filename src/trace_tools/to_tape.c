@@ -38,8 +38,8 @@ static uint32_t choose_lane(struct ab_trace_lanes *lanes, uint32_t thread)
 
 void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most)
 {
-    *lanes = (struct ab_trace_lanes){
-        .most = most == 0 || most > AB_LANES_MAX ? AB_LANES_MAX : most, .n = 1};
+    *lanes = (struct ab_trace_lanes){.most = most == 0 || most > AB_LANES_MAX ? AB_LANES_MAX : most,
+                                     .n = 1};
 }
 
 void ab_trace_lanes_fini(struct ab_trace_lanes *lanes)
@@ -141,8 +141,7 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
 }
 
 enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
-                                    const struct ab_trace_tape_options *options,
-                                    struct ab_err *err)
+                                    const struct ab_trace_tape_options *options, struct ab_err *err)
 {
     *p = (struct ab_trace_pusher){.options = options};
     ab_slot_pool_init(&p->pool, 0);
@@ -166,7 +165,8 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p)
 
 /* The slots of the events to come are known, and most have not been used for long: the processor is
  * told of them in time, of the table first and of what it says later. */
-static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p, size_t i, size_t n)
+static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p,
+                                                           size_t i, size_t n)
 {
     if (i + 2 * PREFETCH < n && p->events[i + 2 * PREFETCH].slot < p->cap_slots)
         __builtin_prefetch(&p->slots[p->events[i + 2 * PREFETCH].slot], 1);
@@ -187,8 +187,7 @@ enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_r
 }
 
 enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
-                                struct ab_tape *out, struct ab_trace_info *info,
-                                struct ab_err *err)
+                                struct ab_tape *out, struct ab_trace_info *info, struct ab_err *err)
 {
     struct ab_trace_options reading = {.is_partial = options->is_partial, .has_thread_ends = true};
     struct ab_trace_reader *r = NULL;
@@ -206,8 +205,7 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
         goto out;
     struct ab_trace_info totals = *ab_trace_reader_info(r);
     if (totals.events == 0)
-        status = ab_fail(err, AB_INPUT, "%s: a trace without events",
-                         ab_trace_reader_name(r));
+        status = ab_fail(err, AB_INPUT, "%s: a trace without events", ab_trace_reader_name(r));
     if (status != AB_OK)
         goto out;
     status = ab_tape_end(p.b, out, err);

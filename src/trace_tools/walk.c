@@ -10,8 +10,10 @@
 
 #include <stdlib.h>
 
-enum { BATCH = 512, /* small enough to stay in the cache */
-       PREFETCH = 12 };
+enum {
+    BATCH = 512, /* small enough to stay in the cache */
+    PREFETCH = 12
+};
 
 struct state {
     const struct ab_walk *walk;
@@ -27,16 +29,19 @@ struct state {
 static enum ab_status place_error(const struct state *s, struct ab_err *err)
 {
     char shown[600];
-    return ab_err_context(err, "%s: byte %llu: ",
-                          ab_text_printable(shown, sizeof shown, s->walk->path),
+    return ab_err_context(err,
+                          "%s: byte %llu: ", ab_text_printable(shown, sizeof shown, s->walk->path),
                           (unsigned long long)ab_trace_reader_offset(s->reader));
 }
 
-static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n,
-                            struct ab_err *err)
+static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n, struct ab_err *err)
 {
-    struct ab_walk_batch batch = {.where = where, .events = s->events, .blocks = s->blocks, .n = n,
-                                  .first = s->first, .book = &s->book,
+    struct ab_walk_batch batch = {.where = where,
+                                  .events = s->events,
+                                  .blocks = s->blocks,
+                                  .n = n,
+                                  .first = s->first,
+                                  .book = &s->book,
                                   .info = ab_trace_reader_info(s->reader)};
     enum ab_status status = s->walk->visit(s->walk->user, &batch, err);
     if (status == AB_OK && s->walk->progress != NULL)

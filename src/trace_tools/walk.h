@@ -21,18 +21,18 @@ struct ab_walk_batch {
     const struct ab_event *events;
     const struct ab_live_block *blocks; /* of each event, as ab_trace_book_take gives it */
     size_t n;
-    uint64_t first;                /* number of events[0] in the file: calls before it */
-    const struct ab_trace_book *book;  /* behind the last of them */
+    uint64_t first;                   /* number of events[0] in the file: calls before it */
+    const struct ab_trace_book *book; /* behind the last of them */
     const struct ab_trace_info *info; /* the reader's; `program` is valid from the start */
 };
 
 struct ab_walk {
-    const char *path; /* "-" = standard input */
-    bool is_partial;  /* accept a file without its end mark */
+    const char *path;     /* "-" = standard input */
+    bool is_partial;      /* accept a file without its end mark */
     bool has_thread_ends; /* hand AB_EVENT_THREAD_END on too; it has no number and no block */
-    char *digest;     /* NULL, or char[65]: set to the digest of the whole file */
-    uint64_t begin;   /* calls before it are taken into the book, but not handed on */
-    uint64_t end;     /* stop before this call, unread what follows; UINT64_MAX = to the end */
+    char *digest;         /* NULL, or char[65]: set to the digest of the whole file */
+    uint64_t begin;       /* calls before it are taken into the book, but not handed on */
+    uint64_t end;         /* stop before this call, unread what follows; UINT64_MAX = to the end */
     enum ab_status (*visit)(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
     void *user;
     void (*progress)(void *user, uint64_t n_events); /* may be NULL */

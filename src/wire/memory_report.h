@@ -50,25 +50,27 @@ struct ab_memory_point {
 #define AB_MEMORY_POINTS_MAX 1000
 #define AB_MEMORY_POINTS_SPACED 800
 
-enum ab_memory_flag { /* why pages or drains are not known */
-    AB_MEMORY_MOVES = 1u << 0,       /* blocks may move */
-    AB_MEMORY_OVERLAP = 1u << 1,     /* more bytes of live blocks on a page than it has */
-    AB_MEMORY_USABLE_LESS = 1u << 2, /* usable_size said less than was asked for */
-    AB_MEMORY_KEEPS = 1u << 3,       /* can neither free nor reset: nothing to drain */
-    AB_MEMORY_UNREADABLE = 1u << 4,  /* /proc/self/statm gave nothing */
-    AB_MEMORY_NO_PAGES = 1u << 5,    /* /proc/self/pagemap or smaps gave nothing */
+enum ab_memory_flag {                            /* why pages or drains are not known */
+                      AB_MEMORY_MOVES = 1u << 0, /* blocks may move */
+                      AB_MEMORY_OVERLAP =
+                          1u << 1, /* more bytes of live blocks on a page than it has */
+                      AB_MEMORY_USABLE_LESS = 1u
+                                              << 2, /* usable_size said less than was asked for */
+                      AB_MEMORY_KEEPS = 1u << 3, /* can neither free nor reset: nothing to drain */
+                      AB_MEMORY_UNREADABLE = 1u << 4, /* /proc/self/statm gave nothing */
+                      AB_MEMORY_NO_PAGES = 1u << 5,   /* /proc/self/pagemap or smaps gave nothing */
 };
 
 struct ab_memory_report {
     /* from the parent */
-    uint64_t drain_ns;  /* how long to wait for memory to be given back */
-    uint32_t is_scout;  /* only find the peaks: no drain, no checkpoints */
+    uint64_t drain_ns; /* how long to wait for memory to be given back */
+    uint32_t is_scout; /* only find the peaks: no drain, no checkpoints */
     struct ab_memory_marks marks;
     /* from the worker */
     uint32_t flags;             /* enum ab_memory_flag */
     uint32_t granularity_pages; /* by how much statm may be wrong; 0 = exact */
     uint64_t page_bytes;
-    uint64_t baseline_bytes;    /* private memory before the heap opened, not in any footprint */
+    uint64_t baseline_bytes; /* private memory before the heap opened, not in any footprint */
     uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
     uint64_t drained_bytes[AB_DRAIN_COUNT];
     struct ab_memory_phase phases[AB_PHASES_MAX];

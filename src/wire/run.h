@@ -54,11 +54,11 @@ enum ab_worker_state {
 
 enum ab_failure {
     AB_FAILURE_NONE,
-    AB_FAILURE_LIBRARY,     /* not the library asked for, or not usable as one */
-    AB_FAILURE_OPEN,        /* the back end's open refused */
-    AB_FAILURE_NULL,        /* an allocation returned NULL where the work needs a block */
-    AB_FAILURE_CHECK,       /* wrong alignment, content, zeroing */
-    AB_FAILURE_SYSTEM,      /* the worker could not map or pin */
+    AB_FAILURE_LIBRARY, /* not the library asked for, or not usable as one */
+    AB_FAILURE_OPEN,    /* the back end's open refused */
+    AB_FAILURE_NULL,    /* an allocation returned NULL where the work needs a block */
+    AB_FAILURE_CHECK,   /* wrong alignment, content, zeroing */
+    AB_FAILURE_SYSTEM,  /* the worker could not map or pin */
 };
 
 #define AB_TEXT_MAX 512
@@ -80,12 +80,12 @@ struct ab_run_request {
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
-    uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
-    struct ab_verify_request verify;         /* CHECK */
-    uint32_t decorator;                      /* enum ab_decorator */
+    uint64_t memory_offset;          /* MEMORY: struct ab_memory_report, else 0 */
+    struct ab_verify_request verify; /* CHECK */
+    uint32_t decorator;              /* enum ab_decorator */
     uint32_t reserved1;
-    uint64_t fault_n;                        /* FAULT: this call fails, counted from 1 */
-    uint64_t run_bytes;                     /* size of the run memfd */
+    uint64_t fault_n;   /* FAULT: this call fails, counted from 1 */
+    uint64_t run_bytes; /* size of the run memfd */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -101,7 +101,7 @@ struct ab_worst {
 };
 
 struct ab_tail {
-    uint64_t n;      /* ops seen */
+    uint64_t n; /* ops seen */
     uint64_t n_slow, n_1us, n_10us, n_100us;
     uint64_t max_ticks;
     uint32_t n_worst;
@@ -110,16 +110,16 @@ struct ab_tail {
 };
 
 struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process_cpu_ns */
-    uint64_t wall_ticks;    /* first lane's begin to last lane's end */
+    uint64_t wall_ticks; /* first lane's begin to last lane's end */
     uint64_t begin_tick, end_tick;
-    uint64_t lane_ticks;    /* what the lanes took, waits included */
-    uint64_t wait_ticks;    /* of these, waiting for other lanes */
-    uint64_t awake_ticks;   /* of these, awake */
-    uint64_t asleep_cpu_ns; /* CPU time of falling asleep and waking up; 0 but for is_crowded */
-    uint64_t thread_cpu_ns; /* of the lanes */
+    uint64_t lane_ticks;     /* what the lanes took, waits included */
+    uint64_t wait_ticks;     /* of these, waiting for other lanes */
+    uint64_t awake_ticks;    /* of these, awake */
+    uint64_t asleep_cpu_ns;  /* CPU time of falling asleep and waking up; 0 but for is_crowded */
+    uint64_t thread_cpu_ns;  /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t faults_minor, faults_major, switches_involuntary;
-    uint64_t is_crowded;    /* more lanes were busy than there are CPUs */
+    uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
@@ -127,16 +127,17 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
 struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
-    uint32_t burst;         /* running, index */
+    uint32_t burst; /* running, index */
     uint32_t reserved1;
-    uint32_t phase;         /* running, index */
-    uint32_t op;            /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
+    uint32_t phase; /* running, index */
+    uint32_t
+        op; /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
     uint32_t reserved0;
     uint64_t traits; /* of a heap back end */
     uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
     uint32_t reserved;
-    char version[64]; /* what the library says of itself, "" = nothing */
+    char version[64];                /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
     struct ab_verify_report verify; /* CHECK */

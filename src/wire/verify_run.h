@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum ab_verify_answer {
-    AB_ANSWER_NONE,    /* the check did not come to its end */
+    AB_ANSWER_NONE, /* the check did not come to its end */
     AB_ANSWER_PASS,
     AB_ANSWER_SKIPPED, /* has nothing to check here; `text` says why */
     AB_ANSWER_INFO,    /* `text` says how it behaves: neither right nor wrong */
@@ -24,7 +24,7 @@ struct ab_verify_request {
 struct ab_verify_report {
     uint32_t answer;
     uint32_t n_live; /* blocks live at a NULL that ended the check */
-    uint64_t work; /* of the check's unit; below its floor nothing is proven */
+    uint64_t work;   /* of the check's unit; below its floor nothing is proven */
     char text[160];
 };
 

@@ -3,11 +3,11 @@
  * A compiled-in back end as the checker sees it. Its loop has no functions to call, so a call is
  * made an op of a tape of one, and the loop runs that: the same machine code as in the timed run.
  */
-#include "base/bits.h"
 #include "worker/inline_target.h"
-#include "worker/target/inline_backend.h"
+#include "base/bits.h"
 #include "worker/lanes.h"
 #include "worker/preflight.h"
+#include "worker/target/inline_backend.h"
 
 static struct ab_lane lane;
 static struct ab_backend hooks;

@@ -114,8 +114,7 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
         .is_strict = w->page->request.is_strict != 0,
         .is_counting = w->image->n_lanes > 1 && w->page->request.pass == AB_PASS_TAIL,
         .first_null_op = UINT32_MAX,
-        .reports = reports == NULL ? report->phases
-                                   : reports + (size_t)index * w->image->n_phases,
+        .reports = reports == NULL ? report->phases : reports + (size_t)index * w->image->n_phases,
     };
 }
 

@@ -5,12 +5,12 @@
  */
 #include "allocators/null/null_malloc.h"
 #include "worker/inline_target.h"
-#include "worker/run_check.h"
-#include "worker/target/decorate.h"
-#include "worker/target/inline_backend.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
 #include "worker/preflight.h"
+#include "worker/run_check.h"
+#include "worker/target/decorate.h"
+#include "worker/target/inline_backend.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static void map_tape(void)
     worker.image = p;
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
-    for (uint64_t at = p->phases_offset; at < p->total_bytes; at += 4096) /* what bursts begin with */
+    for (uint64_t at = p->phases_offset; at < p->total_bytes;
+         at += 4096) /* what bursts begin with */
         (void)((const volatile char *)p)[at];
     if (!ab_worker_enter_burst(&worker, 0))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
@@ -84,8 +85,8 @@ static void refuse_fault(const struct ab_lane *lane)
     bool has_lanes = worker.image->n_lanes > 1;
     ab_worker_fail(&worker, AB_FAILURE_NULL, ab_worker_fault(), " returned NULL (op ",
                    ab_worker_number(op, lane->first_null_op), has_lanes ? ", lane " : "",
-                   has_lanes ? ab_worker_number(index, lane->index) : "",
-                   "): allocation #", ab_worker_number(n, fault_n), ", injected by fault+", NULL);
+                   has_lanes ? ab_worker_number(index, lane->index) : "", "): allocation #",
+                   ab_worker_number(n, fault_n), ", injected by fault+", NULL);
 }
 
 static void refuse_null(const struct ab_lane *lane)
@@ -114,13 +115,12 @@ static void report_granularity(void)
     const struct ab_run_request *request = &worker.page->request;
     unsigned pass = request->pass;
     /* Of several lanes only that of lane 0 is told, which need not be the one that crashed. */
-    bool is_noted_singly =
-        request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
-    worker.page->report.op_granularity =
-        pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY || pass == AB_PASS_MEMORY ||
-                    pass == AB_PASS_CHECK || is_noted_singly
-            ? 1
-            : AB_PROGRESS_OPS;
+    bool is_noted_singly = request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
+    worker.page->report.op_granularity = pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY ||
+                                                 pass == AB_PASS_MEMORY || pass == AB_PASS_CHECK ||
+                                                 is_noted_singly
+                                             ? 1
+                                             : AB_PROGRESS_OPS;
 }
 
 /* What is no measurement: a proof, or a pass behind a decorator. False: neither was asked for. */
@@ -179,8 +179,10 @@ static void choose_inlined(const struct ab_run_request *request)
     if (worker.inlined == NULL)
         ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "not compiled into the worker", NULL);
     if (worker.image->n_lanes > 1)
-        ab_worker_fail(&worker, AB_FAILURE_OPEN, "an inlined back end is single-threaded, the "
-                                                 "workload has several threads", NULL);
+        ab_worker_fail(&worker, AB_FAILURE_OPEN,
+                       "an inlined back end is single-threaded, the "
+                       "workload has several threads",
+                       NULL);
 }
 
 static void run_heap(struct ab_run_request *request)
@@ -196,8 +198,7 @@ static void run_heap(struct ab_run_request *request)
     set_state(AB_WORKER_RUNNING);
     struct ab_target target;
     ab_target_of_heap(&face, &target);
-    if (request->pass == AB_PASS_VERIFY &&
-        (face.thread_enter != NULL || worker.inlined != NULL)) {
+    if (request->pass == AB_PASS_VERIFY && (face.thread_enter != NULL || worker.inlined != NULL)) {
         ab_worker_enter_heap(&worker.lanes[0], &face);
         target.heap = worker.lanes[0].own_face.heap;
     }

@@ -2,10 +2,10 @@
  *
  * One check of `verify`, in a worker of its own: what it breaks breaks nothing else.
  */
+#include "worker/run_check.h"
 #include "worker/checks/capacity.h"
 #include "worker/checks/checks.h"
 #include "worker/preflight.h"
-#include "worker/run_check.h"
 
 /* Of the program itself, as the linker names them. */
 extern char __executable_start[], end[];

@@ -27,11 +27,11 @@ struct ab_worker { /* what all lanes share */
     const uint32_t *positions;
     uint32_t *ticks;
     uint8_t *classes;
-    struct ab_lane *lanes; /* image->n_lanes */
-    struct ab_memory_pass *memory; /* memory pass, else NULL */
+    struct ab_lane *lanes;           /* image->n_lanes */
+    struct ab_memory_pass *memory;   /* memory pass, else NULL */
     const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
-    uint32_t n_cpus;       /* that the lanes have between them */
-    uint32_t n_awake;      /* atomic: lanes in a phase that do not sleep, or have been woken */
+    uint32_t n_cpus;                 /* that the lanes have between them */
+    uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
 /* How far a lane is, for others that wait for it; on lines of its own, and what sleepers write on
@@ -51,30 +51,31 @@ struct ab_lane {
     const uint64_t *ops;
     const struct ab_wide *wide;
     struct ab_slot *slots;
-    void *face;             /* struct ab_malloc_calls, or own_face */
+    void *face;                   /* struct ab_malloc_calls, or own_face */
     struct ab_heap_face own_face; /* heap boundary: its heap may be the lane's own */
-    volatile uint32_t *progress; /* where the parent looks for the op that runs */
+    volatile uint32_t *progress;  /* where the parent looks for the op that runs */
     uint32_t index;
-    uint32_t op;            /* index of the op running, for what is noted about it */
-    uint32_t chunk_ops;     /* the untimed loop notes where it is every so many */
-    bool may_reset;         /* the back end has a bulk reset */
-    bool is_in_rows;        /* this phase is made of rows of allocations: which loop to use */
-    uint32_t n_spared;      /* frees that the last one made needless */
+    uint32_t op;        /* index of the op running, for what is noted about it */
+    uint32_t chunk_ops; /* the untimed loop notes where it is every so many */
+    bool may_reset;     /* the back end has a bulk reset */
+    bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
+    uint32_t n_spared;  /* frees that the last one made needless */
     bool is_strict;
-    bool is_crowded;        /* of the phase: more lanes than CPUs have a share of its ops worth one */
-    bool is_counting;       /* tail pass of several lanes: how many blocks live, over all of them */
+    bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
+    bool is_counting; /* tail pass of several lanes: how many blocks live, over all of them */
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     bool is_null_of_fault;  /* fault+ gave it */
     uint64_t first_null_size;
-    uint64_t chain, delta;  /* tail pass: last reading; latency and tail: this op's ticks */
-    uint64_t wait_ticks;    /* for other lanes */
-    uint64_t awake_ticks, asleep_cpu_ns; /* of these, CPU time: as good as all that is spent awake */
+    uint64_t chain, delta; /* tail pass: last reading; latency and tail: this op's ticks */
+    uint64_t wait_ticks;   /* for other lanes */
+    uint64_t awake_ticks,
+        asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */
-    uint32_t n_bound;           /* of the phase: lanes that the window binds it to */
+    uint32_t n_bound;                /* of the phase: lanes that the window binds it to */
     uint8_t bound[AB_LANES_MAX];
-    struct ab_gauge published;  /* how many of its ops of this phase are done */
-    struct ab_gauge frame;      /* all its ops of earlier frames are done */
-    struct ab_gauge turn;       /* the last that it was given; strict order */
+    struct ab_gauge published; /* how many of its ops of this phase are done */
+    struct ab_gauge frame;     /* all its ops of earlier frames are done */
+    struct ab_gauge turn;      /* the last that it was given; strict order */
 };
 
 /* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */

@@ -50,8 +50,8 @@ enum ab_verb_kind {
 
 /* Which positions of the set a verb takes, one after the other. */
 enum ab_pick {
-    AB_PICK_FREE,  /* alloc's default: the empty position that was vacated last */
-    AB_PICK_NEXT,  /* the set's cursor, around and around */
+    AB_PICK_FREE, /* alloc's default: the empty position that was vacated last */
+    AB_PICK_NEXT, /* the set's cursor, around and around */
     AB_PICK_RANDOM,
     AB_PICK_EMPTY, /* a random one of the empty ones */
     AB_PICK_OCCUPIED,
@@ -75,11 +75,11 @@ struct ab_verb {
     enum ab_verb_kind kind;
     struct ab_place place;
     uint32_t set;
-    uint32_t other;       /* set of `from`, `into`, `with`, whose positions are picked; or none */
-    bool to_next_lane;    /* send */
+    uint32_t other;    /* set of `from`, `into`, `with`, whose positions are picked; or none */
+    bool to_next_lane; /* send */
     enum ab_pick pick;
     enum ab_pick with_pick; /* exchange */
-    uint64_t step; /* of STRIDE and EVERY */
+    uint64_t step;          /* of STRIDE and EVERY */
     struct ab_bin *bins;
     size_t n_bins;
     enum ab_amount amount;
@@ -89,8 +89,8 @@ struct ab_verb {
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
-    enum ab_access mode; /* access */
-    uint32_t cursor; /* index of the verb's own cursor */
+    enum ab_access mode;  /* access */
+    uint32_t cursor;      /* index of the verb's own cursor */
     struct ab_verb *body; /* of REPEAT; count says how often */
     size_t n_body;
 };

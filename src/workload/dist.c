@@ -67,8 +67,7 @@ static uint64_t draw_formula(const struct ab_dist *d, struct ab_rng *rng)
     case AB_DIST_PARETO:
         return whole_in(d, a * ab_real_pow(1 - ab_rng_unit(rng) * d->hi, -1 / d->p));
     case AB_DIST_POWER:
-        return whole_in(d, ab_real_pow(d->lo + ab_rng_unit(rng) * (d->hi - d->lo),
-                                       1 / (1 - d->p)));
+        return whole_in(d, ab_real_pow(d->lo + ab_rng_unit(rng) * (d->hi - d->lo), 1 / (1 - d->p)));
     case AB_DIST_LINEAR_FALLOFF:
         return whole_in(d, a + span * (1 - ab_real_sqrt(1 - ab_rng_unit(rng))));
     case AB_DIST_EXP_FALLOFF: {

@@ -56,9 +56,9 @@ struct ab_dist_row {
 
 struct ab_dist {
     enum ab_dist_kind kind;
-    uint64_t min, max;         /* of what it draws */
-    double p, q, lo, hi;       /* by kind: median, sigma; alpha; exp; limits of the inverse */
-    struct ab_dist_row *rows;  /* owned */
+    uint64_t min, max;        /* of what it draws */
+    double p, q, lo, hi;      /* by kind: median, sigma; alpha; exp; limits of the inverse */
+    struct ab_dist_row *rows; /* owned */
     size_t n_rows, cap_rows;
 };
 

@@ -9,10 +9,10 @@
 
 #include "base/rng.h"
 
-double ab_real_log(double x);           /* x > 0, normal */
-double ab_real_exp(double x);           /* 0 below -700, capped above 700 */
-double ab_real_pow(double x, double y); /* x > 0 */
-double ab_real_sqrt(double x);          /* x >= 0 */
+double ab_real_log(double x);              /* x > 0, normal */
+double ab_real_exp(double x);              /* 0 below -700, capped above 700 */
+double ab_real_pow(double x, double y);    /* x > 0 */
+double ab_real_sqrt(double x);             /* x >= 0 */
 double ab_real_normal(struct ab_rng *rng); /* mean 0, deviation 1 */
 
 #endif

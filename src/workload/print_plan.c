@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const enum ab_op_kind shown_kinds[] = {AB_OP_ALLOC, AB_OP_ALLOC_ALIGNED, AB_OP_RESIZE,
-                                              AB_OP_FREE, AB_OP_RESET, AB_OP_ACCESS};
+                                              AB_OP_FREE,  AB_OP_RESET,         AB_OP_ACCESS};
 
 static void print_queue(FILE *f, const struct ab_set_def *set)
 {
@@ -115,8 +115,9 @@ static void print_lanes(FILE *f, const struct ab_tape *tape)
 {
     if (tape->facts.lanes < 2)
         return;
-    fprintf(f, "lanes    %" PRIu32 "; %" PRIu64 " waits for another lane, %" PRIu64
-               " frees and resizes of blocks of another lane",
+    fprintf(f,
+            "lanes    %" PRIu32 "; %" PRIu64 " waits for another lane, %" PRIu64
+            " frees and resizes of blocks of another lane",
             tape->facts.lanes, tape->n_edges, tape->n_remote);
     if (tape->window > 0)
         fprintf(f, ", window %" PRIu32 " ops", tape->window);
@@ -155,8 +156,9 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
         fprintf(f, "no-ops   %" PRIu64 " at empty positions%s: counted, not run\n",
                 tape->no_op_frees, has_queue(w) ? " or full queues" : "");
     fprintf(f, "tape     %s, sha256 %s\n",
-            ab_units_bytes(a, sizeof a, (double)tape->n_ops * sizeof tape->ops[0] +
-                                            (double)tape->n_wide * sizeof tape->wide[0]),
+            ab_units_bytes(a, sizeof a,
+                           (double)tape->n_ops * sizeof tape->ops[0] +
+                               (double)tape->n_wide * sizeof tape->wide[0]),
             tape->sha256);
 }
 
@@ -170,8 +172,9 @@ static void print_align_notes(FILE *f, const struct ab_workload *w, const struct
         print_align_notes(f, w, v->body, v->n_body);
         if (v->align == 0 || v->align > _Alignof(max_align_t))
             continue;
-        fprintf(f, "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc guarantees; "
-                   "drop it to measure malloc instead of memalign\n",
+        fprintf(f,
+                "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc guarantees; "
+                "drop it to measure malloc instead of memalign\n",
                 ab_text_printable(file, sizeof file, w->file), v->place.line, v->place.col,
                 v->align);
     }

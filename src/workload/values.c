@@ -119,8 +119,11 @@ static bool parse_number(struct parser *p, struct ab_value *v)
                     bad != NULL ? bad : "number out of range");
     }
     p->i = end + is_percent;
-    *v = (struct ab_value){.whole = number.whole, .number = number.value,
-                           .is_percent = is_percent, .offset = start, .n = p->i - start};
+    *v = (struct ab_value){.whole = number.whole,
+                           .number = number.value,
+                           .is_percent = is_percent,
+                           .offset = start,
+                           .n = p->i - start};
     v->kind = k == 3 ? AB_VALUE_FRACTION : k == 2 ? AB_VALUE_TIME : AB_VALUE_WHOLE;
     v->is_bytes = k == 1;
     if (v->kind == AB_VALUE_WHOLE)
@@ -168,8 +171,10 @@ static bool parse_quoted(struct parser *p, struct ab_value *v)
         p->i++;
     if (p->i >= p->n)
         return fail(p, start, p->n - start, "the closing %c is missing", mark);
-    *v = (struct ab_value){.kind = AB_VALUE_TEXT, .text = p->s + start + 1,
-                           .n_text = p->i - start - 1, .offset = start};
+    *v = (struct ab_value){.kind = AB_VALUE_TEXT,
+                           .text = p->s + start + 1,
+                           .n_text = p->i - start - 1,
+                           .offset = start};
     p->i++;
     v->n = p->i - start;
     return true;
@@ -236,7 +241,8 @@ static bool parse_args(struct parser *p, struct ab_value *call)
             return true;
         }
         if (p->i >= p->n)
-            return fail(p, call->offset, p->n - call->offset, "the closing ')' is missing; inside "
+            return fail(p, call->offset, p->n - call->offset,
+                        "the closing ')' is missing; inside "
                         "{ } a value that has commas needs quotes");
         char shown[40];
         if (c != ',')
@@ -251,8 +257,8 @@ static bool parse_word(struct parser *p, struct ab_value *v)
     size_t start = p->i;
     while (is_word_char(peek(p)))
         p->i++;
-    *v = (struct ab_value){.kind = AB_VALUE_WORD, .text = p->s + start, .n_text = p->i - start,
-                           .offset = start};
+    *v = (struct ab_value){
+        .kind = AB_VALUE_WORD, .text = p->s + start, .n_text = p->i - start, .offset = start};
     bool ok = true;
     if (peek(p) == '(') {
         v->kind = AB_VALUE_CALL;
@@ -304,8 +310,8 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     if (is_letter(c))
         return parse_word(p, v);
     if (p->i >= p->n)
-        return fail(p, p->i > 0 ? p->i - 1 : 0, 1, p->i == 0 ? "empty; a value is needed"
-                                                          : "a value is missing at the end");
+        return fail(p, p->i > 0 ? p->i - 1 : 0, 1,
+                    p->i == 0 ? "empty; a value is needed" : "a value is missing at the end");
     if (c == '-' || c == '+')
         return fail(p, p->i, signed_length(p),
                     c == '-' ? "must not be negative" : "a number cannot begin with '+'");
@@ -348,8 +354,12 @@ static bool apply(struct parser *p, char op, struct ab_value *left, const struct
     }
     if (overflows || result >= UINT64_C(1) << 63)
         return fail(p, left->offset, n, "number out of range");
-    *left = (struct ab_value){.kind = AB_VALUE_WHOLE, .is_bytes = is_bytes, .whole = result,
-                              .number = (double)result, .offset = left->offset, .n = n};
+    *left = (struct ab_value){.kind = AB_VALUE_WHOLE,
+                              .is_bytes = is_bytes,
+                              .whole = result,
+                              .number = (double)result,
+                              .offset = left->offset,
+                              .n = n};
     return true;
 }
 
@@ -410,7 +420,10 @@ bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_un
 {
     static const struct ab_params no_params;
     *error = (struct ab_value_error){0};
-    struct parser p = {.s = text, .n = strlen(text), .unit = unit, .error = error,
+    struct parser p = {.s = text,
+                       .n = strlen(text),
+                       .unit = unit,
+                       .error = error,
                        .params = params != NULL ? params : &no_params};
     struct ab_value v = {0};
     if (!parse_value(&p, &v) || !parse_end(&p)) {

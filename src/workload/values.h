@@ -34,12 +34,12 @@ struct ab_value {
     enum ab_value_kind kind;
     bool is_bytes, is_percent;
     uint64_t whole;
-    double number;       /* of WHOLE and FRACTION */
-    const char *text;    /* into the scalar (or a param's text), n_text bytes, not terminated */
+    double number;    /* of WHOLE and FRACTION */
+    const char *text; /* into the scalar (or a param's text), n_text bytes, not terminated */
     size_t n_text;
     struct ab_arg *args; /* owned */
     size_t n_args, cap_args;
-    size_t offset, n;    /* the bytes of the scalar that it was read from */
+    size_t offset, n; /* the bytes of the scalar that it was read from */
 };
 
 struct ab_arg {

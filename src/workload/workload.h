@@ -16,9 +16,9 @@ struct ab_workload; /* opaque; workload/config.h has the records */
 struct ab_workload_options {
     const char *const *sets; /* "name=value" of --set, ends with NULL; may be NULL */
     bool has_seed;
-    uint64_t seed;           /* --seed */
+    uint64_t seed; /* --seed */
     bool has_window;
-    uint32_t window;         /* --window; else AB_WINDOW_AUTO */
+    uint32_t window; /* --window; else AB_WINDOW_AUTO */
 };
 
 /* Reads and validates `path` ("-" = stdin). On failure err->text is empty and `*messages` holds

@@ -31,8 +31,7 @@ static bool put(struct maker *m, struct ab_event r, uint64_t *number, struct ab_
 static bool pick_thread(struct maker *m, uint64_t event, uint32_t *thread, struct ab_err *err)
 {
     uint64_t number = 0;
-    if (m->next_thread < m->n_threads &&
-        event >= m->next_thread * (m->n_events / m->n_threads)) {
+    if (m->next_thread < m->n_threads && event >= m->next_thread * (m->n_events / m->n_threads)) {
         *thread = (uint32_t)m->next_thread++;
         if (m->next_thread - m->oldest <= m->at_once)
             return true;
@@ -50,8 +49,8 @@ static bool put_event(struct maker *m, uint64_t event, struct ab_err *err)
     if (!pick_thread(m, event, &r.thread, err))
         return false;
     bool is_full = m->n_live == m->cap_live;
-    if (is_full || (m->n_live > 0 && m->n_live * 10 > m->cap_live * 9 &&
-                    ab_rng_below(&m->rng, 2) == 0)) {
+    if (is_full ||
+        (m->n_live > 0 && m->n_live * 10 > m->cap_live * 9 && ab_rng_below(&m->rng, 2) == 0)) {
         uint64_t at = ab_rng_below(&m->rng, m->n_live), number = 0;
         r.kind = AB_EVENT_FREE;
         r.block = m->live[at];

@@ -6,8 +6,8 @@
  *          command_costs WORKER TRACE BACKEND ROUNDS   whole and in bursts by turns: median ratio
  */
 #include "backend/selection.h"
-#include "cli/benchmark/cases.h"
 #include "base/clock.h"
+#include "cli/benchmark/cases.h"
 #include "core/file_digest.h"
 #include "runner/available.h"
 #include "runner/estimate.h"
@@ -73,9 +73,8 @@ static double read_only(struct bench *b)
 /* Returns how long the writing took of it all. */
 static double lay_down(struct bench *b, uint32_t burst_events, struct ab_tape_map *map)
 {
-    struct ab_trace_feed_options options = {.tape.touch = AB_TOUCH_PAGE,
-                                            .burst_events = burst_events,
-                                            .most_bytes = UINT64_MAX};
+    struct ab_trace_feed_options options = {
+        .tape.touch = AB_TOUCH_PAGE, .burst_events = burst_events, .most_bytes = UINT64_MAX};
     struct ab_trace_feed *feed;
     struct ab_tape_file file;
     const struct ab_tape *burst;

@@ -129,8 +129,7 @@ int main(int argc, char **argv)
         return 2;
     draw();
     if (ab_pool_init(&pool, &(struct ab_pool_options){.slot_bytes = LARGEST, .grows = true}) != 0 ||
-        ab_slabs_init(&slab, &pow2_options) != 0 ||
-        ab_slabs_init(&fine, &fine_options) != 0)
+        ab_slabs_init(&slab, &pow2_options) != 0 || ab_slabs_init(&fine, &fine_options) != 0)
         return 1;
     for (size_t i = 0; i < n_rounds * N_ROWS; i++) /* churn comes last: it leaves disorder */
         for (int warm = 0; warm < 2; warm++)       /* the second one counts */

@@ -114,9 +114,8 @@ int main(int argc, char **argv)
     enum ab_status status = load(argv[2], &tape, &err);
     if (status == AB_OK)
         status = ab_tape_map_open(&tape, &map, &err);
-    struct ab_run_context context = {.tape = &map,
-                                     .worker_path = wrapper,
-                                     .memory_limit_bytes = ab_default_memory_limit()};
+    struct ab_run_context context = {
+        .tape = &map, .worker_path = wrapper, .memory_limit_bytes = ab_default_memory_limit()};
     ab_clock_calibrate(&context.clock);
     ab_supervise_begin();
     if (status == AB_OK)

@@ -123,8 +123,8 @@ static bool measure(unsigned n_rounds, const char *recorder, char **command, str
         plain_ns[i] = plain.wall_ns;
         added[i] = recorded.wall_ns - plain.wall_ns;
     }
-    *out = (struct cost){median(wall, n_rounds), median(cpu, n_rounds),
-                         median(plain_ns, n_rounds), median(added, n_rounds)};
+    *out = (struct cost){median(wall, n_rounds), median(cpu, n_rounds), median(plain_ns, n_rounds),
+                         median(added, n_rounds)};
     return true;
 }
 

@@ -28,10 +28,10 @@ const char *__asan_default_options(void)
 
 enum { N_SLOTS = 300, N_CHURN = 6000 };
 
-static const size_t sizes[] = {1,   2,   3,    7,    8,    9,    15,    16,    17,    24,
-                               31,  32,  33,   48,   63,   64,   65,    100,   127,   128,
-                               129, 255, 1000, 1024, 1025, 4095, 4096,  4097,  32768, 65537,
-                               131071, 131072, 200000, MIB};
+static const size_t sizes[] = {1,    2,     3,     7,      8,      9,      15,   16,   17,
+                               24,   31,    32,    33,     48,     63,     64,   65,   100,
+                               127,  128,   129,   255,    1000,   1024,   1025, 4095, 4096,
+                               4097, 32768, 65537, 131071, 131072, 200000, MIB};
 enum { N_SIZES = AB_ARRAY_LEN(sizes) };
 
 /* ---- the checks ---- */
@@ -43,7 +43,8 @@ static void the_table_is_valid(const struct subject *s)
     assert_true(b->size >= sizeof *b);
     assert_in_range(strlen(b->name), 1, 64);
     assert_int_equal(strspn(b->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                     "0123456789._-"), strlen(b->name));
+                                     "0123456789._-"),
+                     strlen(b->name));
     assert_non_null(b->summary);
     assert_null(strchr(b->summary, '\n'));
     assert_true(b->open != NULL && b->close != NULL && b->alloc != NULL);
@@ -256,9 +257,9 @@ static void size_zero_is_harmless(const struct subject *s)
 
 static void huge_requests_fail_and_the_heap_stays_usable(const struct subject *s)
 {
-    static const size_t huge[] = {SIZE_MAX,      SIZE_MAX - 1,  SIZE_MAX - 15, SIZE_MAX - 16,
-                                  SIZE_MAX - 17, SIZE_MAX - 63, SIZE_MAX / 2,  SIZE_MAX / 2 + 2,
-                                  (size_t)1 << 60};
+    static const size_t huge[] = {SIZE_MAX,      SIZE_MAX - 1,     SIZE_MAX - 15,
+                                  SIZE_MAX - 16, SIZE_MAX - 17,    SIZE_MAX - 63,
+                                  SIZE_MAX / 2,  SIZE_MAX / 2 + 2, (size_t)1 << 60};
     struct heap x = heap_open(s);
     ab_ref ref = alloc(&x, 100);
     fill(&x, ref, 100, 3);
@@ -372,8 +373,8 @@ static void free_of_nothing_does_nothing(const struct subject *s)
 /* Asked for far more than the facts announced. Heaps over all of memory never get to the end. */
 static void an_exhausted_heap_says_so_and_keeps_its_blocks(const struct subject *s)
 {
-    struct heap x = heap_open_for(s, &(struct ab_facts){.total_bytes = 20 * MIB,
-                                                        .total_blocks = 100});
+    struct heap x = heap_open_for(s,
+                                  &(struct ab_facts){.total_bytes = 20 * MIB, .total_blocks = 100});
     enum { N = 300 };
     static ab_ref refs[N];
     size_t n = 0;
@@ -510,8 +511,14 @@ struct check {
     bool holds_for_null;
 };
 
-#define CHECK(f) {#f, f, 0, false}
-#define CHECK_HOOK(f, hook) {#f, f, offsetof(struct ab_backend, hook), false}
+#define CHECK(f) \
+    { \
+#f, f, 0, false \
+    }
+#define CHECK_HOOK(f, hook) \
+    { \
+#f, f, offsetof(struct ab_backend, hook), false \
+    }
 static const struct check checks[] = {
     {"the_table_is_valid", the_table_is_valid, 0, true},
     {"absurd_facts_are_refused_or_served", absurd_facts_are_refused_or_served, 0, true},

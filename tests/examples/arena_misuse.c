@@ -18,7 +18,8 @@ int main(int argc, char **argv)
         return 1;
     volatile char *old = ab_arena_alloc(&a, 100), *young = NULL;
     old[99] = 1;
-    AB_ARENA_SCOPE(&a) {
+    AB_ARENA_SCOPE(&a)
+    {
         young = ab_arena_alloc(&a, 64);
         young[63] = 1;
         if (strcmp(mistake, "overflow") == 0)

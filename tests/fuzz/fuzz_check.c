@@ -49,8 +49,8 @@ static enum ab_status check(const char *path, bool is_partial, struct ab_trace_i
 static void survey(const char *path, const struct ab_trace_info *info)
 {
     struct ab_survey s = {.n_events = 0};
-    struct ab_walk walk = {.path = path, .is_partial = true, .end = UINT64_MAX,
-                           .visit = ab_survey_visit, .user = &s};
+    struct ab_walk walk = {
+        .path = path, .is_partial = true, .end = UINT64_MAX, .visit = ab_survey_visit, .user = &s};
     struct ab_err err;
     uint64_t events = 0;
     require(ab_trace_walk(&walk, NULL, &err) == AB_OK, "what was checked can be surveyed");
@@ -65,8 +65,8 @@ static void survey(const char *path, const struct ab_trace_info *info)
 
 static void cut(const char *path, uint64_t begin, uint64_t end, bool is_keeping_live)
 {
-    struct ab_walk walk = {.path = path, .is_partial = true, .has_thread_ends = true,
-                           .begin = begin, .end = end};
+    struct ab_walk walk = {
+        .path = path, .is_partial = true, .has_thread_ends = true, .begin = begin, .end = end};
     struct ab_cut_report report;
     struct ab_trace_info info;
     struct ab_err err;

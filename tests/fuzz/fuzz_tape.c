@@ -40,8 +40,11 @@ static struct model_request *note_request(struct tape_model *m, enum ab_op_kind 
     uint32_t index = m->n_requests++;
     struct model_request *r = &m->requests[index];
     struct model_phase *phase = &m->phases[m->n_phases - 1];
-    *r = (struct model_request){.kind = (uint8_t)kind, .lane = (uint8_t)m->lane, .slot = slot,
-                                .prev = MODEL_NONE, .awaits = m->pending[m->lane]};
+    *r = (struct model_request){.kind = (uint8_t)kind,
+                                .lane = (uint8_t)m->lane,
+                                .slot = slot,
+                                .prev = MODEL_NONE,
+                                .awaits = m->pending[m->lane]};
     m->kinds |= 1u << kind;
     phase->n_ops[kind] += kind != AB_OP_RESET;
     phase->end = m->n_requests;
@@ -76,7 +79,7 @@ static void note_asked(struct tape_model *m, struct model_request *r, const stru
 
 static void note_alloc(struct tape_model *m, uint32_t slot, const struct ab_request *a)
 {
-    enum ab_op_kind kind = a->align != 0   ? AB_OP_ALLOC_ALIGNED
+    enum ab_op_kind kind = a->align != 0  ? AB_OP_ALLOC_ALIGNED
                            : a->is_zeroed ? AB_OP_ALLOC_ZEROED
                                           : AB_OP_ALLOC;
     struct model_request *r = note_request(m, kind, slot);
@@ -245,13 +248,19 @@ static void push_next(struct program *p)
     uint8_t what = next_byte(p), slot = next_byte(p) % MODEL_SLOTS;
     set_lane(p, (what >> 4) % p->m.n_lanes);
     switch (what & 15) {
-    case 0: case 1: case 2: case 3:
+    case 0:
+    case 1:
+    case 2:
+    case 3:
         push_alloc(p, slot, what & 3);
         break;
-    case 4: case 5: case 6:
+    case 4:
+    case 5:
+    case 6:
         push_free(p, slot);
         break;
-    case 7: case 8:
+    case 7:
+    case 8:
         push_resize(p, slot, (what & 15) == 8);
         break;
     case 9: /* a trace, whose window always holds, has none */

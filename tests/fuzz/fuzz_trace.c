@@ -13,8 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 /* Everything that a reader can be asked for; *n_events counts ends of threads too. */
 static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_events)
 {
-    struct ab_trace_options options = {.is_partial = is_partial, .has_thread_ends = true,
-                                       .has_digest = true, .live_blocks_max = 1 << 20};
+    struct ab_trace_options options = {.is_partial = is_partial,
+                                       .has_thread_ends = true,
+                                       .has_digest = true,
+                                       .live_blocks_max = 1 << 20};
     struct ab_err err = {.text = ""};
     struct ab_trace_reader *r;
     struct ab_event events[300];

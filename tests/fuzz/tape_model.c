@@ -22,8 +22,8 @@ struct told { /* a PUBLISH, or the entering of a frame */
 };
 
 struct lane_run {
-    uint32_t begin, at, end; /* words of the tape */
-    uint32_t n_done;  /* ops, WAITs and PUBLISHes not counted */
+    uint32_t begin, at, end;      /* words of the tape */
+    uint32_t n_done;              /* ops, WAITs and PUBLISHes not counted */
     uint32_t *request, *position; /* by op: which request it belongs to; place in the one order */
     uint32_t n_ops, cap_ops;
     struct told *published, *entered;
@@ -74,7 +74,10 @@ static struct said say(const struct ab_tape *tape, uint64_t op)
         REQUIRE(s.size < tape->n_wide);
         const struct ab_wide *w = &tape->wide[s.size];
         REQUIRE(w->slot == s.slot);
-        s = (struct said){.code = w->code, .slot = w->slot, .size = w->size, .align = w->align,
+        s = (struct said){.code = w->code,
+                          .slot = w->slot,
+                          .size = w->size,
+                          .align = w->align,
                           .may_fail = (w->flags & AB_WIDE_MAY_FAIL) != 0};
     } else if (s.code == AB_CODE_ALLOC_ALIGNED ||
                s.code == (AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED)) {

@@ -22,9 +22,9 @@ struct model_request {
     struct ab_request request;
     uint8_t kind; /* enum ab_op_kind */
     uint8_t lane;
-    bool is_bulk;   /* RESET: of all that lives */
-    uint32_t slot;  /* of RESET: how many */
-    uint32_t prev;  /* the slot's use before, in this phase; or NONE */
+    bool is_bulk;    /* RESET: of all that lives */
+    uint32_t slot;   /* of RESET: how many */
+    uint32_t prev;   /* the slot's use before, in this phase; or NONE */
     uint32_t awaits; /* the first of what it must come behind; or NONE */
 };
 
@@ -53,7 +53,7 @@ struct tape_model {
     uint32_t n_slots, kinds;
     uint64_t live_blocks, live_bytes, peak_blocks, peak_bytes, total_blocks, total_bytes;
     uint64_t largest_bytes, largest_align, n_no_op_frees;
-    uint64_t n_remote; /* since the last cut */
+    uint64_t n_remote;             /* since the last cut */
     uint32_t pending[MODEL_LANES]; /* awaits of the lane's next request; or NONE */
     /* since the last cut; large, and never cleared */
     struct model_request requests[MODEL_REQUESTS];

@@ -16,8 +16,8 @@ static const size_t room = (size_t)1 << 36; /* reserved, not used */
 __attribute__((constructor)) static void begin(void)
 {
     if (next == NULL)
-        next = mmap(NULL, room, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        next = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
 }
 
 /* Not by the public name: that is the recorder's. */

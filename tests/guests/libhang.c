@@ -4,5 +4,5 @@
  */
 #define TOY_ON_MALLOC(size) \
     for (volatile int spin = n_mallocs == 5000; spin;) \
-        (void)(size)
+    (void)(size)
 #include "toy.h"

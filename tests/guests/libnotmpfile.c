@@ -19,14 +19,14 @@ static int open_named(const char *symbol, int directory, const char *path, int f
     return ((open_at *)dlsym(RTLD_NEXT, symbol))(directory, path, flags, mode);
 }
 
-#define REPLACE(name)                                                       \
-    int name(int directory, const char *path, int flags, ...)               \
-    {                                                                       \
-        va_list args;                                                       \
-        va_start(args, flags);                                              \
-        int mode = (flags & O_CREAT) != 0 ? va_arg(args, int) : 0;          \
-        va_end(args);                                                       \
-        return open_named(#name, directory, path, flags, mode);             \
+#define REPLACE(name) \
+    int name(int directory, const char *path, int flags, ...) \
+    { \
+        va_list args; \
+        va_start(args, flags); \
+        int mode = (flags & O_CREAT) != 0 ? va_arg(args, int) : 0; \
+        va_end(args); \
+        return open_named(#name, directory, path, flags, mode); \
     }
 
 REPLACE(openat)

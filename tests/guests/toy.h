@@ -27,8 +27,8 @@
 #define TOY_RESERVED ((size_t)1 << 36)
 enum { TOY_HEADER = 16, TOY_CLASSES = 37 };
 
-struct toy_head { /* in the 16 bytes before each block */
-    size_t size;  /* what was asked for, rounded */
+struct toy_head {           /* in the 16 bytes before each block */
+    size_t size;            /* what was asked for, rounded */
     uint32_t class, offset; /* offset of the block in its cell: alignment */
 };
 
@@ -66,7 +66,7 @@ static void *toy_alloc(size_t align, size_t size)
         goto none;
     size_t need = size + TOY_HEADER + (align > TOY_HEADER ? align : 0);
     while (((size_t)1 << class) < need)
-        class++;
+        class ++;
     char *cell = toy_free_cells[class];
     if (cell != NULL)
         memcpy(&toy_free_cells[class], cell, sizeof(void *));

@@ -22,8 +22,8 @@ static int M;
 enum { SLAB_LOG2 = 16, SLABS = 1 << 16, LARGE = 255, TAIL = 254, N_CLASSES = 21 };
 #define SLAB ((size_t)1 << SLAB_LOG2)
 
-static const uint32_t cell_bytes[N_CLASSES] = {16,   32,   48,   64,   80,   96,   112,
-                                               128,  192,  256,  384,  512,  768,  1024,
+static const uint32_t cell_bytes[N_CLASSES] = {16,   32,   48,   64,   80,   96,    112,
+                                               128,  192,  256,  384,  512,  768,   1024,
                                                1536, 2048, 3072, 4096, 8192, 16384, 32768};
 
 static char *region;
@@ -136,8 +136,8 @@ static void *alloc_locked(size_t size, size_t align)
     static void *last;
     n_allocs++;
     if (M == 55 && size > 16 && every(n_allocs, 50) && last_unwritten != NULL && twice == NULL &&
-        memcmp(last_unwritten, &last_word, sizeof last_word) == 0 &&
-        size <= cell_bytes[0] * 2 && align == 16)
+        memcmp(last_unwritten, &last_word, sizeof last_word) == 0 && size <= cell_bytes[0] * 2 &&
+        align == 16)
         return twice = last_unwritten;
     if (M == 2 && every(n_allocs, 1000) && last != NULL)
         return last;
@@ -188,8 +188,7 @@ static void *base_alloc(size_t size, size_t align)
 static size_t base_usable(const void *p)
 {
     size_t slab = slab_of(p);
-    return class_of_slab[slab] == LARGE ? run_slabs[slab] * SLAB
-                                        : cell_bytes[class_of_slab[slab]];
+    return class_of_slab[slab] == LARGE ? run_slabs[slab] * SLAB : cell_bytes[class_of_slab[slab]];
 }
 
 static void push_cell(unsigned c, void *cell)

@@ -9,7 +9,7 @@
 
 static __thread uint32_t thread_mark; /* its address tells threads apart */
 static __thread void *thread_last;
-static void *owners[1 << 16];          /* mutants 31: who asked for a block, by a hash of it */
+static void *owners[1 << 16]; /* mutants 31: who asked for a block, by a hash of it */
 static pthread_key_t at_exit;
 
 static unsigned hash_of(const void *p)

@@ -19,7 +19,7 @@ enum { PLACES = 1 << 17, CLASSES = 31 };
 struct place {
     char *at;
     size_t size;
-    uint64_t born;      /* counts allocations; 0 = free */
+    uint64_t born;        /* counts allocations; 0 = free */
     uint32_t times, next; /* how often used; next free place + 1 */
     uint8_t class;
 };
@@ -56,8 +56,8 @@ static struct place *find(struct ab_heap *h, ab_ref ref)
 static int heap_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     struct ab_heap *h = mmap(NULL, sizeof *h + PLACES * sizeof(struct place),
-                             PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                             -1, 0);
     char *region = mmap(NULL, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                         0);
     if (h == MAP_FAILED || region == MAP_FAILED)
@@ -115,7 +115,7 @@ static ab_ref alloc_locked(struct ab_heap *h, size_t align, size_t size)
     if (need > (size_t)1 << 30)
         return 0;
     while (((size_t)1 << class) < need)
-        class++;
+        class ++;
     uint32_t i = h->vacant != 0 ? h->vacant - 1 : h->n_places;
     char *cell = i < PLACES ? take_cell(h, class) : NULL;
     if (cell == NULL)
@@ -125,7 +125,7 @@ static ab_ref alloc_locked(struct ab_heap *h, size_t align, size_t size)
     else
         h->n_places++;
     struct place *p = &h->places[i];
-    *p = (struct place){cell, size, ++h->n_born, p->times + 1, 0, (uint8_t)class};
+    *p = (struct place){cell, size, ++h->n_born, p->times + 1, 0, (uint8_t) class};
     h->live_bytes += (size_t)1 << class;
     return make_ref(h, i);
 }

@@ -90,8 +90,8 @@ static void model_alloc(struct model *m, struct slot *s, const struct heap_model
     if (kind == 0) {
         ref = m->b->alloc_zeroed(m->heap, s->size);
     } else if (kind == 1) {
-        align = (size_t)1 << ab_rng_below(&m->rng, 64 - (unsigned)__builtin_clzll(
-                                                            work->largest_align));
+        align = (size_t)1 << ab_rng_below(&m->rng,
+                                          64 - (unsigned)__builtin_clzll(work->largest_align));
         ref = m->b->alloc_aligned(m->heap, align, s->size);
     } else {
         ref = m->b->alloc(m->heap, s->size);
@@ -207,8 +207,7 @@ static void crew_renew(struct crew *c, struct ab_heap *heap, struct ab_rng *rng,
         ref = c->b->resize(heap, (ab_ref)s->block, s->size, size);
     } else {
         crew_free(c, heap, s);
-        ref = ab_rng_below(rng, 4) == 0 ? c->b->alloc_zeroed(heap, size)
-                                        : c->b->alloc(heap, size);
+        ref = ab_rng_below(rng, 4) == 0 ? c->b->alloc_zeroed(heap, size) : c->b->alloc(heap, size);
     }
     if (ref == 0) {
         __atomic_add_fetch(&c->n_bad, 1, __ATOMIC_RELAXED);
@@ -253,7 +252,10 @@ void heap_model_run_threads(const struct ab_backend *backend, struct ab_heap *he
     static struct crew c;
     static struct shard shards[N_THREADS];
     pthread_t threads[N_THREADS];
-    c = (struct crew){.b = backend, .heap = heap, .n_ops = n_ops, .largest = largest,
+    c = (struct crew){.b = backend,
+                      .heap = heap,
+                      .n_ops = n_ops,
+                      .largest = largest,
                       .mutex = PTHREAD_MUTEX_INITIALIZER};
     for (unsigned i = 0; i < N_THREADS; i++) {
         shards[i] = (struct shard){.crew = &c, .heap = heap, .lane = i};

@@ -22,9 +22,12 @@ static void add_class(struct fake_depth *d, unsigned backend, uint32_t round, un
         ab_hdr_record(hdr, 20 + log2 * 5 + backend + i % 7 + (i % 500 == 0 ? 5000 : 0));
     if (round == 1 && log2 == 4)
         hdr->overflow = 1;
-    d->classes[d->f->s.n_size_classes++] = (struct ab_size_class){
-        .backend = backend, .phase = d->f->s.phases[0], .op = op, .round = round, .log2 = log2,
-        .hdr = hdr};
+    d->classes[d->f->s.n_size_classes++] = (struct ab_size_class){.backend = backend,
+                                                                  .phase = d->f->s.phases[0],
+                                                                  .op = op,
+                                                                  .round = round,
+                                                                  .log2 = log2,
+                                                                  .hdr = hdr};
 }
 
 static void add_windows(struct fake_depth *d, unsigned backend, uint32_t round)

@@ -27,7 +27,13 @@ static const struct {
     {"jemalloc", "malloc", "", "libjemalloc2", AB_BACKEND_OK, 32, 90, {15.25, 29.5}},
     {"arena", "heap", "", "", AB_BACKEND_OK, 12, 40, {3.5, 6.5}},
     {"pool", "heap", "cannot resize", "", AB_BACKEND_PARTIAL, 25, 10, {2.25, 4}},
-    {"broken", "malloc", "SIGSEGV in free, op 812 of phase steady", "", AB_BACKEND_CRASHED, 11, 5,
+    {"broken",
+     "malloc",
+     "SIGSEGV in free, op 812 of phase steady",
+     "",
+     AB_BACKEND_CRASHED,
+     11,
+     5,
      {1, 1}},
     {"scudo", "malloc", "not installed", "libscudo-14-dev", AB_BACKEND_ABSENT, 0, 0, {0, 0}},
 };
@@ -49,8 +55,8 @@ static struct ab_hdr *make_hdr(uint64_t p50, uint64_t tail_factor, uint64_t n)
     return h;
 }
 
-static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned phase,
-                                    unsigned op, uint32_t round)
+static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned phase, unsigned op,
+                                    uint32_t round)
 {
     assert_true(f->s.n_results < AB_ARRAY_LEN(f->results));
     struct ab_result *r = &f->results[f->s.n_results++];
@@ -151,7 +157,8 @@ static void describe(struct ab_session *s)
 {
     s->kind = "workload";
     s->name = "web-cache";
-    s->about = "what a cache \xe2\x80\x9c" "does\xe2\x80\x9d";
+    s->about = "what a cache \xe2\x80\x9c"
+               "does\xe2\x80\x9d";
     s->config_path = "configs/web-cache.yaml";
     s->config_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     s->config_text = "allocbench: 1\nname: web-cache\n";
@@ -247,10 +254,8 @@ void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak
     f->s.memory = f->memory;
     for (uint32_t round = 0; round < f->s.n_rounds; round++) {
         assert_true(f->s.n_memory < AB_ARRAY_LEN(f->memory));
-        f->memory[f->s.n_memory++] = (struct ab_memory){.backend = backend,
-                                                        .phase = phases[0],
-                                                        .round = round,
-                                                        .rss_peak_bytes = peak_bytes};
+        f->memory[f->s.n_memory++] = (struct ab_memory){
+            .backend = backend, .phase = phases[0], .round = round, .rss_peak_bytes = peak_bytes};
     }
 }
 

@@ -39,8 +39,7 @@ void test_tape_churn(uint32_t n, uint32_t rounds, struct ab_tape *out)
     assert_int_equal(ab_tape_end(b, out, &err), AB_OK);
 }
 
-void test_tape_churn_map(uint32_t n, uint32_t rounds, struct ab_tape *tape,
-                         struct ab_tape_map *out)
+void test_tape_churn_map(uint32_t n, uint32_t rounds, struct ab_tape *tape, struct ab_tape_map *out)
 {
     struct ab_err err;
     test_tape_churn(n, rounds, tape);

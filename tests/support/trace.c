@@ -25,8 +25,9 @@ static struct ab_event next_record(struct ab_rng *rng, uint64_t *live, uint32_t 
         }
         return r;
     }
-    r.kind = what < 80 ? AB_EVENT_ALLOC : what < 90 ? AB_EVENT_ALLOC_ZEROED
-                                                    : AB_EVENT_ALLOC_ALIGNED;
+    r.kind = what < 80   ? AB_EVENT_ALLOC
+             : what < 90 ? AB_EVENT_ALLOC_ZEROED
+                         : AB_EVENT_ALLOC_ALIGNED;
     if (r.kind == AB_EVENT_ALLOC_ALIGNED)
         r.align = UINT64_C(16) << ab_rng_below(rng, 8);
     r.failed = what == 79;
@@ -40,7 +41,7 @@ uint8_t *test_trace_mixed(uint32_t n, size_t *bytes, struct ab_trace_info *info)
     return test_trace_random((struct test_trace_kind){3, 1, n, false}, bytes, info);
 }
 
-struct dealer { /* of calls to threads, so many at a time */
+struct dealer {                        /* of calls to threads, so many at a time */
     uint32_t n_seen, n_threads, first; /* threads below `first` have ended */
     uint64_t time_us;
 };

@@ -17,8 +17,7 @@ struct test_trace_kind {
     bool has_time; /* and, with threads, ends of threads */
 };
 /* The same by any seed, its calls dealt to some threads. */
-uint8_t *test_trace_random(struct test_trace_kind kind, size_t *bytes,
-                           struct ab_trace_info *info);
+uint8_t *test_trace_random(struct test_trace_kind kind, size_t *bytes, struct ab_trace_info *info);
 
 /* A temporary file with these bytes; returns its path, to unlink and free. */
 char *test_trace_file(const uint8_t *bytes, size_t n);

@@ -88,8 +88,8 @@ struct ab_event *test_mix_records(const struct test_mix *mix)
 uint8_t *test_mix_file(const struct test_mix *mix, const struct ab_event *records, size_t *bytes,
                        struct ab_trace_info *info)
 {
-    struct ab_trace_writer_options options = {.program = "mix", .has_time = mix->has_time,
-                                              .chunk_events = mix->chunk_events};
+    struct ab_trace_writer_options options = {
+        .program = "mix", .has_time = mix->has_time, .chunk_events = mix->chunk_events};
     struct ab_err err = {.text = ""};
     struct ab_trace_writer *w;
     char *out = NULL;

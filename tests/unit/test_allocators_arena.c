@@ -134,8 +134,8 @@ static void a_request_larger_than_the_reservation_fails_and_changes_nothing(void
     struct ab_arena a = make(MIB, 0);
     assert_non_null(ab_arena_alloc(&a, 100));
     size_t used = ab_arena_used(&a);
-    static const size_t sizes[] = {MIB, MIB - 64, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 15,
-                                   SIZE_MAX - 16, SIZE_MAX / 2};
+    static const size_t sizes[] = {MIB,           MIB - 64,      SIZE_MAX,    SIZE_MAX - 1,
+                                   SIZE_MAX - 15, SIZE_MAX - 16, SIZE_MAX / 2};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         assert_null(ab_arena_alloc(&a, sizes[i]));
         assert_null(ab_arena_alloc_zeroed(&a, sizes[i]));

@@ -73,9 +73,11 @@ static void a_buffer_too_small_for_a_block_serves_none(void **state)
 
 static size_t leave_scope_early(struct ab_arena *a)
 {
-    AB_ARENA_SCOPE(a) {
+    AB_ARENA_SCOPE(a)
+    {
         ab_arena_alloc(a, 500);
-        AB_ARENA_SCOPE(a) {
+        AB_ARENA_SCOPE(a)
+        {
             ab_arena_alloc(a, 500);
             return ab_arena_used(a);
         }
@@ -89,13 +91,15 @@ static void scopes_nest_and_end_however_they_are_left(void **state)
     struct ab_arena a = make_with((struct ab_arena_options){.reserve_bytes = MIB});
     ab_arena_alloc(&a, 100);
     size_t before = ab_arena_used(&a);
-    AB_ARENA_SCOPE(&a) {
+    AB_ARENA_SCOPE(&a)
+    {
         ab_arena_alloc(&a, 1000);
         size_t outer = ab_arena_used(&a);
         AB_ARENA_SCOPE(&a)
-            ab_arena_alloc(&a, 2000);
+        ab_arena_alloc(&a, 2000);
         assert_int_equal(ab_arena_used(&a), outer);
-        AB_ARENA_SCOPE(&a) {
+        AB_ARENA_SCOPE(&a)
+        {
             ab_arena_alloc(&a, 3000);
             break;
         }
@@ -129,8 +133,8 @@ static void arrays_are_aligned_and_absurd_counts_give_nothing(void **state)
 static void a_threshold_returns_what_is_beyond_it_and_only_that(void **state)
 {
     (void)state;
-    struct ab_arena a = make_with((struct ab_arena_options){.reserve_bytes = 16 * MIB,
-                                                            .keep_bytes = 256 * KIB});
+    struct ab_arena a = make_with(
+        (struct ab_arena_options){.reserve_bytes = 16 * MIB, .keep_bytes = 256 * KIB});
     char *kept = ab_arena_alloc(&a, 100);
     size_t mark = ab_arena_save(&a);
     memset(ab_arena_alloc(&a, 4 * MIB), 7, 4 * MIB);
@@ -170,8 +174,8 @@ static void populated_pages_are_there_before_they_are_touched(void **state)
 {
     (void)state;
     struct ab_arena lazy = make_with((struct ab_arena_options){.reserve_bytes = 4 * MIB});
-    struct ab_arena eager = make_with((struct ab_arena_options){.reserve_bytes = 4 * MIB,
-                                                                .populate = true});
+    struct ab_arena eager = make_with(
+        (struct ab_arena_options){.reserve_bytes = 4 * MIB, .populate = true});
     char *a = ab_arena_alloc(&lazy, MIB), *b = ab_arena_alloc(&eager, MIB);
     assert_int_equal(heap_model_resident(b, MIB), heap_model_resident(b, 0) + MIB);
     assert_true(heap_model_resident(a, MIB) < MIB);

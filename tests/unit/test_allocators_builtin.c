@@ -74,8 +74,7 @@ int main(void)
         cmocka_unit_test(built_ins_are_found_by_their_names),
         cmocka_unit_test(the_null_hands_out_one_writable_block),
         cmocka_unit_test(the_heap_shaped_null_has_room_for_the_largest_request),
-        cmocka_unit_test(
-            a_null_larger_than_memory_costs_nothing_and_beyond_addresses_is_refused),
+        cmocka_unit_test(a_null_larger_than_memory_costs_nothing_and_beyond_addresses_is_refused),
     };
     return cmocka_run_group_tests_name("builtin", tests, NULL, NULL);
 }

@@ -17,8 +17,11 @@
 
 #include <cmocka.h>
 
-static const struct ab_facts facts = {.largest_bytes = 300, .largest_align = 64, .lanes = 1,
-                                      .live_peak_blocks = 100, .total_blocks = 1000};
+static const struct ab_facts facts = {.largest_bytes = 300,
+                                      .largest_align = 64,
+                                      .lanes = 1,
+                                      .live_peak_blocks = 100,
+                                      .total_blocks = 1000};
 
 struct made {
     const struct ab_backend *b;

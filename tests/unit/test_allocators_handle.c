@@ -131,8 +131,8 @@ static void a_stale_handle_is_found_however_often_its_slot_is_used_again(void **
 static void handles_that_were_never_given_out_are_stale(void **state)
 {
     (void)state;
-    static const uint32_t hostile[] = {0, 1, 2, 3, 4, 7, 0x7fffffff, 0x80000000, UINT32_MAX - 2,
-                                       UINT32_MAX - 1, UINT32_MAX};
+    static const uint32_t hostile[] = {
+        0, 1, 2, 3, 4, 7, 0x7fffffff, 0x80000000, UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX};
     struct ab_handle_arena a = make(8, 4, 3);
     struct ab_handle kept = insert(&a), freed = insert(&a);
     for (unsigned i = 0; i < 3; i++, freed = i < 3 ? insert(&a) : freed)
@@ -198,8 +198,8 @@ static void handles_of_an_arena_with_another_base_are_stale(void **state)
     static const uint32_t bases[] = {0, 1000, AB_HANDLE_BASE_END - 1};
     struct ab_handle_arena arenas[AB_ARRAY_LEN(bases)];
     for (size_t i = 0; i < AB_ARRAY_LEN(bases); i++) {
-        struct ab_handle_options o = {.value_bytes = 8, .capacity = 2, .version_max = LIVES,
-                                      .version_base = bases[i]};
+        struct ab_handle_options o = {
+            .value_bytes = 8, .capacity = 2, .version_max = LIVES, .version_base = bases[i]};
         assert_int_equal(ab_handle_arena_init(&arenas[i], &o), 0);
     }
     for (unsigned life = 0; life < 2 * LIVES; life++) {
@@ -452,8 +452,11 @@ static size_t count_until_full(const char *params, const struct ab_facts *facts)
 static void capacity_is_the_live_peak_unless_it_is_set(void **state)
 {
     (void)state;
-    struct ab_facts facts = {.largest_bytes = 64, .live_peak_blocks = 300, .total_blocks = 900,
-                             .total_bytes = 900 * 64, .lanes = 1};
+    struct ab_facts facts = {.largest_bytes = 64,
+                             .live_peak_blocks = 300,
+                             .total_blocks = 900,
+                             .total_bytes = 900 * 64,
+                             .lanes = 1};
     assert_int_equal(count_until_full("", &facts), 300);
     assert_int_equal(count_until_full("capacity=123", &facts), 123);
     facts.lanes = 2; /* which may part from the order that the peak is known of */
@@ -465,8 +468,8 @@ static void capacity_is_the_live_peak_unless_it_is_set(void **state)
 static void slots_hold_the_largest_request_unless_they_are_set(void **state)
 {
     (void)state;
-    struct ab_facts facts = {.largest_bytes = 1000, .largest_align = 256, .live_peak_blocks = 10,
-                             .lanes = 1};
+    struct ab_facts facts = {
+        .largest_bytes = 1000, .largest_align = 256, .live_peak_blocks = 10, .lanes = 1};
     struct ab_heap *heap = heap_model_open(handle(), "", &facts);
     ab_ref ref = handle()->alloc_aligned(heap, 256, 1000);
     assert_int_equal((uintptr_t)handle()->resolve(heap, ref) % 256, 0);
@@ -518,8 +521,8 @@ static void *work_in_a_lane(void *user)
 static void several_lanes_share_one_arena(void **state)
 {
     (void)state;
-    struct ab_facts facts = {.largest_bytes = 8, .live_peak_blocks = 128, .total_blocks = 80000,
-                             .lanes = 4};
+    struct ab_facts facts = {
+        .largest_bytes = 8, .live_peak_blocks = 128, .total_blocks = 80000, .lanes = 4};
     struct ab_heap *heap = heap_model_open(handle(), "", &facts);
     pthread_t threads[4];
     for (unsigned i = 0; i < 4; i++)

@@ -8,8 +8,8 @@
  */
 #include "allocators/shards/shards.h"
 
-#include "allocators/pool/pool_lockfree.h"
 #include "allocators/builtin.h"
+#include "allocators/pool/pool_lockfree.h"
 #include "backend/params.h"
 #include "mutants/lane_work.h"
 #include "mutants/laneheap.h"
@@ -34,8 +34,7 @@
 static int weaker; /* which of the real ones is spoiled: an enum lane_mutant, or none */
 
 /* The strongest order of a push is release, of taking all acquire; other exchanges stay. */
-#define IS_WEAKER(order, strong, a, b) \
-    ((order) == (strong) && (weaker == (a) || weaker == (b)))
+#define IS_WEAKER(order, strong, a, b) ((order) == (strong) && (weaker == (a) || weaker == (b)))
 #define __atomic_compare_exchange_n(p, e, d, w, s, f) \
     (IS_WEAKER(s, __ATOMIC_RELEASE, SHARDS_WITHOUT_RELEASE, LOCKFREE_WITHOUT_RELEASE) \
          ? __atomic_compare_exchange_n(p, e, d, w, __ATOMIC_RELAXED, __ATOMIC_RELAXED) \
@@ -185,8 +184,8 @@ static bool read_mutant(FILE *list, struct mutant *out)
     char line[256];
     while (fgets(line, sizeof line, list) != NULL)
         if ((strncmp(line, "tsan ", 5) == 0 || strncmp(line, "asan ", 5) == 0) &&
-            sscanf(line, "%15s %d %31s %31s", out->tool, &out->number, out->kind,
-                   out->function) == 4)
+            sscanf(line, "%15s %d %31s %31s", out->tool, &out->number, out->kind, out->function) ==
+                4)
             return true;
     return false;
 }

@@ -312,9 +312,9 @@ struct vector {
 
 static void grow(struct vector *v)
 {
-    char *at = v->bytes == NULL ? ab_paged_arena_alloc(v->arena, STEP)
-                                : ab_paged_arena_resize(v->arena, v->bytes, v->size,
-                                                        v->size + STEP, 0);
+    char *at = v->bytes == NULL
+                   ? ab_paged_arena_alloc(v->arena, STEP)
+                   : ab_paged_arena_resize(v->arena, v->bytes, v->size, v->size + STEP, 0);
     assert_non_null(at);
     v->n_moves += v->bytes != NULL && at != v->bytes;
     v->bytes = at;
@@ -595,9 +595,13 @@ static void random_work_on_each_form_never_mixes_blocks(void **state)
 {
     (void)state;
     static const char *const forms[] = {"", "block=4KiB", "form=pool"};
-    struct ab_facts facts = {.total_bytes = 256 * MIB, .total_blocks = 20000, .lanes = 1,
-                             .largest_bytes = 20000, .largest_align = 4096,
-                             .live_peak_blocks = 400, .live_peak_bytes = 400 * 20000};
+    struct ab_facts facts = {.total_bytes = 256 * MIB,
+                             .total_blocks = 20000,
+                             .lanes = 1,
+                             .largest_bytes = 20000,
+                             .largest_align = 4096,
+                             .live_peak_blocks = 400,
+                             .live_peak_bytes = 400 * 20000};
     for (int i = 0; i < 3; i++) {
         struct heap_model_work work = {.n_ops = 20000, .largest = 20000, .largest_align = 4096};
         struct ab_heap *heap = heap_model_open(form(forms[i]), forms[i], &facts);

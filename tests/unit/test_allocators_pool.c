@@ -44,7 +44,7 @@ static void shuffle(void **blocks, size_t n)
 static void slots_are_rounded_up_to_their_alignment(void **state)
 {
     (void)state;
-    static const size_t table[][3] = {{0, 0, 16},   {1, 0, 16},    {16, 8, 16},  {17, 1, 32},
+    static const size_t table[][3] = {{0, 0, 16},     {1, 0, 16},    {16, 8, 16},    {17, 1, 32},
                                       {100, 64, 128}, {100, 0, 112}, {1, 4096, 4096}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct ab_pool p = make(table[i][0], table[i][1], 4, false);
@@ -61,8 +61,9 @@ static void huge_chunks_are_whole_huge_pages_and_full_of_slots(void **state)
     struct ab_pool p, small = make(4096, 0, 4, true);
     assert_false(heap_model_asks_huge(small.chunks[0].base));
     ab_pool_fini(&small);
-    assert_int_equal(ab_pool_init(&p, &(struct ab_pool_options){
-                                          .slot_bytes = 272, .grows = true, .huge = true}), 0);
+    assert_int_equal(
+        ab_pool_init(&p, &(struct ab_pool_options){.slot_bytes = 272, .grows = true, .huge = true}),
+        0);
     for (size_t i = 0; i < 5 * (2 * MIB / p.stride); i++)
         assert_non_null(ab_pool_alloc(&p, 272));
     assert_true(p.n_chunks > 1);
@@ -74,8 +75,9 @@ static void huge_chunks_are_whole_huge_pages_and_full_of_slots(void **state)
         assert_true(heap_model_asks_huge(c->base));
     }
     ab_pool_fini(&p);
-    assert_int_equal(ab_pool_init(&p, &(struct ab_pool_options){
-                                          .slot_bytes = 272, .n_slots = 3, .huge = true}), 0);
+    assert_int_equal(
+        ab_pool_init(&p, &(struct ab_pool_options){.slot_bytes = 272, .n_slots = 3, .huge = true}),
+        0);
     assert_true(ab_pool_alloc(&p, 1) && ab_pool_alloc(&p, 1) && ab_pool_alloc(&p, 1));
     assert_null(ab_pool_alloc(&p, 1)); /* no more than were asked for */
     ab_pool_fini(&p);
@@ -84,13 +86,15 @@ static void huge_chunks_are_whole_huge_pages_and_full_of_slots(void **state)
 static void a_slot_that_would_crowd_into_a_few_cache_sets_is_a_little_longer(void **state)
 {
     (void)state;
-    static const size_t table[][3] = {{256, 0, 272},   {512, 16, 544},  {1024, 0, 1088},
-                                      {4096, 0, 4160}, {256, 64, 256},  {128, 0, 128},
+    static const size_t table[][3] = {{256, 0, 272},   {512, 16, 544},    {1024, 0, 1088},
+                                      {4096, 0, 4160}, {256, 64, 256},    {128, 0, 128},
                                       {192, 0, 192},   {4096, 4096, 4096}};
     const struct ab_backend *b = ab_builtin_find("pool");
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct ab_facts facts = {.lanes = 1, .largest_bytes = table[i][0],
-                                 .largest_align = table[i][1], .live_peak_blocks = 10};
+        struct ab_facts facts = {.lanes = 1,
+                                 .largest_bytes = table[i][0],
+                                 .largest_align = table[i][1],
+                                 .live_peak_blocks = 10};
         struct ab_heap *heap = heap_model_open(b, "", &facts);
         assert_int_equal(b->usable_size(heap, b->alloc(heap, 1)), table[i][2]);
         b->close(heap);
@@ -104,8 +108,8 @@ static void pools_that_cannot_be_are_refused(void **state)
         size_t slot_bytes, align, n_slots;
         bool grows;
     } table[] = {
-        {SIZE_MAX, 0, 1, true},      {SIZE_MAX / 2, 0, 2, true}, {SIZE_MAX / 2, 0, 1, false},
-        {16, (size_t)1 << 63, 1, 1}, {16, (size_t)1 << 62, 1, 1}, {16, 48, 1, true},
+        {SIZE_MAX, 0, 1, true},      {SIZE_MAX / 2, 0, 2, true},   {SIZE_MAX / 2, 0, 1, false},
+        {16, (size_t)1 << 63, 1, 1}, {16, (size_t)1 << 62, 1, 1},  {16, 48, 1, true},
         {64, 0, SIZE_MAX, false},    {64, 0, SIZE_MAX / 64, true}, {(size_t)1 << 60, 0, 0, true}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct ab_pool p = {.n_os_calls = 77};
@@ -398,8 +402,10 @@ static void without_growth_there_are_as_many_slots_as_the_work_needs(void **stat
 {
     (void)state;
     struct ab_facts facts = {.largest_bytes = 32, .live_peak_blocks = 50};
-    static const struct { const char *params; unsigned n; } table[] = {
-        {"grow=off", 50}, {"grow=off:slots=7", 7}, {"grow=off:slot=64:slots=3", 3}};
+    static const struct {
+        const char *params;
+        unsigned n;
+    } table[] = {{"grow=off", 50}, {"grow=off:slots=7", 7}, {"grow=off:slot=64:slots=3", 3}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct ab_heap *heap = heap_model_open(backend, table[i].params, &facts);
         for (unsigned k = 0; k < table[i].n; k++)

@@ -5,8 +5,8 @@
  */
 #include "allocators/shards/shards.h"
 
-#include "allocators/pool/pool_lockfree.h"
 #include "allocators/builtin.h"
+#include "allocators/pool/pool_lockfree.h"
 #include "support/heap_model.h"
 
 #include <errno.h>
@@ -24,9 +24,12 @@ enum { N_BLOCKS = 3000, N_LANES = 4 };
 
 static const struct ab_backend *pool, *slab;
 
-static const struct ab_facts facts = {.largest_bytes = 6000, .largest_align = 64,
-                                      .live_peak_blocks = 2000, .live_peak_bytes = 4 << 20,
-                                      .total_bytes = 1 << 28, .total_blocks = 100000,
+static const struct ab_facts facts = {.largest_bytes = 6000,
+                                      .largest_align = 64,
+                                      .live_peak_blocks = 2000,
+                                      .live_peak_bytes = 4 << 20,
+                                      .total_bytes = 1 << 28,
+                                      .total_blocks = 100000,
                                       .lanes = N_LANES};
 
 static const struct setting {
@@ -263,8 +266,10 @@ static void lockfree_pools_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     static const struct ab_pool_lockfree_options table[] = {
-        {.slot_bytes = 16}, {.slot_bytes = SIZE_MAX, .n_slots = 1},
-        {.slot_bytes = 16, .align = 48, .n_slots = 1}, {.slot_bytes = 64, .n_slots = SIZE_MAX},
+        {.slot_bytes = 16},
+        {.slot_bytes = SIZE_MAX, .n_slots = 1},
+        {.slot_bytes = 16, .align = 48, .n_slots = 1},
+        {.slot_bytes = 64, .n_slots = SIZE_MAX},
         {.slot_bytes = 64, .n_slots = (size_t)1 << 39},
         {.slot_bytes = (size_t)1 << 62, .n_slots = 1}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

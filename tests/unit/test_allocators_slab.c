@@ -118,8 +118,8 @@ static void a_pointer_that_no_block_can_have_is_not_owned(void **state)
     make_fine(&s);
     char *small = ab_slabs_alloc(&s, 100), *large = ab_slabs_alloc(&s, 10000);
     assert_true(ab_slabs_owns(&s, small) && ab_slabs_owns(&s, large));
-    const void *const none[] = {small + 1,  small + 16,      s.base + 65536, s.base + 65535, NULL,
-                                large + 16, s.base - 65536, &s};
+    const void *const none[] = {small + 1, small + 16, s.base + 65536, s.base + 65535,
+                                NULL,      large + 16, s.base - 65536, &s};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         assert_false(ab_slabs_owns(&s, none[i]));
     ab_slabs_free(&s, large);
@@ -499,9 +499,13 @@ static void fini_gives_the_addresses_back(void **state)
 
 static const struct ab_backend *backend;
 
-static const struct ab_facts facts = {.largest_bytes = 20000, .largest_align = 8192,
-                                      .live_peak_blocks = 500, .live_peak_bytes = 8 * MIB,
-                                      .total_bytes = 1 << 30, .total_blocks = 100000, .lanes = 1};
+static const struct ab_facts facts = {.largest_bytes = 20000,
+                                      .largest_align = 8192,
+                                      .live_peak_blocks = 500,
+                                      .live_peak_bytes = 8 * MIB,
+                                      .total_bytes = 1 << 30,
+                                      .total_blocks = 100000,
+                                      .lanes = 1};
 
 static void facts_of_zero_are_served(void **state)
 {

@@ -28,9 +28,10 @@ static void huge_slabs_are_committed_a_huge_page_at_a_time(void **state)
 {
     (void)state;
     struct ab_slabs s;
-    assert_int_equal(ab_slabs_init(&s, &(struct ab_slabs_options){
-                                           .reserve_bytes = 64 << 20, .keep_max = 100,
-                                           .huge = true}), 0);
+    assert_int_equal(ab_slabs_init(&s, &(struct ab_slabs_options){.reserve_bytes = 64 << 20,
+                                                                  .keep_max = 100,
+                                                                  .huge = true}),
+                     0);
     assert_int_equal((uintptr_t)s.base % (2 << 20), 0);
     for (size_t i = 0; i < 3 * (2 << 20) / 4096; i++) {
         assert_non_null(ab_slabs_alloc(&s, 4096));

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-static const char *const names[] = {"malloc",        "free",          "calloc",
+static const char *const names[] = {"malloc",         "free",          "calloc",
                                     "posix_memalign", "ab_backend_v1", "no_such_symbol"};
 enum { N_NAMES = 6, MALLOC = 1, FREE = 2, CALLOC = 4, POSIX_MEMALIGN = 8, BACKEND = 16 };
 

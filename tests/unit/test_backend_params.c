@@ -37,8 +37,9 @@ static void values_are_read_by_their_type(void **state)
     (void)state;
     uint64_t v[AB_PARAMS_MAX];
     struct ab_err err;
-    assert_int_equal(ab_params_parse(&backend, "threads=local:reserve=64KiB:poison=off:slots=1e3",
-                                     v, &err), AB_OK);
+    assert_int_equal(
+        ab_params_parse(&backend, "threads=local:reserve=64KiB:poison=off:slots=1e3", v, &err),
+        AB_OK);
     assert_int_equal(v[0], 65536);
     assert_int_equal(v[1], 1000);
     assert_int_equal(v[2], 0);
@@ -85,8 +86,9 @@ static void a_setting_that_counts_only_beside_another_is_refused_alone(void **st
     static const struct {
         const char *name, *text, *says; /* NULL = fine */
     } table[] = {
-        {"slab", "shards=4", "slab:shards: has no effect with threads=auto, only with "
-                             "threads=sharded"},
+        {"slab", "shards=4",
+         "slab:shards: has no effect with threads=auto, only with "
+         "threads=sharded"},
         {"slab", "threads=mutex:shards=4", "with threads=mutex"},
         {"slab", "shards=4:threads=sharded", NULL},
         {"slab", "threads=mutex:shards=0", NULL},
@@ -97,8 +99,8 @@ static void a_setting_that_counts_only_beside_another_is_refused_alone(void **st
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         uint64_t v[AB_PARAMS_MAX] = {77};
         struct ab_err err = {0};
-        enum ab_status status =
-            ab_params_parse(ab_builtin_find(table[i].name), table[i].text, v, &err);
+        enum ab_status status = ab_params_parse(ab_builtin_find(table[i].name), table[i].text, v,
+                                                &err);
         assert_int_equal(status, table[i].says == NULL ? AB_OK : AB_USAGE);
         if (table[i].says != NULL && strstr(err.text, table[i].says) == NULL)
             fail_msg("\"%s\" lacks \"%s\"", err.text, table[i].says);

@@ -51,9 +51,13 @@ static int make_dirs(void **state)
 
 static void clear(void)
 {
-    static const char *const files[] = {"libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
-                                        "libjemalloc.so.2", "libjemalloc.so", "x-9.so",
-                                        "x-14.so", "status"};
+    static const char *const files[] = {"libtcmalloc_minimal.so.4",
+                                        "libtcmalloc.so.4",
+                                        "libjemalloc.so.2",
+                                        "libjemalloc.so",
+                                        "x-9.so",
+                                        "x-14.so",
+                                        "status"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         unlink(in(first, files[i]));
         unlink(in(second, files[i]));

@@ -120,8 +120,7 @@ static void wrong_libraries_say_what_is_missing(void **state)
                                      "malloc_usable_size"));
     s = select_guest("libplug_symbol.so");
     assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
-    assert_string_equal(s.reason,
-                        "defines neither malloc nor ab_backend_v1: nothing to measure");
+    assert_string_equal(s.reason, "defines neither malloc nor ab_backend_v1: nothing to measure");
     s = select_path("/proc/self/exe");
     assert_int_equal(s.state, AB_SELECTION_WRONG_LIBRARY);
     assert_non_null(strstr(s.reason, "is a program"));
@@ -192,8 +191,9 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
 {
     (void)state;
     expect_usage("jemaloc", NULL, "unknown back end \"jemaloc\"; did you mean \"jemalloc\"?");
-    expect_usage("jemaloc", NULL, "Known: glibc, jemalloc, tcmalloc, tcmalloc_minimal, mimalloc, "
-                                  "scudo, tbb, arena");
+    expect_usage("jemaloc", NULL,
+                 "Known: glibc, jemalloc, tcmalloc, tcmalloc_minimal, mimalloc, "
+                 "scudo, tbb, arena");
     expect_usage("qqqqqq", NULL, "unknown back end \"qqqqqq\". Known:");
     expect_usage("ar\033[2Jena", NULL, "\\x1b");
     expect_usage("arena,,system", NULL, "an empty name");

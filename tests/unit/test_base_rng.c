@@ -16,8 +16,12 @@ static void the_sequence_of_a_known_state_is_that_of_the_published_algorithm(voi
     (void)state;
     /* xoshiro256** from state 1, 2, 3, 4: values of the reference implementation */
     struct ab_rng rng = {{1, 2, 3, 4}};
-    static const uint64_t expected[] = {11520, 0, 1509978240, 1215971899390074240,
-                                        1216172134540287360, 607988272756665600,
+    static const uint64_t expected[] = {11520,
+                                        0,
+                                        1509978240,
+                                        1215971899390074240,
+                                        1216172134540287360,
+                                        607988272756665600,
                                         UINT64_C(16172922978634559625),
                                         UINT64_C(8476171486693032832),
                                         UINT64_C(10595114339597558777),

@@ -25,11 +25,12 @@ static void values_come_in_all_the_usual_ways(void **state)
     (void)state;
     struct ab_options o;
     struct ab_err err;
-    assert_int_equal(parse(AB_COMMAND_RUN,
-                           WORDS("-b", "glibc", "-bjemalloc", "--backend=arena", "--rounds", "7",
-                                 "--seed=9", "w.yaml", "--mem-limit=2GiB", "--timeout", "1500ms",
-                                 "-q"),
-                           &o, &err), AB_OK);
+    assert_int_equal(
+        parse(AB_COMMAND_RUN,
+              WORDS("-b", "glibc", "-bjemalloc", "--backend=arena", "--rounds", "7", "--seed=9",
+                    "w.yaml", "--mem-limit=2GiB", "--timeout", "1500ms", "-q"),
+              &o, &err),
+        AB_OK);
     assert_int_equal(o.n_backends, 3);
     assert_string_equal(o.backends[1], "jemalloc");
     assert_string_equal(o.backends[2], "arena");
@@ -61,8 +62,9 @@ static void the_words_of_a_recorded_command_are_its_own(void **state)
     (void)state;
     struct ab_options o;
     struct ab_err err;
-    assert_int_equal(parse(AB_COMMAND_RECORD, WORDS("-o", "t.abt", "--", "ls", "-o", "--help"), &o,
-                           &err), AB_OK);
+    assert_int_equal(
+        parse(AB_COMMAND_RECORD, WORDS("-o", "t.abt", "--", "ls", "-o", "--help"), &o, &err),
+        AB_OK);
     assert_string_equal(o.output, "t.abt");
     assert_int_equal(o.n_args, 3);
     assert_string_equal(o.args[2], "--help");
@@ -132,7 +134,8 @@ static void words_and_numbers_go_where_their_rows_say(void **state)
                            WORDS("--order=strict", "--thp=never", "--color=never", "--burst=0",
                                  "--threads=recorded", "--reps=5", "--window=9", "--drain=0",
                                  "--csv-hist=h.csv"),
-                           &o, &err), AB_OK);
+                           &o, &err),
+                     AB_OK);
     assert_true(o.is_strict && o.is_thp_off);
     assert_int_equal(o.color, AB_COLOR_NEVER);
     assert_true(o.has_burst && o.has_window && o.has_rounds && !o.has_seed);
@@ -150,8 +153,8 @@ static void touches_and_cpus_are_read(void **state)
     (void)state;
     struct ab_options o;
     struct ab_err err;
-    assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("--touch", "first(4KiB)", "--cpus=0,2-4"), &o,
-                           &err), AB_OK);
+    assert_int_equal(
+        parse(AB_COMMAND_REPLAY, WORDS("--touch", "first(4KiB)", "--cpus=0,2-4"), &o, &err), AB_OK);
     assert_int_equal(o.touch, AB_TOUCH_FIRST);
     assert_int_equal(o.touch_bytes, 4096);
     assert_int_equal(o.n_cpus, 4);
@@ -169,8 +172,8 @@ static void a_range_of_events_may_be_open(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ab_options o;
         struct ab_err err;
-        assert_int_equal(parse(AB_COMMAND_TRACE, WORDS("dump", "--events", cases[i].text), &o,
-                               &err), AB_OK);
+        assert_int_equal(
+            parse(AB_COMMAND_TRACE, WORDS("dump", "--events", cases[i].text), &o, &err), AB_OK);
         assert_true(o.has_events);
         assert_int_equal(o.first_event, cases[i].first);
         assert_int_equal(o.end_event, cases[i].end);
@@ -186,10 +189,10 @@ static void help_speaks_of_its_own_command_only(void **state)
         enum ab_command_id command;
         const char *never;
     } cases[] = {
-        {AB_COMMAND_RUN, "verify:"},      {AB_COMMAND_RUN, "list:"},
-        {AB_COMMAND_REPLAY, "verify:"},   {AB_COMMAND_REPLAY, "'run/"},
-        {AB_COMMAND_REPLAY, "workload's"}, {AB_COMMAND_TRACE, "record:"},
-        {AB_COMMAND_LIST, "latency"},     {AB_COMMAND_VERIFY, "list:"},
+        {AB_COMMAND_RUN, "verify:"},         {AB_COMMAND_RUN, "list:"},
+        {AB_COMMAND_REPLAY, "verify:"},      {AB_COMMAND_REPLAY, "'run/"},
+        {AB_COMMAND_REPLAY, "workload's"},   {AB_COMMAND_TRACE, "record:"},
+        {AB_COMMAND_LIST, "latency"},        {AB_COMMAND_VERIFY, "list:"},
         {AB_COMMAND_RECORD, "progress, no"},
     };
     const struct ab_option_info *info;
@@ -280,7 +283,8 @@ static void help_stands_in_its_column(void **state)
         ab_options_print_help(to, command);
     fclose(to);
     size_t n_options = 0;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         if (strncmp(line, "      --", 8) != 0 && strncmp(line, "  -", 3) != 0)
             continue;
         n_options++;

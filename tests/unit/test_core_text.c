@@ -55,15 +55,15 @@ static void hostile_text_becomes_printable(void **state)
     assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc3"), "\\xc3");
     assert_string_equal(ab_text_printable(buf, sizeof buf, "\xed\xa0\x80"), "\\xed\\xa0\\x80");
     assert_string_equal(ab_text_printable(small, sizeof small, "abc\x01"), "abc");
-    static const char *const turning[] = {
-        "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u2028", "\u2029"};
+    static const char *const turning[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202e",
+                                          "\u2066", "\u2069", "\u2028", "\u2029"};
     for (size_t i = 0; i < sizeof turning / sizeof turning[0]; i++) {
         ab_text_printable(buf, sizeof buf, turning[i]);
         assert_string_equal(buf + strlen(buf) - 4 * strlen(turning[i]), buf);
         assert_int_equal(buf[0], '\\');
     }
-    static const char *const plain[] = {"\u061b", "\u200d", "\u2010", "\u2027", "\u202f", "\u2065",
-                                        "\u206a", "\u20ac"};
+    static const char *const plain[] = {"\u061b", "\u200d", "\u2010", "\u2027",
+                                        "\u202f", "\u2065", "\u206a", "\u20ac"};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         assert_string_equal(ab_text_printable(buf, sizeof buf, plain[i]), plain[i]);
     assert_string_equal(ab_text_printable(small, sizeof small, "abcdefgh"), "abcde");

@@ -15,8 +15,9 @@ enum { ADDRESSES = 4096, STEPS = 300000 };
 /* Near each other, far from each other, and equal in all bits that the place is made of but one. */
 static uint64_t address_of(uint32_t i)
 {
-    return i % 3 == 0 ? 0x5500000000 + 16 * (uint64_t)i
-                      : i % 3 == 1 ? (uint64_t)(i + 1) << 40 : 0x7f0000000000 + 8192 * (uint64_t)i;
+    return i % 3 == 0   ? 0x5500000000 + 16 * (uint64_t)i
+           : i % 3 == 1 ? (uint64_t)(i + 1) << 40
+                        : 0x7f0000000000 + 8192 * (uint64_t)i;
 }
 
 static void what_is_held_is_found(void **state)

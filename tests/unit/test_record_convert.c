@@ -47,8 +47,11 @@ static void put(int fd, const void *bytes, size_t n, uint64_t at)
 static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64_t claimed)
 {
     static struct ab_spool_event half[AB_SPOOL_HALF / sizeof(struct ab_spool_event)];
-    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .slot = slot, .n_events = claimed,
-                                 .half_number = {1, 0}, .turn_ticks = 1000};
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC,
+                                 .slot = slot,
+                                 .n_events = claimed,
+                                 .half_number = {1, 0},
+                                 .turn_ticks = 1000};
     char suffix[16], page[AB_SPOOL_DATA] = {0};
     snprintf(suffix, sizeof suffix, ".%u", slot);
     int fd = create(suffix);
@@ -65,9 +68,12 @@ static void write_slot(unsigned slot, const struct call *calls, size_t n, uint64
 
 static void write_image(uint32_t n_slots)
 {
-    struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = PID, .n_slots = n_slots,
+    struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC,
+                                   .pid = PID,
+                                   .n_slots = n_slots,
                                    .trial_ticks = 20 * AB_SPOOL_TRIALS,
-                                   .bare_ticks = 3 * AB_SPOOL_TRIALS, .program = "prog"};
+                                   .bare_ticks = 3 * AB_SPOOL_TRIALS,
+                                   .program = "prog"};
     int fd = create("");
     put(fd, &image, sizeof image, 0);
     close(fd);
@@ -118,9 +124,9 @@ static enum ab_status convert(uint32_t n_slots)
     return status;
 }
 
-#define SLOT(slot, ...)                                                                  \
-    write_slot(slot, (const struct call[]){__VA_ARGS__},                                 \
-               sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call),         \
+#define SLOT(slot, ...) \
+    write_slot(slot, (const struct call[]){__VA_ARGS__}, \
+               sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call), \
                sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
 
 static void each_kind_becomes_one_call(void **state)
@@ -391,7 +397,8 @@ static void a_half_that_was_being_emptied_is_read_where_it_is_packed(void **stat
         half[i] = (struct ab_spool_event){(i + 1) << 4 | AB_SPOOL_ALLOC, 0x1000 * (i + 1), 8};
     size_t n = ab_half_pack(half, AB_SPOOL_HALF_EVENTS, words, sizeof words / sizeof words[0]);
     struct ab_spool_chunk chunk = {0, 8 * n};
-    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC, .half_number = {0, 2},
+    struct ab_spool_tail tail = {.magic = AB_SPOOL_MAGIC,
+                                 .half_number = {0, 2},
                                  .n_events = 2 * AB_SPOOL_HALF_EVENTS + 1,
                                  .pack_bytes = sizeof chunk + chunk.bytes};
     int fd = create(".0");

@@ -42,8 +42,12 @@ static void write_process(uint32_t pid, uint32_t parent, uint32_t fork, const st
                           size_t n)
 {
     static uint8_t slot[AB_SPOOL_DATA];
-    struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC, .pid = pid, .parent = parent,
-                                   .fork_number = fork, .n_slots = 1, .program = "prog"};
+    struct ab_spool_image image = {.magic = AB_SPOOL_MAGIC,
+                                   .pid = pid,
+                                   .parent = parent,
+                                   .fork_number = fork,
+                                   .n_slots = 1,
+                                   .program = "prog"};
     struct ab_spool_tail *tail = (struct ab_spool_tail *)(void *)slot;
     struct ab_spool_event *events = (struct ab_spool_event *)(void *)(slot + AB_SPOOL_TAIL);
     char name[32];
@@ -59,8 +63,8 @@ static void write_process(uint32_t pid, uint32_t parent, uint32_t fork, const st
     write_file(name, slot, sizeof slot, sizeof slot);
 }
 
-#define PROCESS(pid, parent, fork, ...)                                          \
-    write_process(pid, parent, fork, (const struct call[]){__VA_ARGS__},         \
+#define PROCESS(pid, parent, fork, ...) \
+    write_process(pid, parent, fork, (const struct call[]){__VA_ARGS__}, \
                   sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
 
 static struct ab_spool_entry *images;
@@ -165,9 +169,8 @@ static void many_parents_are_remembered_or_read_again(void **state)
     (void)state;
     enum { PARENTS = 7, CHILDREN = 3 };
     for (uint32_t p = 0; p < PARENTS; p++) {
-        PROCESS(100 + p, 0, 0, {AB_SPOOL_BIRTH, 0, 100 + p},
-                {AB_SPOOL_ALLOC, 1, 0x1000, 1 + p}, {AB_SPOOL_FORK, 2, 1},
-                {AB_SPOOL_ALLOC, 3, 0x2000, 1 + p}, {AB_SPOOL_FORK, 4, 2},
+        PROCESS(100 + p, 0, 0, {AB_SPOOL_BIRTH, 0, 100 + p}, {AB_SPOOL_ALLOC, 1, 0x1000, 1 + p},
+                {AB_SPOOL_FORK, 2, 1}, {AB_SPOOL_ALLOC, 3, 0x2000, 1 + p}, {AB_SPOOL_FORK, 4, 2},
                 {AB_SPOOL_ALLOC, 5, 0x3000, 1 + p}, {AB_SPOOL_FORK, 6, 3});
         for (uint32_t k = 1; k <= CHILDREN; k++)
             PROCESS(200 + 10 * p + k, 100 + p, k, {AB_SPOOL_BIRTH, 0, 200 + 10 * p + k},

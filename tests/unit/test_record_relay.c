@@ -74,8 +74,12 @@ static enum ab_spool_stop ask(enum ab_spool_wish wish, int32_t slot, uint32_t ge
 {
     struct ab_spool_request *r = &control->requests[5];
     struct timespec pause = {0, 1000000};
-    *r = (struct ab_spool_request){.state = AB_SPOOL_TAKEN, .wish = wish, .pid = PID,
-                                   .generation = generation, .slot = slot, .bytes = bytes};
+    *r = (struct ab_spool_request){.state = AB_SPOOL_TAKEN,
+                                   .wish = wish,
+                                   .pid = PID,
+                                   .generation = generation,
+                                   .slot = slot,
+                                   .bytes = bytes};
     __atomic_store_n(&r->state, AB_SPOOL_ASKED, __ATOMIC_RELEASE);
     __atomic_fetch_add(&control->n_asked, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

@@ -53,8 +53,8 @@ static void blocks_of_two_regions_take_a_word_each(void **state)
 static void the_ends_of_every_field_come_back(void **state)
 {
     static const uint64_t sizes[] = {0, 65535, 65536, UINT64_MAX};
-    static const int64_t moves[] = {0, 8, -8, 4, 1, (1 << 29) - 8, 1 << 29, -(1 << 29),
-                                    -(1 << 29) - 8, INT64_MAX, INT64_MIN};
+    static const int64_t moves[] = {
+        0, 8, -8, 4, 1, (1 << 29) - 8, 1 << 29, -(1 << 29), -(1 << 29) - 8, INT64_MAX, INT64_MIN};
     static const int64_t ticks[] = {0, 65535, 65536, -1, INT64_MAX >> 5};
     (void)state;
     for (size_t s = 0; s < 4; s++)
@@ -77,9 +77,8 @@ static void any_bits_come_back(void **state)
     for (int round = 0; round < 200; round++) {
         for (size_t i = 0; i < N; i++) {
             unsigned shift = (unsigned)(ab_rng_next(&rng) % 64);
-            events[i] = (struct ab_spool_event){ab_rng_next(&rng) >> shift,
-                                                ab_rng_next(&rng) >> shift,
-                                                ab_rng_next(&rng) >> shift};
+            events[i] = (struct ab_spool_event){
+                ab_rng_next(&rng) >> shift, ab_rng_next(&rng) >> shift, ab_rng_next(&rng) >> shift};
         }
         expect_round_trip(N);
     }

@@ -170,8 +170,8 @@ static void a_missing_chunk_ends_the_stream(void **state)
 /* Every length that a chunk may claim beyond the truth, and words that are none. */
 static void damaged_chunks_end_the_stream(void **state)
 {
-    static const uint64_t claims[] = {0, 4, AB_SPOOL_PACK_BYTES, AB_SPOOL_PACK_BYTES + 8,
-                                      UINT64_MAX - 7, UINT64_MAX};
+    static const uint64_t claims[] = {
+        0, 4, AB_SPOOL_PACK_BYTES, AB_SPOOL_PACK_BYTES + 8, UINT64_MAX - 7, UINT64_MAX};
     (void)state;
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
         for (int is_saved = 0; is_saved < 2; is_saved++) {

@@ -60,9 +60,9 @@ static void those_with_an_image_of_that_or_a_later_program_were_seen(void **stat
     const struct ab_spool_entry images[] = {{.image.pid = 5}, {.image.pid = 6, .generation = 2}};
     (void)state;
     begin();
-    note(0, 5, 0, AB_SPOOL_RUNNING, "/bin/a");  /* has image 0 */
-    note(1, 5, 1, AB_SPOOL_RUNNING, "/bin/b");  /* became b, of which there is none */
-    note(2, 6, 1, AB_SPOOL_RUNNING, "/bin/c");  /* has image 2 */
+    note(0, 5, 0, AB_SPOOL_RUNNING, "/bin/a"); /* has image 0 */
+    note(1, 5, 1, AB_SPOOL_RUNNING, "/bin/b"); /* became b, of which there is none */
+    note(2, 6, 1, AB_SPOOL_RUNNING, "/bin/c"); /* has image 2 */
     note(3, 7, 0, AB_SPOOL_RUNNING, "/bin/d");
     control.starts[4] = (struct ab_spool_start){AB_SPOOL_START_TAKEN, 8, 0, 0, "half"};
     read_with(images, 2);

@@ -8,9 +8,9 @@
 
 #include "base/bits.h"
 #include "core/text.h"
-#include "result/result_fields.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
+#include "result/result_fields.h"
 #include "support/report_depth.h"
 
 #include <fcntl.h>
@@ -149,10 +149,11 @@ static void a_session_without_rounds_comes_back(void **state)
 static void what_is_not_known_and_what_no_file_can_hold_comes_back(void **state)
 {
     (void)state;
-    static const double odd[] = {NAN, INFINITY, -INFINITY, 0, 5e-324, 1.7976931348623157e308,
-                                 0.1, 1 / 3.0, 21.0000000000001, 9007199254740993.0, 1e21};
-    static const uint64_t whole[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX - 1,
-                                     UINT64_MAX};
+    static const double odd[] = {
+        NAN,     INFINITY,         -INFINITY,          0,   5e-324, 1.7976931348623157e308, 0.1,
+        1 / 3.0, 21.0000000000001, 9007199254740993.0, 1e21};
+    static const uint64_t whole[] = {
+        0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
     struct fake_session *f = fake_session_new();
     for (uint32_t i = 0; i < f->s.n_results; i++) {
         struct ab_result *r = &f->results[i];
@@ -361,17 +362,17 @@ static void keys_that_are_not_known_are_passed_over(void **state)
     free(document);
 }
 
-#define MEMORY                                                                                  \
-    "{\"backend\": \"arena\", \"phase\": \"drain\", \"round\": 1, \"at\": \"live_peak\", "      \
-    "\"position\": 77, \"live_bytes\": 4096, \"internal_bytes\": null, "                        \
-    "\"external_bytes\": 4000, \"retained_bytes\": 4192, \"footprint_bytes\": 12288, "          \
-    "\"discrepancy_bytes\": 0, \"requested_bytes\": 3, \"untouched_bytes\": 3, "                \
-    "\"baseline_bytes\": 3, \"usable_bytes\": 3, \"external_2m_bytes\": null, "                 \
-    "\"live_peak_bytes\": 4096, \"rss_peak_bytes\": 3, \"overhead_peak\": 3, "                  \
-    "\"overhead\": 3, \"overhead_mean\": 3, \"internal_ratio\": 3, \"external_ratio\": 0.25, "  \
-    "\"retained_ratio\": 3, \"external_2m_ratio\": 3, \"faults_minor\": 3, "                    \
-    "\"faults_major\": 3, \"allocated_bytes\": 3, \"mapped_bytes\": 3, "                        \
-    "\"drained_bytes\": {\"0s\": 4096, \"0.1s\": 0, \"1s\": null, \"10s\": null, \"purge\": 0}, "\
+#define MEMORY \
+    "{\"backend\": \"arena\", \"phase\": \"drain\", \"round\": 1, \"at\": \"live_peak\", " \
+    "\"position\": 77, \"live_bytes\": 4096, \"internal_bytes\": null, " \
+    "\"external_bytes\": 4000, \"retained_bytes\": 4192, \"footprint_bytes\": 12288, " \
+    "\"discrepancy_bytes\": 0, \"requested_bytes\": 3, \"untouched_bytes\": 3, " \
+    "\"baseline_bytes\": 3, \"usable_bytes\": 3, \"external_2m_bytes\": null, " \
+    "\"live_peak_bytes\": 4096, \"rss_peak_bytes\": 3, \"overhead_peak\": 3, " \
+    "\"overhead\": 3, \"overhead_mean\": 3, \"internal_ratio\": 3, \"external_ratio\": 0.25, " \
+    "\"retained_ratio\": 3, \"external_2m_ratio\": 3, \"faults_minor\": 3, " \
+    "\"faults_major\": 3, \"allocated_bytes\": 3, \"mapped_bytes\": 3, " \
+    "\"drained_bytes\": {\"0s\": 4096, \"0.1s\": 0, \"1s\": null, \"10s\": null, \"purge\": 0}, " \
     "\"reason\": \"internal: no usable_size\"}"
 
 static void what_the_memory_pass_wrote_is_read(void **state)
@@ -414,8 +415,11 @@ static void a_session_with_memory_comes_back(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct ab_memory memory[2] = {{.phase = f->s.phases[0], .at = AB_AT_END, .position = 5},
-                                  {.phase = f->s.phases[1], .backend = 1, .round = 2,
-                                   .at = AB_AT_FOOTPRINT_PEAK, .reason = "no \"usable_size\""}};
+                                  {.phase = f->s.phases[1],
+                                   .backend = 1,
+                                   .round = 2,
+                                   .at = AB_AT_FOOTPRINT_PEAK,
+                                   .reason = "no \"usable_size\""}};
     struct ab_timeline_point points[] = {{0, 0, 0, 0}, {7, 1 / 3.0, NAN, 1e15}};
     struct ab_timeline line = {.backend = 2, .round = 1, .n = 2, .points = points};
     for (size_t i = 0; i < ab_memory_field_count; i++) {

@@ -2,8 +2,8 @@
 #include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
-#include "support/report_locale.h"
 #include "support/report_depth.h"
+#include "support/report_locale.h"
 
 #include <locale.h>
 #include <math.h>
@@ -65,7 +65,7 @@ static void a_number_that_does_not_exist_has_no_row(void **state)
     assert_int_equal(count(text, "nan"), 0);
     assert_int_equal(count(text, "inf"), 0);
     assert_int_equal(count(text, ",glibc,steady,all,ns_per_op,"), 1);
-    assert_int_equal(count(text, ",alloc,ns_per_op,"), 0); /* throughput is of the phase */
+    assert_int_equal(count(text, ",alloc,ns_per_op,"), 0);        /* throughput is of the phase */
     assert_int_equal(count(text, ",glibc,drain,free,p99.9,"), 0); /* too few samples */
     free(text);
     fake_session_free(f);
@@ -138,7 +138,8 @@ static void memory_rows_have_their_place_as_op(void **state)
     (void)state;
     struct fake_depth *d = fake_depth_new();
     char *text = csv(d->f);
-    assert_non_null(strstr(text, ",0,1,glibc,drain,footprint_peak,internal_bytes,4096.5,bytes\r\n"));
+    assert_non_null(
+        strstr(text, ",0,1,glibc,drain,footprint_peak,internal_bytes,4096.5,bytes\r\n"));
     assert_non_null(strstr(text, ",2,4,jemalloc,drain,live_peak,live_bytes,12289.5,bytes\r\n"));
     assert_non_null(strstr(text, ",1,2,glibc,drain,end,drained_0.1s,16384,bytes\r\n"));
     assert_null(strstr(text, "drained_10s")); /* n/a */

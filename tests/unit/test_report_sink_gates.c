@@ -18,10 +18,10 @@
 #include <cmocka.h>
 
 static struct ab_gate_result gates[] = {
-    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_PASS, 126, 2000, "ns",
-     AB_OK, ""},
-    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_SCUDO, AB_GATE_SKIPPED, NAN, 2000, "ns",
-     AB_OK, "scudo is absent: not installed"},
+    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_PASS, 126, 2000, "ns", AB_OK,
+     ""},
+    {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_SCUDO, AB_GATE_SKIPPED, NAN, 2000, "ns", AB_OK,
+     "scudo is absent: not installed"},
     {"arena:steady/memory/rss_peak < 1.5x live", "web.yaml:32:5", FAKE_ARENA, AB_GATE_FAIL, 3.04,
      1.5, "x live", AB_GATE, ""},
     {"jemalloc:steady/all/ns_per_op < 0.01x glibc", "web.yaml:33:5", FAKE_JEMALLOC, AB_GATE_PASS,
@@ -30,8 +30,8 @@ static struct ab_gate_result gates[] = {
      AB_GATE, "pool is partial: cannot resize"},
     {"mimalloc:steady/all/ops_per_s > 20M", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2e7,
      "1/s", AB_GATE, "this run has no mimalloc"},
-    {"steady/memory/overhead_peak < 1.25", "--gate", FAKE_GLIBC, AB_GATE_PASS, 1.125, 1.25, "x live",
-     AB_OK, ""},
+    {"steady/memory/overhead_peak < 1.25", "--gate", FAKE_GLIBC, AB_GATE_PASS, 1.125, 1.25,
+     "x live", AB_OK, ""},
     {"steady/memory/rss_peak < 64MiB", "--gate", FAKE_GLIBC, AB_GATE_FAIL, 0x1p27, 0x1p26, "bytes",
      AB_GATE, ""},
 };

@@ -57,7 +57,8 @@ static void each_line_decodes_to_its_histogram(void **state)
     struct ab_err err;
     char *text = hlog(f), *rest = NULL;
     uint32_t n = 0;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         if (line[0] == '#' || line[0] == '"') {
             assert_true(strlen(line) < 128); /* what HdrHistogram_c reads of a comment */
             continue;

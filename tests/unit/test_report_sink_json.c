@@ -6,8 +6,8 @@
 #include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"
-#include "support/report_locale.h"
 #include "support/report_depth.h"
+#include "support/report_locale.h"
 
 #include <jansson.h>
 #include <locale.h>
@@ -81,8 +81,9 @@ static void assert_settings(const char *settings, const char *expected)
     snprintf(f->backends[0].settings, sizeof f->backends[0].settings, "%s", settings);
     char *text = json(f);
     json_t *o = parse(text);
-    char *found = json_dumps(json_object_get(json_array_get(json_object_get(o, "backends"), 0),
-                                             "settings"), JSON_COMPACT);
+    char *found = json_dumps(
+        json_object_get(json_array_get(json_object_get(o, "backends"), 0), "settings"),
+        JSON_COMPACT);
     assert_string_equal(found, expected);
     free(found);
     json_decref(o);
@@ -121,19 +122,22 @@ static void assert_described(const json_t *root, const json_t *schema, const jso
     schema = resolve(root, schema);
     assert_non_null(schema);
     if (json_is_object(value)) {
-        json_object_foreach((json_t *)value, key, member) {
+        json_object_foreach((json_t *)value, key, member)
+        {
             const json_t *of = json_object_get(json_object_get(schema, "properties"), key);
             if (of == NULL)
                 fail_msg("%s is not in " SCHEMA, key);
             assert_described(root, of, member);
         }
-        json_array_foreach(json_object_get(schema, "required"), i, member) {
+        json_array_foreach(json_object_get(schema, "required"), i, member)
+        {
             if (json_object_get(value, json_string_value(member)) == NULL)
                 fail_msg("%s is missing", json_string_value(member));
         }
     } else if (json_is_array(value) && json_array_size(value) > 0) {
         assert_non_null(json_object_get(schema, "items"));
-        json_array_foreach((json_t *)value, i, member) {
+        json_array_foreach((json_t *)value, i, member)
+        {
             assert_described(root, json_object_get(schema, "items"), member);
         }
     }
@@ -161,8 +165,8 @@ static void gates_and_claims_have_an_entry_each(void **state)
     static struct ab_gate_result gates[] = {
         {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
          AB_GATE, ""},
-        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000, "ns",
-         AB_CONFIG, "this run has no mimalloc"},
+        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000,
+         "ns", AB_CONFIG, "this run has no mimalloc"},
     };
     static struct ab_claim_result claims[] = {
         {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
@@ -201,8 +205,7 @@ static void the_schema_has_every_field(void **state)
     json_t *schema = json_load_file(SCHEMA, 0, NULL), *defs = json_object_get(schema, "$defs");
     json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
     json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
-    json_t *quantiles =
-        json_object_get(json_object_get(result, "quantiles"), "properties");
+    json_t *quantiles = json_object_get(json_object_get(result, "quantiles"), "properties");
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         json_t *where = f->group == AB_FIELD_TAIL       ? tail
@@ -268,7 +271,8 @@ static const json_t *result_of(const json_t *o, const char *backend, const char 
 {
     size_t i;
     json_t *r;
-    json_array_foreach(json_object_get(o, "results"), i, r) {
+    json_array_foreach(json_object_get(o, "results"), i, r)
+    {
         if (strcmp(json_string_value(json_object_get(r, "backend")), backend) == 0 &&
             strcmp(json_string_value(json_object_get(r, "phase")), phase) == 0 &&
             strcmp(json_string_value(json_object_get(r, "op")), op) == 0)
@@ -364,7 +368,8 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     const json_t *memory = json_object_get(o, "memory"), *m = json_array_get(memory, 0);
     assert_int_equal(json_array_size(memory), 1);
     assert_string_equal(json_string_value(json_object_get(m, "at")), "live_peak");
-    assert_string_equal(json_string_value(json_object_get(m, "reason")), "internal: no usable_size");
+    assert_string_equal(json_string_value(json_object_get(m, "reason")),
+                        "internal: no usable_size");
     assert_true(json_is_null(json_object_get(m, "internal_bytes")));
     assert_true(json_real_value(json_object_get(m, "external_ratio")) == 0.25);
     assert_int_equal(json_integer_value(json_object_get(m, "live_bytes")), 1000000);
@@ -373,8 +378,8 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     assert_true(json_is_null(json_object_get(drained, "10s")));
     const json_t *timelines = json_object_get(o, "timelines");
     assert_int_equal(json_array_size(timelines), 1);
-    const json_t *point =
-        json_array_get(json_object_get(json_array_get(timelines, 0), "points"), 1);
+    const json_t *point = json_array_get(json_object_get(json_array_get(timelines, 0), "points"),
+                                         1);
     assert_int_equal(json_integer_value(json_array_get(point, 0)), 7);
     assert_true(json_is_null(json_array_get(point, 2)));
     assert_int_equal(json_integer_value(json_array_get(point, 3)), 2000000);
@@ -416,12 +421,9 @@ static void hostile_strings_stay_strings(void **state)
     static const struct {
         const char *name, *read_back;
     } cases[] = {
-        {"=cmd()", "=cmd()"},
-        {"\"},{\"x\":\"", "\"},{\"x\":\""},
-        {"\033[2J\n\\", "\033[2J\n\\"},
-        {"caf\xc3\xa9", "caf\xc3\xa9"},
-        {"\xff\xfe", "\\xff\\xfe"},
-        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"=cmd()", "=cmd()"},           {"\"},{\"x\":\"", "\"},{\"x\":\""},
+        {"\033[2J\n\\", "\033[2J\n\\"}, {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {"\xff\xfe", "\\xff\\xfe"},     {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -242,8 +242,10 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
     f->s.facts.lanes = 1;
     expect(f, 400, "the scheduler", false);
     throughput_of(f, FAKE_GLIBC, 1)->cpu_ns_per_op = 10; /* 1 switch, 21.7 ns of wall time */
-    expect(f, 400, "warning: the scheduler took the CPU away in 1 of 24 measured phases (wall time "
-                   "up to 2.2 times the CPU time)", true);
+    expect(f, 400,
+           "warning: the scheduler took the CPU away in 1 of 24 measured phases (wall time "
+           "up to 2.2 times the CPU time)",
+           true);
     fake_session_free(f);
 }
 
@@ -276,9 +278,10 @@ static void phases_that_were_waited_through_are_told(void **state)
     throughput_of(f, FAKE_GLIBC, 0)->wait_percent = 21;
     throughput_of(f, FAKE_ARENA, 1)->wait_percent = 67.4;
     throughput_of(f, FAKE_BROKEN, 1)->wait_percent = 99; /* it has no numbers */
-    expect(f, 400, "waits: in 2 of 24 measured phases threads waited for each other, up to "
-                   "67 % of their time; ns/op and the ratios exclude this (wall_ns_per_op includes "
-                   "it)",
+    expect(f, 400,
+           "waits: in 2 of 24 measured phases threads waited for each other, up to "
+           "67 % of their time; ns/op and the ratios exclude this (wall_ns_per_op includes "
+           "it)",
            true);
     assert_int_equal(count_in_json(f, "\"is_waiting\": true"), 2);
     fake_session_free(f);
@@ -290,8 +293,10 @@ static void a_noisy_machine_is_named(void **state)
     struct fake_session *f = fake_session_new();
     expect(f, 400, "noisy machine", false);
     f->nulls[4].ns_per_op = 1.8;
-    expect(f, 400, "noisy machine: the harness alone varied by 100 % over the rounds (0.90 to 1.80 "
-                   "ns/op)", true);
+    expect(f, 400,
+           "noisy machine: the harness alone varied by 100 % over the rounds (0.90 to 1.80 "
+           "ns/op)",
+           true);
     fake_session_free(f);
 }
 

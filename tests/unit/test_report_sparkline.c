@@ -29,8 +29,7 @@ static void equal_factors_take_equal_cells_and_shares_their_height(void **state)
     range.low = 10;
     range.high = 1e5;
     assert_string_equal(ab_sparkline_hdr(cell, h, &range, 4, false), "#*=:");
-    assert_string_equal(ab_sparkline_hdr(cell, h, &range, 4, true),
-                        "\u2587\u2586\u2584\u2582");
+    assert_string_equal(ab_sparkline_hdr(cell, h, &range, 4, true), "\u2587\u2586\u2584\u2582");
     assert_string_equal(ab_sparkline_hdr(cell, h, &range, 8, false), "# * = : ");
     free(h);
 }

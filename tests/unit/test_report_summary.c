@@ -77,7 +77,8 @@ static void an_arena_that_was_reset_frees(void **state)
     struct fake_session *f = fake_session_of(8);
     fake_session_set_peak(f, FAKE_GLIBC, 2.5 * (1 << 20));
     fake_session_set_peak(f, FAKE_ARENA, 2.6 * (1 << 20));
-    assert_mentions(f, "at about the same peak memory (2.60 MiB vs. 2.50 MiB), but never frees", true);
+    assert_mentions(f, "at about the same peak memory (2.60 MiB vs. 2.50 MiB), but never frees",
+                    true);
     for (uint32_t i = 0; i < f->s.n_results; i++)
         if (f->results[i].backend == FAKE_ARENA && f->results[i].op == AB_OP_RESIZE)
             f->results[i].op = AB_OP_RESET;
@@ -120,8 +121,7 @@ static void a_difference_within_the_spread_is_none(void **state)
     fake_session_keep(f, FAKE_ARENA);
     fake_session_set_ns(f, FAKE_GLIBC, glibc);
     fake_session_set_ns(f, FAKE_JEMALLOC, mixed); /* faster in two rounds of three */
-    assert_mentions(f, "no clear difference between glibc and jemalloc (whole run: ",
-                    true);
+    assert_mentions(f, "no clear difference between glibc and jemalloc (whole run: ", true);
     assert_mentions(f, "as fast", false);
     fake_session_set_ns(f, FAKE_JEMALLOC, same);
     assert_mentions(f, "no clear difference", true);
@@ -184,9 +184,10 @@ static void below_eight_rounds_nothing_is_clear(void **state)
     fake_session_keep(f, FAKE_ARENA);
     f->s.n_rounds = 7;
     f->s.is_complete = false;
-    assert_says(f, "no clear difference between jemalloc and glibc (whole run: 33.2 ms vs. "
-                   "46.6 ms); 7 rounds cannot distinguish a difference from noise, at least 8 are needed; "
-                   "the run was not completed.");
+    assert_says(
+        f, "no clear difference between jemalloc and glibc (whole run: 33.2 ms vs. "
+           "46.6 ms); 7 rounds cannot distinguish a difference from noise, at least 8 are needed; "
+           "the run was not completed.");
     fake_session_free(f);
 }
 

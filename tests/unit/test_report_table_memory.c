@@ -25,14 +25,23 @@ static struct ab_memory record(uint32_t backend, uint32_t round, enum ab_memory_
 {
     double scale = 1 + 0.1 * ((round + 1) % 3); /* the median is that of round 0 */
     const double kib = 1024 * scale, none = NAN;
-    struct ab_memory m = {.backend = backend, .phase = "steady", .round = round, .at = at,
-                          .live_peak_bytes = 1 << 20, .rss_peak_bytes = 3000 * kib,
+    struct ab_memory m = {.backend = backend,
+                          .phase = "steady",
+                          .round = round,
+                          .at = at,
+                          .live_peak_bytes = 1 << 20,
+                          .rss_peak_bytes = 3000 * kib,
                           .requested_bytes = 1000 * kib,
-                          .live_bytes = 1000 * kib, .internal_bytes = backend == 0 ? 250 * kib : none,
+                          .live_bytes = 1000 * kib,
+                          .internal_bytes = backend == 0 ? 250 * kib : none,
                           .external_bytes = backend == 0 ? 750 * kib : 1000 * kib,
-                          .retained_bytes = 1000 * kib, .footprint_bytes = 3000 * kib,
-                          .overhead_peak = 3 * scale, .overhead = 3, .overhead_mean = 1.5,
-                          .faults_minor = 500, .faults_major = 0};
+                          .retained_bytes = 1000 * kib,
+                          .footprint_bytes = 3000 * kib,
+                          .overhead_peak = 3 * scale,
+                          .overhead = 3,
+                          .overhead_mean = 1.5,
+                          .faults_minor = 500,
+                          .faults_major = 0};
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         m.drained_bytes[i] = at == AB_AT_END && i < 2 ? 4096.0 * (i + 1) : none;
     snprintf(m.reason, sizeof m.reason, "%sdrained: not waited for: --drain=10s; purged: no purge",
@@ -60,14 +69,14 @@ static struct numbers *attach(struct ab_session *s)
     s->windows = n->windows;
     s->n_windows = 8;
     for (uint32_t b = 0; b < 2; b++) {
-        n->classes[b] = (struct ab_size_class){b, "steady", AB_OP_ALLOC, 0, 6,
-                                               calloc(1, sizeof(struct ab_hdr))};
+        n->classes[b] = (struct ab_size_class){b, "steady", AB_OP_ALLOC,
+                                               0, 6,        calloc(1, sizeof(struct ab_hdr))};
         ab_hdr_init(n->classes[b].hdr);
         for (int i = 0; i < 2000; i++)
             ab_hdr_record(n->classes[b].hdr, 40 + 10 * b);
         for (uint32_t i = 0; i < 4; i++)
-            n->windows[4 * b + i] = (struct ab_window){b, "steady", 0, i * 10, i * 10 + 10, 100,
-                                                       30, 60, 100.0 * (i + 1)};
+            n->windows[4 * b + i] = (struct ab_window){
+                b, "steady", 0, i * 10, i * 10 + 10, 100, 30, 60, 100.0 * (i + 1)};
     }
     return n;
 }
@@ -96,8 +105,7 @@ static void write_both(FILE *to, const struct ab_session *s, void *user)
 
 static void expect(const char *text, const char *part)
 {
-    if (strstr(text, part) == NULL)
-        {
+    if (strstr(text, part) == NULL) {
         fputs(text, stderr);
         fail_msg("not there: %s", part);
     }
@@ -121,9 +129,12 @@ static void the_bytes_of_the_median_run_add_up(void **state)
     (void)state;
     char *text = draw(NULL, (struct ab_table_style){.width = 120});
     expect(text, "memory / steady, in MiB: live peak 1.00 MiB");
-    expect(text, "steady      live  internal  external  retained  = peak  x live   mean  at end  faults");
-    expect(text, "glibc     1.07      0.27      0.81      1.07    3.22   3.00x  1.50x    3.22     500");
-    expect(text, "jemalloc  1.07      -(1)      1.08      1.07    3.22   3.00x  1.50x    3.22     500");
+    expect(text,
+           "steady      live  internal  external  retained  = peak  x live   mean  at end  faults");
+    expect(text,
+           "glibc     1.07      0.27      0.81      1.07    3.22   3.00x  1.50x    3.22     500");
+    expect(text,
+           "jemalloc  1.07      -(1)      1.08      1.07    3.22   3.00x  1.50x    3.22     500");
     assert_null(strstr(text, "arena")); /* it has no records */
     assert_null(strstr(text, "untouched  "));
     free(text);
@@ -159,8 +170,9 @@ static void break_footprint(struct ab_memory *m)
     m->footprint_bytes = m->overhead_mean = NAN;
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         m->drained_bytes[i] = NAN;
-    strcpy(m->reason, "footprint: the allocator uses shared mappings, which the footprint excludes; "
-                      "internal: no usable_size: counted as external");
+    strcpy(m->reason,
+           "footprint: the allocator uses shared mappings, which the footprint excludes; "
+           "internal: no usable_size: counted as external");
 }
 
 static void what_is_not_known_of_pages_is_no_zero(void **state)
@@ -222,9 +234,9 @@ static void what_is_printed_adds_up(void **state)
 static void no_column_goes_where_the_width_is_short(void **state)
 {
     (void)state;
-    static const char *const titles[] = {"live", "internal", "external", "retained", "= peak",
-                                         "x live", "mean", "at end", "faults", "immediately",
-                                         "over time"};
+    static const char *const titles[] = {"live",   "internal",    "external", "retained",
+                                         "= peak", "x live",      "mean",     "at end",
+                                         "faults", "immediately", "over time"};
     for (unsigned width = 34; width <= 110; width += 4) {
         char *text = draw(NULL, (struct ab_table_style){.width = width});
         char *legend = strstr(text, "At the peak");

@@ -76,7 +76,7 @@ static void files_are_read_as_the_kernel_writes_them(void **state)
     (void)state;
     struct ab_host h;
     put("/proc/cpuinfo", "processor\t: 0\n"
-        "model name\t: Imaginary  CPU @ 3.00GHz \nmodel name\t: b\n");
+                         "model name\t: Imaginary  CPU @ 3.00GHz \nmodel name\t: b\n");
     put("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree: 1 kB\n");
     put("/proc/loadavg", "0.52 0.40 0.30 1/200 4711\n");
     put("/proc/sys/kernel/randomize_va_space", "2\n");

@@ -30,10 +30,14 @@ struct made {
     size_t n;
 };
 
-#define MADE(...)                                                                                \
-    ((struct made){.cookie = AB_HDR_V2_COOKIE, .payload_bytes = UINT32_MAX, .digits = 3,         \
-                   .lowest = 1, .highest = AB_HDR_HIGHEST, .ratio = AB_HDR_V2_RATIO,             \
-                   .payload = (const uint8_t[]){__VA_ARGS__},                                    \
+#define MADE(...) \
+    ((struct made){.cookie = AB_HDR_V2_COOKIE, \
+                   .payload_bytes = UINT32_MAX, \
+                   .digits = 3, \
+                   .lowest = 1, \
+                   .highest = AB_HDR_HIGHEST, \
+                   .ratio = AB_HDR_V2_RATIO, \
+                   .payload = (const uint8_t[]){__VA_ARGS__}, \
                    .n = sizeof((const uint8_t[]){__VA_ARGS__})})
 
 static void put(uint8_t *p, uint64_t v, int bytes)
@@ -240,10 +244,14 @@ static void other_formats_are_named(void **state)
         uint32_t cookie;
         const char *words;
     } others[] = {
-        {0x1c849308, "format V0"},       {0x1c849309, "format V0"},
-        {0x1c849301, "format V1"},       {0x1c849342, "format V1"},
-        {0x0c72124e, "DoubleHistogram"}, {0x0c72124f, "DoubleHistogram"},
-        {0x1c849393, "zlib"},            {0, "not an HdrHistogram"},
+        {0x1c849308, "format V0"},
+        {0x1c849309, "format V0"},
+        {0x1c849301, "format V1"},
+        {0x1c849342, "format V1"},
+        {0x0c72124e, "DoubleHistogram"},
+        {0x0c72124f, "DoubleHistogram"},
+        {0x1c849393, "zlib"},
+        {0, "not an HdrHistogram"},
         {0x1d849313, "not an HdrHistogram"},
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

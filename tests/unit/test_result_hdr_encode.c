@@ -114,8 +114,13 @@ static void base64_has_the_vectors_of_rfc_4648(void **state)
 {
     (void)state;
     static const char *const vectors[][2] = {
-        {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-        {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
+        {"", ""},
+        {"f", "Zg=="},
+        {"fo", "Zm8="},
+        {"foo", "Zm9v"},
+        {"foob", "Zm9vYg=="},
+        {"fooba", "Zm9vYmE="},
+        {"foobar", "Zm9vYmFy"},
         {"\xfb\xff\xfe", "+//+"},
     };
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {

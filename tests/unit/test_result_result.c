@@ -29,9 +29,9 @@ static void a_percentile_needs_ten_samples_behind_it(void **state)
         double q;
         bool exists;
     } cases[] = {
-        {0, 0.5, false},      {19, 0.5, false},     {20, 0.5, true},      {99, 0.9, false},
-        {100, 0.9, true},     {999, 0.99, false},   {1000, 0.99, true},   {1999, 0.995, false},
-        {2000, 0.995, true},  {9999, 0.999, false}, {10000, 0.999, true}, {99999, 0.9999, false},
+        {0, 0.5, false},        {19, 0.5, false},     {20, 0.5, true},      {99, 0.9, false},
+        {100, 0.9, true},       {999, 0.99, false},   {1000, 0.99, true},   {1999, 0.995, false},
+        {2000, 0.995, true},    {9999, 0.999, false}, {10000, 0.999, true}, {99999, 0.9999, false},
         {100000, 0.9999, true},
     };
     (void)state;
@@ -67,9 +67,9 @@ static void what_overflowed_is_above_every_percentile(void **state)
 
 static void names_are_frozen(void **state)
 {
-    static const char *const statuses[] = {"ok",  "partial",       "crashed",      "timeout",
-                                           "oom", "wrong_library", "failed_check", "absent",
-                                           "nonconforming", "decorated"};
+    static const char *const statuses[] = {
+        "ok",           "partial", "crashed",       "timeout",  "oom", "wrong_library",
+        "failed_check", "absent",  "nonconforming", "decorated"};
     static const char *const ops[] = {"alloc", "alloc_zeroed", "alloc_aligned", "resize",
                                       "free",  "reset",        "access",        "all"};
     (void)state;

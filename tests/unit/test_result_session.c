@@ -19,10 +19,15 @@ static void numbers_settle_at_what_files_tell(void **state)
     static const struct {
         double x, settled;
     } numbers[] = {
-        {21.0000000000001, 21}, {1 / 3.0, 0.333333333333},       {-1 / 3.0, -0.333333333333},
-        {123456789012345, 123456789012345},                      {0.5, 0.5},
-        {123456789.0123456, 123456789.012},                      {0, 0},
-        {9007199254740993.0, 9.00719925474e15},                  {5e-324, 5e-324},
+        {21.0000000000001, 21},
+        {1 / 3.0, 0.333333333333},
+        {-1 / 3.0, -0.333333333333},
+        {123456789012345, 123456789012345},
+        {0.5, 0.5},
+        {123456789.0123456, 123456789.012},
+        {0, 0},
+        {9007199254740993.0, 9.00719925474e15},
+        {5e-324, 5e-324},
         {INFINITY, INFINITY},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++) {
@@ -40,8 +45,12 @@ static void every_number_of_a_session_settles(void **state)
     struct ab_result result = {.n_worst = 1, .worst = {{.ns = 1 / 3.0}}};
     struct ab_memory memory = {.drained_bytes = {1 / 3.0}};
     struct ab_null_cost null = {.ns_per_op = 1 / 3.0, .floor_ns = 1 / 3.0};
-    struct ab_session s = {.results = &result, .n_results = 1, .memory = &memory, .n_memory = 1,
-                           .nulls = &null, .n_nulls = 1};
+    struct ab_session s = {.results = &result,
+                           .n_results = 1,
+                           .memory = &memory,
+                           .n_memory = 1,
+                           .nulls = &null,
+                           .n_nulls = 1};
     for (size_t i = 0; i < ab_field_count; i++)
         if (ab_fields[i].type == AB_FIELD_F64)
             *(double *)((char *)&result + ab_fields[i].offset) = 1 / 3.0;

@@ -19,8 +19,8 @@ static struct ab_err err;
 
 static enum ab_status classify(const char *printed, const char *complained)
 {
-    struct ab_evidence e = {&ending, &report, &map, printed, complained, 2000000000, 1 << 30,
-                            false};
+    struct ab_evidence e = {&ending,    &report,    &map,    printed,
+                            complained, 2000000000, 1 << 30, false};
     return ab_classify(&e, &out, &err);
 }
 
@@ -78,8 +78,8 @@ static void an_exit_before_the_end_is_a_crash(void **state)
 static void what_we_ended_is_a_timeout_or_oom(void **state)
 {
     (void)state;
-    ending = (struct ab_ending){.end = AB_END_DEADLINE, .wait_status = KILLED(SIGKILL),
-                                .ignored_term = true};
+    ending = (struct ab_ending){
+        .end = AB_END_DEADLINE, .wait_status = KILLED(SIGKILL), .ignored_term = true};
     classify("", "");
     assert_int_equal(out.status, AB_BACKEND_TIMEOUT);
     assert_non_null(strstr(out.reason, "ignored SIGTERM"));

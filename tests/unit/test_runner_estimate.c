@@ -6,8 +6,10 @@
 static void what_never_frees_needs_the_sum_of_all(void **state)
 {
     (void)state;
-    struct ab_facts facts = {.live_peak_bytes = 1000, .live_peak_blocks = 10,
-                             .total_bytes = 1000000, .total_blocks = 10000};
+    struct ab_facts facts = {.live_peak_bytes = 1000,
+                             .live_peak_blocks = 10,
+                             .total_bytes = 1000000,
+                             .total_blocks = 10000};
     assert_int_equal(ab_estimate_heap_bytes(&facts, false), 1250 + 160);
     assert_int_equal(ab_estimate_heap_bytes(&facts, true), 1000000 + 160000);
     facts.total_bytes = UINT64_MAX;

@@ -61,8 +61,10 @@ static int reset(void **state)
     }
     report.n_points = 3;
     for (uint32_t i = 0; i < 3; i++)
-        report.points[i] = (struct ab_memory_point){
-            .position = i * 10, .requested_bytes = i, .usable_bytes = 2 * i, .footprint_bytes = 3 * i};
+        report.points[i] = (struct ab_memory_point){.position = i * 10,
+                                                    .requested_bytes = i,
+                                                    .usable_bytes = 2 * i,
+                                                    .footprint_bytes = 3 * i};
     return 0;
 }
 

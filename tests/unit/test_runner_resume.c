@@ -57,12 +57,15 @@ static void all_that_differs_is_named_at_once(void **state)
     strcpy(p.was->s.host.fingerprint, "00");
     p.was->s.tool.version = "9";
     assert_int_equal(ab_resume_check(&p.now->s, &p.was->s, &err), AB_USAGE);
-    static const char *const wanted[] = {
-        "the seed is 9007199254740993, was 5", "--rounds is 3, was 9",
-        "a setting is touch=page, was touch=none", "--cpus is 1,4,5, was not given",
-        "--order is free, was strict", "--window is 0, was 512",
-        "THP is madvise, was never", "the machine's fingerprint is unknown, was 00",
-        "allocbench is " AB_VERSION ", was 9"};
+    static const char *const wanted[] = {"the seed is 9007199254740993, was 5",
+                                         "--rounds is 3, was 9",
+                                         "a setting is touch=page, was touch=none",
+                                         "--cpus is 1,4,5, was not given",
+                                         "--order is free, was strict",
+                                         "--window is 0, was 512",
+                                         "THP is madvise, was never",
+                                         "the machine's fingerprint is unknown, was 00",
+                                         "allocbench is " AB_VERSION ", was 9"};
     for (size_t i = 0; i < AB_ARRAY_LEN(wanted); i++)
         if (strstr(err.text, wanted[i]) == NULL)
             fail_msg("no \"%s\" in: %s", wanted[i], err.text);

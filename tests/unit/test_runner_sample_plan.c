@@ -8,8 +8,8 @@
 static void long_phases_are_sampled_one_in_sixteen_rare_kinds_densely(void **state)
 {
     (void)state;
-    struct ab_phase phase = {.n_ops = {[AB_OP_ALLOC] = 1000000, [AB_OP_RESIZE] = 40000,
-                                       [AB_OP_FREE] = 100}};
+    struct ab_phase phase = {
+        .n_ops = {[AB_OP_ALLOC] = 1000000, [AB_OP_RESIZE] = 40000, [AB_OP_FREE] = 100}};
     assert_true(ab_sampling_rate(&phase, AB_OP_ALLOC) == AB_SAMPLE_RATE);
     assert_true(ab_sampling_rate(&phase, AB_OP_RESIZE) == 0.5);
     assert_true(ab_sampling_rate(&phase, AB_OP_FREE) == 1);
@@ -20,8 +20,8 @@ static void long_phases_are_sampled_one_in_sixteen_rare_kinds_densely(void **sta
 static void a_phase_of_very_many_ops_is_sampled_up_to_a_bound(void **state)
 {
     (void)state;
-    struct ab_phase phase = {.n_ops = {[AB_OP_ALLOC] = 2000000000, [AB_OP_FREE] = 1000000000,
-                                       [AB_OP_RESIZE] = 1000}};
+    struct ab_phase phase = {
+        .n_ops = {[AB_OP_ALLOC] = 2000000000, [AB_OP_FREE] = 1000000000, [AB_OP_RESIZE] = 1000}};
     double n = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         n += ab_sampling_rate(&phase, k) * phase.n_ops[k];

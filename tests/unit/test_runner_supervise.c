@@ -82,7 +82,8 @@ static void signal_parent(void)
         kill(target, SIGTERM); /* a second one ends us at once, were it somebody else's */
         _exit(0);
     }
-    siginfo_t info; /* seen to be over, but not reaped: who sent a signal is known while there is a pid */
+    siginfo_t
+        info; /* seen to be over, but not reaped: who sent a signal is known while there is a pid */
     waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
 }
 

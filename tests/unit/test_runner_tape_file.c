@@ -74,8 +74,7 @@ static void no_one_can_write_to_either_kind(void **state)
         assert_int_equal(st.st_size, map.image->total_bytes);
         assert_true(pwrite(map.fd, "x", 1, 0) < 0);
         assert_true(ftruncate(map.fd, 10) < 0);
-        assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, map.fd, 0) ==
-                    MAP_FAILED);
+        assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, map.fd, 0) == MAP_FAILED);
         close_map(&map);
     }
 }

@@ -207,9 +207,9 @@ static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **sta
     assert_non_null(strstr(x->s->gates[0].reason, "steady/all/ns_per_op"));
     expect(x, "glibc:steady/alloc/p50 > 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
     expect(x, "broken:steady/alloc/min < 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
-    expect_fail(x, "glibc:steady/alloc/p50 < 20ns"); /* 42 */
+    expect_fail(x, "glibc:steady/alloc/p50 < 20ns");     /* 42 */
     expect_fail(x, "glibc:steady/all/ns_per_op < 19ns"); /* has no floor */
-    expect_pass(x, "arena:steady/alloc/p50 < 21ns"); /* 12 */
+    expect_pass(x, "arena:steady/alloc/p50 < 21ns");     /* 12 */
     x->s->timer.floor_ns = NAN;
     expect_fail(x, "glibc:steady/alloc/p50 < 19ns");
 }

@@ -38,10 +38,9 @@ struct good {
 static const struct good goods[] = {
     {"run/alloc/p99 < 2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0,
      0},
-    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0,
-     0},
-    {"  drain/free/p99.9\t<=  1.5us\n", "drain", "free", "p99.9", AB_GATE_AT_MOST,
-     AB_GATE_ABSOLUTE, 1500, EACH, 0, 0},
+    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0, 0},
+    {"  drain/free/p99.9\t<=  1.5us\n", "drain", "free", "p99.9", AB_GATE_AT_MOST, AB_GATE_ABSOLUTE,
+     1500, EACH, 0, 0},
     {"run/all/ns_per_op < 3.5ns", "run", "all", "ns_per_op", AB_GATE_LESS, AB_GATE_ABSOLUTE, 3.5,
      EACH, 0, 0},
     {"run/all/ops_per_s > 20M", "run", "all", "ops_per_s", AB_GATE_MORE, AB_GATE_ABSOLUTE, 2e7,
@@ -70,12 +69,12 @@ static const struct good goods[] = {
      EACH, 0, 0},
     {"glibc:run/alloc/max >= 1ms", "run", "alloc", "max", AB_GATE_AT_LEAST, AB_GATE_ABSOLUTE, 1e6,
      0, 0, 0},
-    {"slab:threads=sharded:run/all/ns_per_op < 0.5x glibc", "run", "all", "ns_per_op",
-     AB_GATE_LESS, AB_GATE_BACKEND, 0.5, 1, 0, 0},
+    {"slab:threads=sharded:run/all/ns_per_op < 0.5x glibc", "run", "all", "ns_per_op", AB_GATE_LESS,
+     AB_GATE_BACKEND, 0.5, 1, 0, 0},
     {"jemalloc{A=B:C,x/y<z}:run/free/p50 < 1us", "run", "free", "p50", AB_GATE_LESS,
      AB_GATE_ABSOLUTE, 1000, 2, 0, 0},
-    {"glibc:run/free/p50 < 2x jemalloc{A=B:C,x/y<z} floor 20ns", "run", "free", "p50",
-     AB_GATE_LESS, AB_GATE_BACKEND, 2, 0, 2, 20},
+    {"glibc:run/free/p50 < 2x jemalloc{A=B:C,x/y<z} floor 20ns", "run", "free", "p50", AB_GATE_LESS,
+     AB_GATE_BACKEND, 2, 0, 2, 20},
     {"run/memory/rss_peak < 1.5x live floor 4MiB", "run", "footprint_peak", "rss_peak_bytes",
      AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 4 << 20},
     {"mimalloc:run/all/ns_per_op < 1x glibc", "run", "all", "ns_per_op", AB_GATE_LESS,
@@ -95,8 +94,8 @@ static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
             fail_msg("%s: %s", want->text, error.text);
         const struct ab_metric *m = &g.metric;
         assert_string_equal(m->phase, want->phase);
-        assert_string_equal(m->memory != NULL ? ab_memory_at_names[m->at]
-                                              : ab_result_op_name(m->op), want->op);
+        assert_string_equal(
+            m->memory != NULL ? ab_memory_at_names[m->at] : ab_result_op_name(m->op), want->op);
         assert_string_equal(ab_metric_name(m), want->stat);
         assert_int_equal(g.compare, want->compare);
         assert_int_equal(g.against, want->against);
@@ -203,8 +202,10 @@ static void a_claim_is_a_ratio_of_one_back_end_to_another(void **state)
     assert_int_equal(g.other, 0);
     assert_true(g.bound == 0.0958);
     static const char *const wrong[] = {
-        "glibc:run/all/ns_per_op < 0.5x mimalloc", "glibc:run/all/ns_per_op = 5ns",
-        "run/all/ns_per_op = 0.5x glibc",          "glibc:run/memory/rss_peak = 1.5x live",
+        "glibc:run/all/ns_per_op < 0.5x mimalloc",
+        "glibc:run/all/ns_per_op = 5ns",
+        "run/all/ns_per_op = 0.5x glibc",
+        "glibc:run/memory/rss_peak = 1.5x live",
         "mimalloc:run/all/ns_per_op = 0.5x glibc floor 2ns",
         "glibc:run/all/ns_per_op 0.5x mimalloc",
     };

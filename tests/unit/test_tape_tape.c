@@ -20,7 +20,8 @@ static void facts_are_those_of_the_ops(void **state)
     (void)state;
     struct ab_tape_builder *b = begin();
     struct ab_tape t;
-    struct ab_request small = {.size = 100}, large = {.size = 5000, .align = 64}, more = {.size = 300};
+    struct ab_request small = {.size = 100}, large = {.size = 5000, .align = 64},
+                      more = {.size = 300};
     assert_int_equal(ab_tape_alloc(b, 0, &small, &err), AB_OK);
     assert_int_equal(ab_tape_alloc(b, 1, &large, &err), AB_OK);
     assert_int_equal(ab_tape_free(b, 1, &err), AB_OK);
@@ -118,10 +119,14 @@ static void small_touched_blocks_need_one_op_large_ones_two(void **state)
         {{.size = 100, .touch = AB_TOUCH_ALL}, 2, AB_CODE_ALLOC, 1},
         {{.size = 100, .touch = AB_TOUCH_NONE}, 1, AB_CODE_ALLOC, 0},
         {{.size = 0, .touch = AB_TOUCH_PAGE}, 1, AB_CODE_ALLOC, 0},
-        {{.size = 100, .is_zeroed = true, .touch = AB_TOUCH_PAGE}, 1,
-         AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED, 1},
-        {{.size = 100, .align = 64, .touch = AB_TOUCH_PAGE}, 1,
-         AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED, 1},
+        {{.size = 100, .is_zeroed = true, .touch = AB_TOUCH_PAGE},
+         1,
+         AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED,
+         1},
+        {{.size = 100, .align = 64, .touch = AB_TOUCH_PAGE},
+         1,
+         AB_CODE_ALLOC_ALIGNED | AB_CODE_TOUCHED,
+         1},
         {{.size = UINT64_C(1) << 32, .touch = AB_TOUCH_NONE}, 1, AB_CODE_WIDE, 0},
         {{.size = 1 << 27, .align = 64, .touch = AB_TOUCH_NONE}, 1, AB_CODE_WIDE, 0},
         {{.size = 100, .may_fail = true, .touch = AB_TOUCH_PAGE}, 1, AB_CODE_WIDE, 0},

@@ -26,7 +26,7 @@ struct plan {
     struct ab_tape tape;
     struct ab_tape_window window;
     uint32_t n_slots, again; /* again: slot + 1 that the next alloc takes, 0 = a new one */
-    uint64_t live, peak; /* weighed */
+    uint64_t live, peak;     /* weighed */
     uint64_t sizes[1 << 16];
 };
 
@@ -202,7 +202,8 @@ static uint64_t run_badly(const struct ab_tape *tape)
     for (uint32_t l = 0; l < tape->facts.lanes; l++) {
         uint64_t op = tape->ops[r.at[l] = tape->lane_begin[l]];
         r.group[l] = AB_OP_CODE(op) == AB_CODE_WAIT && AB_OP_SLOT(op) == AB_SLOT_GROUP
-                         ? AB_OP_SIZE(op) : UINT32_MAX;
+                         ? AB_OP_SIZE(op)
+                         : UINT32_MAX;
     }
     while (go_on(&r)) {
     }
@@ -312,7 +313,8 @@ static void lanes_that_had_their_peaks_one_after_another_keep_that_order(void **
 static void push_chaos(uint32_t n_lanes)
 {
     uint32_t *live = calloc(4096, sizeof live[0]), n_live = 0, lane = 0;
-    uint32_t most = 1 + below(below(2) == 0 ? 60 : 4000), foreign = below(4) * below(50), run = 1 + below(400);
+    uint32_t most = 1 + below(below(2) == 0 ? 60 : 4000), foreign = below(4) * below(50),
+             run = 1 + below(400);
     uint8_t *born = calloc(1 << 16, 1);
     begin(&p);
     for (uint32_t i = 0; i < 40000 && p.n_slots < (1 << 16) - 1; i++) {

@@ -7,9 +7,9 @@
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/live_state.h"
 #include "trace/chunk/chunk_kinds.h"
 #include "trace/format.h"
+#include "trace/live_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +86,11 @@ static void blocks_of_all_lengths_come_back(void **state)
     (void)state;
     for (uint32_t threads = 1; threads <= 9; threads += 4)
         for (uint32_t length = 1; length <= MOST; length = length * 5 / 2 + 1) {
-            struct test_mix mix = {.seed = threads, .n = MOST, .threads = threads,
-                                   .has_time = threads == 5, .has_thread_ends = true};
+            struct test_mix mix = {.seed = threads,
+                                   .n = MOST,
+                                   .threads = threads,
+                                   .has_time = threads == 5,
+                                   .has_thread_ends = true};
             struct ab_event *records = test_mix_records(&mix);
             struct ab_chunk_codec in = {.has_time = mix.has_time}, out = in;
             for (uint32_t at = 0; at < MOST; at += length) {
@@ -175,8 +178,8 @@ static void changed_blocks_do_no_harm(void **state)
 static void every_changed_byte_of_the_columns_does_no_harm(void **state)
 {
     (void)state;
-    struct test_mix mix = {.seed = 3, .n = 200, .threads = 3, .has_time = true,
-                           .has_thread_ends = true};
+    struct test_mix mix = {
+        .seed = 3, .n = 200, .threads = 3, .has_time = true, .has_thread_ends = true};
     struct ab_event *records = test_mix_records(&mix);
     struct ab_chunk_codec c = {.has_time = true};
     static uint8_t copy[1 << 16];
@@ -212,13 +215,13 @@ static void a_block_of_one_thread_is_what_the_document_says(void **state)
         {.kind = AB_EVENT_RESIZE, .released = true, .block = 69},
     };
     static const uint8_t expected[] = {
-        1, 5, 0,             /* one run of five by thread 0 */
-        0x20, 0x43, 0x06,    /* alloc, aligned; resize, free; released */
-        0xac, 2, 5,          /* sizes */
-        9,                   /* size of the resize */
-        2,                   /* the free: 71 after 70 */
-        1, 3,                /* the resizes: 70 after 71, 69 after 71 */
-        6,                   /* 64 */
+        1,    5,    0,    /* one run of five by thread 0 */
+        0x20, 0x43, 0x06, /* alloc, aligned; resize, free; released */
+        0xac, 2,    5,    /* sizes */
+        9,                /* size of the resize */
+        2,                /* the free: 71 after 70 */
+        1,    3,          /* the resizes: 70 after 71, 69 after 71 */
+        6,                /* 64 */
     };
     struct ab_chunk_codec c = {.next_number = 70};
     size_t bytes = encode(&c, r, 5);

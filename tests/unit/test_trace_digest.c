@@ -5,9 +5,9 @@
  */
 #include "trace/digest.h"
 
-#include "support/trace_digest.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
+#include "support/trace_digest.h"
 #include "support/trace_mix.h"
 
 #include <glob.h>
@@ -78,10 +78,16 @@ static void every_field_matters(void **state)
 static void a_record_is_what_the_document_says(void **state)
 {
     (void)state;
-    static const uint8_t expected[] = {10, 6, 0, 0, 3, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255,
-                                       255, 0, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0};
-    struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED, .failed = true, .align = 64, .size = 256,
-                         .thread = 3, .block = AB_NO_BLOCK, .time_us = 7};
+    static const uint8_t expected[] = {10,  6,   0,   0,   3,   0, 0, 0, 255, 255, 255,
+                                       255, 255, 255, 255, 255, 0, 1, 0, 0,   0,   0,
+                                       0,   0,   7,   0,   0,   0, 0, 0, 0,   0};
+    struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED,
+                         .failed = true,
+                         .align = 64,
+                         .size = 256,
+                         .thread = 3,
+                         .block = AB_NO_BLOCK,
+                         .time_us = 7};
     uint8_t record[AB_DIGEST_RECORD_MAX];
     assert_int_equal(ab_event_canonical(&e, false, record), 24);
     assert_memory_equal(record, expected, 24);
@@ -133,8 +139,8 @@ static void both_readers_say_the_same(void **state)
         char ours[65], theirs[65] = "", line[100];
         if (ab_trace_digest(found.gl_pathv[i], false, ours, NULL, &err) != AB_OK)
             fail_msg("%s", err.text);
-        if (fgets(line, sizeof line, answers) == NULL ||
-            sscanf(line, "digest %64s", theirs) != 1 || strcmp(ours, theirs) != 0)
+        if (fgets(line, sizeof line, answers) == NULL || sscanf(line, "digest %64s", theirs) != 1 ||
+            strcmp(ours, theirs) != 0)
             fail_msg("%s: %s, read-trace.py says %s", found.gl_pathv[i], ours, theirs);
     }
     assert_at_end(answers, 0);

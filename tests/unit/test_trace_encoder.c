@@ -33,9 +33,12 @@ static enum ab_status write_one(struct ab_trace_writer *w, const struct ab_event
     else if (r->kind == AB_EVENT_FREE)
         status = ab_trace_write_free(w, r->thread, r->block, sizes[r->block], err);
     else if (gives_block)
-        status = ab_trace_write_alloc(w, (struct ab_trace_alloc){
-            .thread = r->thread, .kind = r->kind,
-            .log2 = r->kind == AB_EVENT_ALLOC_ALIGNED ? (uint8_t)ab_log2(r->align) : 0},
+        status = ab_trace_write_alloc(
+            w,
+            (struct ab_trace_alloc){
+                .thread = r->thread,
+                .kind = r->kind,
+                .log2 = r->kind == AB_EVENT_ALLOC_ALIGNED ? (uint8_t)ab_log2(r->align) : 0},
             r->size, &number, err);
     else
         status = ab_trace_write_known(w, r, r->kind == AB_EVENT_RESIZE ? sizes[r->block] : 0,
@@ -49,8 +52,8 @@ static enum ab_status write_one(struct ab_trace_writer *w, const struct ab_event
 static struct file write_file(const struct ab_event *records, bool has_time, bool has_thread,
                               bool is_known)
 {
-    struct ab_trace_writer_options options = {.program = "mix", .has_time = has_time,
-                                              .has_thread = has_thread, .chunk_events = BLOCK};
+    struct ab_trace_writer_options options = {
+        .program = "mix", .has_time = has_time, .has_thread = has_thread, .chunk_events = BLOCK};
     struct ab_trace_writer *w;
     struct ab_err err = {.text = ""};
     struct file file = {0};
@@ -79,8 +82,11 @@ static void the_file_is_the_same_with_a_thread(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= 5; threads += 4) {
-        struct test_mix mix = {.seed = 7 + threads, .n = EVENTS, .threads = threads,
-                               .has_time = threads == 5, .has_thread_ends = true};
+        struct test_mix mix = {.seed = 7 + threads,
+                               .n = EVENTS,
+                               .threads = threads,
+                               .has_time = threads == 5,
+                               .has_thread_ends = true};
         struct ab_event *records = test_mix_records(&mix);
         struct file without = write_file(records, mix.has_time, false, false);
         struct file with = write_file(records, mix.has_time, true, false);
@@ -130,8 +136,8 @@ static void a_full_disk_is_told(void **state)
 {
     (void)state;
     for (int has_thread = 0; has_thread < 2; has_thread++) {
-        struct ab_trace_writer_options options = {.program = "x", .chunk_events = 10,
-                                                  .has_thread = has_thread};
+        struct ab_trace_writer_options options = {
+            .program = "x", .chunk_events = 10, .has_thread = has_thread};
         struct ab_trace_alloc alloc = {.kind = AB_EVENT_ALLOC};
         struct ab_trace_writer *w;
         struct ab_err err = {.text = ""};

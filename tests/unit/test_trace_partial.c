@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace_tools/check_trace.h"
 #include "trace/checksum.h"
 #include "trace/format.h"
+#include "trace_tools/check_trace.h"
 #include "trace_tools/to_tape.h"
 
 #include <stdio.h>
@@ -18,8 +18,12 @@
 
 enum { EVENTS = 700, IN_BLOCK = 100 };
 
-static const struct test_mix mix = {.seed = 5, .n = EVENTS, .threads = 3, .has_time = true,
-                                    .has_thread_ends = true, .chunk_events = IN_BLOCK};
+static const struct test_mix mix = {.seed = 5,
+                                    .n = EVENTS,
+                                    .threads = 3,
+                                    .has_time = true,
+                                    .has_thread_ends = true,
+                                    .chunk_events = IN_BLOCK};
 static struct ab_event *records;
 static uint8_t *bytes;
 static size_t n_bytes, n_header;
@@ -60,9 +64,8 @@ static enum ab_status read_file(bool is_partial, uint64_t *n_events, struct ab_t
     return status;
 }
 
-static enum ab_status read_bytes(const uint8_t *data, size_t n, bool is_partial,
-                                 uint64_t *n_events, struct ab_trace_info *info,
-                                 struct ab_err *err)
+static enum ab_status read_bytes(const uint8_t *data, size_t n, bool is_partial, uint64_t *n_events,
+                                 struct ab_trace_info *info, struct ab_err *err)
 {
     write_bytes(data, n);
     return read_file(is_partial, n_events, info, err);

@@ -3,12 +3,12 @@
  * Trace files that are whole are read as written; everything else is refused at its place.
  */
 #include "base/bytes.h"
-#include "support/trace_digest.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/to_tape.h"
+#include "support/trace_digest.h"
 #include "trace/digest.h"
 #include "trace/format.h"
+#include "trace_tools/to_tape.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -71,8 +71,7 @@ static void a_trace_becomes_a_tape_with_the_same_live_peak(void **state)
     assert_int_equal(tape.facts.live_peak_blocks, written.live_peak_blocks);
     assert_int_equal(tape.live_end_blocks, written.live_end_blocks);
     assert_int_equal(tape.n_slots, written.slots);
-    assert_int_equal(tape.phases[0].n_ops[AB_OP_ALLOC_ZEROED],
-                     written.ops[AB_EVENT_ALLOC_ZEROED]);
+    assert_int_equal(tape.phases[0].n_ops[AB_OP_ALLOC_ZEROED], written.ops[AB_EVENT_ALLOC_ZEROED]);
     ab_tape_fini(&tape);
     unlink(file);
     free(file);
@@ -244,10 +243,12 @@ static void optional_blocks_are_skipped_and_counted(void **state)
     struct ab_err err = {.text = ""};
     struct ab_trace_info plain, with;
     char plain_hex[65], with_hex[65];
-    assert_int_equal(ab_trace_digest("tests/golden/traces/good/mixed.abt", false, plain_hex, &plain,
-                                     &err), AB_OK);
-    assert_int_equal(ab_trace_digest("tests/golden/traces/good/optional.abt", false, with_hex,
-                                     &with, &err), AB_OK);
+    assert_int_equal(
+        ab_trace_digest("tests/golden/traces/good/mixed.abt", false, plain_hex, &plain, &err),
+        AB_OK);
+    assert_int_equal(
+        ab_trace_digest("tests/golden/traces/good/optional.abt", false, with_hex, &with, &err),
+        AB_OK);
     assert_int_equal(plain.optional_chunks, 0);
     assert_int_equal(with.optional_chunks, 2);
     assert_int_equal(with.events, plain.events);
@@ -260,8 +261,8 @@ static void inherited_blocks_are_counted(void **state)
     struct ab_err err = {.text = ""};
     struct ab_trace_info info;
     char hex[65];
-    assert_int_equal(ab_trace_digest("tests/golden/traces/good/inherited.abt", false, hex, &info,
-                                     &err), AB_OK);
+    assert_int_equal(
+        ab_trace_digest("tests/golden/traces/good/inherited.abt", false, hex, &info, &err), AB_OK);
     assert_int_equal(info.inherited, 6);
     assert_int_equal(info.optional_chunks, 0);
     assert_int_equal(info.live_peak_blocks, 6);
@@ -275,8 +276,8 @@ static uint64_t count_events(bool has_thread_ends, struct ab_trace_info *info)
     struct ab_trace_reader *r;
     struct ab_event events[100];
     uint64_t n_events = 0;
-    assert_int_equal(ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r,
-                                        &err), AB_OK);
+    assert_int_equal(
+        ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r, &err), AB_OK);
     for (size_t n = 1; n > 0; n_events += n) {
         assert_int_equal(ab_trace_next(r, events, 100, &n, &err), AB_OK);
         for (size_t i = 0; i < n; i++)
@@ -305,8 +306,8 @@ static size_t read_by(size_t cap, bool has_thread_ends, struct ab_event *all, ch
     struct ab_err err = {.text = ""};
     struct ab_trace_reader *r;
     size_t n_all = 0;
-    assert_int_equal(ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r,
-                                        &err), AB_OK);
+    assert_int_equal(
+        ab_trace_open_with("tests/golden/traces/good/threads-end.abt", &options, &r, &err), AB_OK);
     for (size_t n = 1; n > 0; n_all += n) {
         assert_int_equal(ab_trace_next(r, all + n_all, cap, &n, &err), AB_OK);
         assert_true(n <= cap);

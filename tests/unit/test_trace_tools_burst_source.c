@@ -6,8 +6,8 @@
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_mix.h"
-#include "trace_tools/burst_source.h"
 #include "trace/format.h"
+#include "trace_tools/burst_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -216,8 +216,8 @@ static void an_end_mark_that_belongs_to_another_trace_is_found_out(void **state)
 {
     (void)state;
     enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
-    struct test_mix many = {.seed = 5, .n = 70000, .threads = 4}, one = {.seed = 6, .n = 100,
-                                                                         .threads = 1};
+    struct test_mix many = {.seed = 5, .n = 70000, .threads = 4},
+                    one = {.seed = 6, .n = 100, .threads = 1};
     struct ab_event *records = test_mix_records(&many), *few = test_mix_records(&one);
     size_t n, n_few;
     uint8_t *bytes = test_mix_file(&many, records, &n, NULL);

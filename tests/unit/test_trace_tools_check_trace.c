@@ -15,8 +15,8 @@ static void random_traces_are_proven(void **state)
         size_t n;
         struct ab_trace_info written, info = {0};
         struct ab_err err = {0};
-        uint8_t *bytes = test_trace_random((struct test_trace_kind){i, 1 + i % 4, i * 997, i % 2 == 1}, &n,
-                                           &written);
+        uint8_t *bytes = test_trace_random(
+            (struct test_trace_kind){i, 1 + i % 4, i * 997, i % 2 == 1}, &n, &written);
         char *path = test_trace_file(bytes, n);
         uint64_t values[2];
         if (ab_trace_check(&(struct ab_walk){.path = path}, &info, &err) != AB_OK)
@@ -35,10 +35,10 @@ static void each_total_is_compared(void **state)
     (void)state;
     struct ab_trace_info stated = {0}, reckoned = {0};
     uint64_t *fields[] = {
-        &stated.events, &stated.threads, &stated.live_peak_bytes, &stated.live_peak_blocks,
-        &stated.ops[0], &stated.ops[1], &stated.ops[2], &stated.ops[3], &stated.ops[4],
-        &stated.failed, &stated.live_end_blocks, &stated.live_end_bytes, &stated.total_bytes,
-        &stated.slots, &stated.thread_ends,
+        &stated.events,      &stated.threads, &stated.live_peak_bytes, &stated.live_peak_blocks,
+        &stated.ops[0],      &stated.ops[1],  &stated.ops[2],          &stated.ops[3],
+        &stated.ops[4],      &stated.failed,  &stated.live_end_blocks, &stated.live_end_bytes,
+        &stated.total_bytes, &stated.slots,   &stated.thread_ends,
     };
     uint64_t values[2];
     assert_null(ab_trace_totals_differ(&reckoned, &stated, values));

@@ -62,7 +62,7 @@ static bool makes_block(const struct ab_event *e)
 struct model {
     struct call blocks[N_MAX]; /* what each block of the original asks for now, by number */
     bool is_live[N_MAX];
-    uint64_t names[N_MAX];     /* its number in the part; UINT64_MAX = not in it */
+    uint64_t names[N_MAX]; /* its number in the part; UINT64_MAX = not in it */
     uint32_t threads[N_MAX], n_threads;
     uint64_t n_blocks, next;
     struct calls out;
@@ -89,8 +89,8 @@ static void follow(struct model *m, const struct call *call)
     } else if (ends_block(&call->e)) {
         m->is_live[call->block] = false;
     } else if (call->e.kind == AB_EVENT_RESIZE && !call->e.failed) {
-        m->blocks[call->block].e = (struct ab_event){.kind = AB_EVENT_ALLOC, .size = call->e.size,
-                                                     .thread = call->e.thread};
+        m->blocks[call->block].e = (struct ab_event){
+            .kind = AB_EVENT_ALLOC, .size = call->e.size, .thread = call->e.thread};
     }
 }
 

@@ -59,8 +59,12 @@ static void the_longest_line_fits(void **state)
 {
     (void)state;
     char text[AB_EVENT_TEXT_MAX];
-    struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED, .size = UINT64_MAX, .align = UINT64_MAX,
-                         .thread = UINT32_MAX, .released = true, .time_us = UINT64_MAX};
+    struct ab_event e = {.kind = AB_EVENT_ALLOC_ALIGNED,
+                         .size = UINT64_MAX,
+                         .align = UINT64_MAX,
+                         .thread = UINT32_MAX,
+                         .released = true,
+                         .time_us = UINT64_MAX};
     struct ab_live_block block = {.number = UINT64_MAX, .is_live = true};
     char *end = ab_event_text(text, AB_EVENT_CSV | AB_EVENT_TIMED, UINT64_MAX, &e, &block);
     assert_true(end - text <= AB_EVENT_TEXT_MAX);

@@ -82,8 +82,12 @@ static void blocks_know_their_past(void **state)
     (void)state;
     struct ab_live_block was;
     accept_event((struct ab_event){.kind = AB_EVENT_ALLOC, .size = 100});
-    accept_event((struct ab_event){.kind = AB_EVENT_ALLOC_ALIGNED, .slot = 1, .size = 10,
-                                   .align = 64, .thread = 1, .block = 1});
+    accept_event((struct ab_event){.kind = AB_EVENT_ALLOC_ALIGNED,
+                                   .slot = 1,
+                                   .size = 10,
+                                   .align = 64,
+                                   .thread = 1,
+                                   .block = 1});
     struct ab_event resize = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 30, .block = 1};
     assert_null(ab_trace_book_take(&book, &resize, &was));
     assert_int_equal(was.size, 10);
@@ -92,8 +96,8 @@ static void blocks_know_their_past(void **state)
     assert_int_equal(was.thread, 1);
     assert_int_equal(was.born_event, 1);
     assert_int_equal(was.born_bytes, 110);
-    struct ab_event failed = {.kind = AB_EVENT_RESIZE, .slot = 1, .size = 1 << 30, .block = 1,
-                              .failed = true};
+    struct ab_event failed = {
+        .kind = AB_EVENT_RESIZE, .slot = 1, .size = 1 << 30, .block = 1, .failed = true};
     assert_null(ab_trace_book_take(&book, &failed, &was));
     struct ab_event end = {.kind = AB_EVENT_FREE, .slot = 1, .block = 1};
     assert_null(ab_trace_book_take(&book, &end, &was));

@@ -54,7 +54,8 @@ static void a_block_that_cannot_be_is_refused_with_its_event(void **state)
     struct ab_tape tape;
     records[1].align = UINT64_C(1) << 63;
     assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);
-    assert_non_null(strstr(err.text, ": event 1: a block of 64 bytes aligned to 9223372036854775808"));
+    assert_non_null(
+        strstr(err.text, ": event 1: a block of 64 bytes aligned to 9223372036854775808"));
     assert_int_equal(strncmp(err.text, "/tmp/test-trace-to-tape-", 24), 0);
     records[1] = (struct ab_event){.kind = AB_EVENT_ALLOC, .size = most + 1};
     assert_int_equal(try_tape(records, 2, AB_TOUCH_PAGE, &tape), AB_INPUT);

@@ -12,8 +12,8 @@ static struct ab_survey survey;
 static void read_survey(const char *path, uint64_t begin)
 {
     struct ab_err err = {0};
-    struct ab_walk w = {.path = path, .begin = begin, .end = UINT64_MAX, .visit = ab_survey_visit,
-                        .user = &survey};
+    struct ab_walk w = {
+        .path = path, .begin = begin, .end = UINT64_MAX, .visit = ab_survey_visit, .user = &survey};
     ab_survey_fini(&survey);
     if (ab_trace_walk(&w, NULL, &err) != AB_OK)
         fail_msg("%s", err.text);
@@ -91,8 +91,7 @@ static void a_survey_may_begin_in_the_middle(void **state)
         assert_int_equal(survey.total_bytes, info.total_bytes);
     }
     read_survey(path, 0);
-    assert_int_equal(survey.n_frees + info.live_end_blocks,
-                     ab_classes_total(&survey.alloc_sizes));
+    assert_int_equal(survey.n_frees + info.live_end_blocks, ab_classes_total(&survey.alloc_sizes));
     assert_int_equal(ab_classes_total(&survey.life_bytes), survey.n_frees);
     assert_true(survey.n_remote_frees > survey.n_frees / 2); /* four threads at random */
     uint64_t peak = 0;

@@ -61,9 +61,12 @@ static size_t usable(struct ab_heap *heap, ab_ref ref)
     return answer.usable == SIZE_MAX ? 64 : answer.usable;
 }
 
-static const struct ab_backend hooks = {
-    .alloc = give, .alloc_zeroed = give, .alloc_aligned = give_aligned, .resize = resize,
-    .free = take, .usable_size = usable};
+static const struct ab_backend hooks = {.alloc = give,
+                                        .alloc_zeroed = give,
+                                        .alloc_aligned = give_aligned,
+                                        .resize = resize,
+                                        .free = take,
+                                        .usable_size = usable};
 
 static __attribute__((noreturn)) void note(void *user, const char *text)
 {

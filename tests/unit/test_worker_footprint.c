@@ -2,9 +2,9 @@
  *
  * The footprint against memory that this test takes and gives back itself.
  */
-#include "worker/memory/footprint.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
+#include "worker/memory/footprint.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static void private_pages_count_one_by_one_and_shared_ones_never(void **state)
 static void another_file_under_its_descriptor_is_no_statm(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "1 2 3\n", "9 8 7 6 5 4 3 2\n", "9 1 7 0 0 0 0\n",
-                                        "x y z\n", "9 8 7 6 5 4 3"};
+    static const char *const texts[] = {
+        "", "1 2 3\n", "9 8 7 6 5 4 3 2\n", "9 1 7 0 0 0 0\n", "x y z\n", "9 8 7 6 5 4 3"};
     uint64_t bytes = 7;
     struct ab_footprint_detail detail;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

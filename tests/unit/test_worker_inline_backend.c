@@ -28,8 +28,12 @@ static void the_names_are_those_of_the_loops(void **state)
 static bool has_object(const char *name, const char *param, uint64_t value, uint32_t lanes)
 {
     const struct ab_backend *b = ab_builtin_find(name);
-    const struct ab_facts facts = {.largest_bytes = 64, .live_peak_blocks = 10, .lanes = lanes,
-                                   .live_peak_bytes = 640, .total_bytes = 640, .total_blocks = 10};
+    const struct ab_facts facts = {.largest_bytes = 64,
+                                   .live_peak_blocks = 10,
+                                   .lanes = lanes,
+                                   .live_peak_bytes = 640,
+                                   .total_bytes = 640,
+                                   .total_blocks = 10};
     uint64_t values[16];
     struct ab_open_args args = {.size = sizeof args, .facts = &facts, .values = values};
     struct ab_heap *heap = NULL, *own = NULL;

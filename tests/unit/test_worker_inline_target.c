@@ -7,8 +7,8 @@
 #include "support/tape.h"
 #include "support/worker.h"
 #include "worker/inline_target.h"
-#include "worker/target/inline_backend.h"
 #include "worker/preflight.h"
+#include "worker/target/inline_backend.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -103,8 +103,10 @@ static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
     struct ab_err err;
     ab_tape_phase(b, "p", true, &err);
     for (uint32_t i = 0; i < 500; i++) {
-        struct ab_request r = {.size = 64 + i % 64, .is_zeroed = i % 7 == 2,
-                               .align = i % 11 == 3 ? 64 : 0, .touch = AB_TOUCH_PAGE};
+        struct ab_request r = {.size = 64 + i % 64,
+                               .is_zeroed = i % 7 == 2,
+                               .align = i % 11 == 3 ? 64 : 0,
+                               .touch = AB_TOUCH_PAGE};
         assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
     }
     struct ab_request wide = {.size = (1 << 27) + 5, .align = 64};
@@ -141,7 +143,7 @@ static void prove(struct ab_run_page *block, const struct ab_tape_map *map)
 static struct ab_run_report run(enum spoil how, const struct ab_tape_map *map)
 {
     struct ab_run_page *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
-                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     block->request.verify_ops = UINT32_MAX;
     spoil = how;
     pid_t pid = fork();

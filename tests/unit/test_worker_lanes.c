@@ -15,10 +15,10 @@
 
 /* A heap that knows how many blocks live, and remembers the order of the calls in strict runs. */
 static struct {
-    int64_t live, peak; /* atomic */
+    int64_t live, peak;             /* atomic */
     uint64_t allocs, frees, resets; /* atomic */
     uint32_t n_log;
-    uint64_t log[1 << 16]; /* sizes of allocs and frees as they came; strict runs only */
+    uint64_t log[1 << 16];      /* sizes of allocs and frees as they came; strict runs only */
     bool is_logging, is_filled; /* blocks are: the pre-flight writes all over them */
 } heap;
 
@@ -108,7 +108,8 @@ static void push(struct fixture *f, uint32_t lane, uint32_t slot, uint64_t size)
     struct ab_request r = {.size = size, .touch = AB_TOUCH_PAGE};
     assert_int_equal(ab_tape_lane(f->b, lane, &f->err), AB_OK);
     assert_int_equal(size != 0 ? ab_tape_alloc(f->b, slot, &r, &f->err)
-                               : ab_tape_free(f->b, slot, &f->err), AB_OK);
+                               : ab_tape_free(f->b, slot, &f->err),
+                     AB_OK);
 }
 
 static void open_tape(struct fixture *f)

@@ -15,10 +15,10 @@
 
 enum { BLOCKS = 4000, KEPT = 400, CELL = 1024, SIZE = 1000, PAGE = 4096 };
 
-static uint32_t eager_pages;  /* the heap touches so many when it opens */
-static bool is_accessing;     /* blocks are touched by accesses alone, one that writes each */
-static bool is_losing;        /* its first free throws away the page of a live block */
-static bool is_returning;     /* a page without a live block is given back at once */
+static uint32_t eager_pages; /* the heap touches so many when it opens */
+static bool is_accessing;    /* blocks are touched by accesses alone, one that writes each */
+static bool is_losing;       /* its first free throws away the page of a live block */
+static bool is_returning;    /* a page without a live block is given back at once */
 
 struct ab_heap {
     char *cells, *eager;
@@ -156,10 +156,8 @@ static struct fixture *run(bool is_scattered, const struct ab_memory_marks *mark
     f->heap = heap_open();
     ab_memory_after_open(&f->w, &backend, f->heap);
     static struct ab_heap_face face;
-    face = (struct ab_heap_face){.heap = f->heap,
-                                 .alloc = heap_alloc,
-                                 .free = heap_free,
-                                 .usable_size = heap_usable};
+    face = (struct ab_heap_face){
+        .heap = f->heap, .alloc = heap_alloc, .free = heap_free, .usable_size = heap_usable};
     ab_lanes_run(&f->w, ab_pass_heap, &face, true);
     assert_int_equal(f->report->flags, 0);
     return f;

@@ -4,10 +4,10 @@
  * every figure is counted a second time, page by page, or on paper.
  */
 #include "base/rng.h"
-#include "worker/memory/residency.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
 #include "worker/memory/page_walk.h"
+#include "worker/memory/residency.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -72,9 +72,9 @@ static ab_ref heap_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
     return (ab_ref)count_realloc((void *)ref, n);
 }
 
-static struct ab_malloc_calls malloc_face = {count_malloc, count_free,     count_realloc,
-                                             count_calloc, count_memalign, malloc_usable_size,
-                                             NULL, NULL};
+static struct ab_malloc_calls malloc_face = {
+    count_malloc,   count_free,         count_realloc, count_calloc,
+    count_memalign, malloc_usable_size, NULL,          NULL};
 static struct ab_heap_face heap_face = {
     .alloc = heap_alloc, .free = heap_free, .resize = heap_resize};
 
@@ -353,7 +353,8 @@ static void push_accesses(struct fixture *f)
     for (uint32_t i = 0; i < N_ACCESSES; i++) {
         bool writes = i % 4 == 0;
         assert_int_equal(ab_tape_access(b, writes ? 0 : i % N_BLOCKS,
-                                        writes ? AB_ACCESS_WRITE : AB_ACCESS_READ, &err), AB_OK);
+                                        writes ? AB_ACCESS_WRITE : AB_ACCESS_READ, &err),
+                         AB_OK);
     }
     for (uint32_t i = 1; i < N_BLOCKS; i++)
         assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
@@ -401,7 +402,7 @@ static void an_access_to_a_block_that_was_never_served_is_passed_over(void **sta
     f->positions[0] = 1;
     f->w.page->request.n_samples = 1;
     ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true); /* it has no alloc_zeroed */
-    assert_int_equal(f->ticks[0], 0); /* not timed */
+    assert_int_equal(f->ticks[0], 0);                    /* not timed */
     close_fixture(f);
 }
 

@@ -15,8 +15,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum spoil { NOTHING, MISALIGNED, OVERLAP, SHORT_PREFIX, DIRTY, NO_BLOCK, BAD_ALIGN, USABLE,
-             STALE_FREE, STALE_RESIZE, LOST };
+enum spoil {
+    NOTHING,
+    MISALIGNED,
+    OVERLAP,
+    SHORT_PREFIX,
+    DIRTY,
+    NO_BLOCK,
+    BAD_ALIGN,
+    USABLE,
+    STALE_FREE,
+    STALE_RESIZE,
+    LOST
+};
 
 static enum spoil spoil;
 static unsigned n_calls;
@@ -112,10 +123,8 @@ static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
     return table[ref].is_live && !(spoil == LOST && n_calls == 300) ? table[ref].block : NULL;
 }
 
-static const struct ab_heap_face handles = {.alloc = handle_alloc,
-                                            .free = handle_free,
-                                            .resize = handle_resize,
-                                            .resolve = handle_resolve};
+static const struct ab_heap_face handles = {
+    .alloc = handle_alloc, .free = handle_free, .resize = handle_resize, .resolve = handle_resolve};
 
 static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
 {
@@ -123,8 +132,8 @@ static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
     struct ab_err err;
     ab_tape_phase(b, "p", true, &err);
     for (uint32_t i = 0; i < 600; i++) {
-        struct ab_request r = {.size = 32 + i % 64, .is_zeroed = i % 7 == 0,
-                               .align = i % 11 == 1 ? 64 : 0};
+        struct ab_request r = {
+            .size = 32 + i % 64, .is_zeroed = i % 7 == 0, .align = i % 11 == 1 ? 64 : 0};
         assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
     }
     for (uint32_t i = 1; i < 600; i += 3)
@@ -151,7 +160,7 @@ static struct ab_run_report run(enum spoil how, const struct ab_heap_face *with,
                                 const struct ab_tape_map *map)
 {
     struct ab_run_page *block = mmap(NULL, sizeof *block, PROT_READ | PROT_WRITE,
-                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct ab_heap_face face = *with;
     block->request.verify_ops = UINT32_MAX;
     pid_t pid = fork();

@@ -2,10 +2,10 @@
  *
  * Residency against memory that this test takes, writes, reads and gives back itself.
  */
-#include "worker/memory/footprint.h"
-#include "worker/memory/residency.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
+#include "worker/memory/footprint.h"
+#include "worker/memory/residency.h"
 
 #include <fcntl.h>
 #include <string.h>

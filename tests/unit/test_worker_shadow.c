@@ -2,8 +2,8 @@
  *
  * The shadow of the live blocks against a plain list of them.
  */
-#include "support/cmocka.h"
 #include "base/rng.h"
+#include "support/cmocka.h"
 #include "worker/checks/shadow.h"
 
 #include <stdlib.h>

@@ -22,8 +22,8 @@ static uint32_t all;
 static void begin(uint32_t n_lanes, uint32_t n_cpus)
 {
     image.n_lanes = n_lanes;
-    w = (struct ab_worker){.page = page, .image = &image, .lanes = lanes, .n_cpus = n_cpus,
-                           .n_awake = n_lanes};
+    w = (struct ab_worker){
+        .page = page, .image = &image, .lanes = lanes, .n_cpus = n_cpus, .n_awake = n_lanes};
     all = n_lanes;
     for (uint32_t i = 0; i < 4; i++) {
         lanes[i] = (struct ab_lane){.w = &w, .index = i, .is_crowded = n_lanes > n_cpus};

@@ -22,16 +22,20 @@ static void expect_excerpt(const char *text, struct ab_place at, const char *exp
 static void the_caret_stands_under_the_place_whatever_is_before_it(void **state)
 {
     (void)state;
-    expect_excerpt("a: 1\nbc: 22\n", (struct ab_place){2, 5, 2}, "    2 | bc: 22\n"
-                                                                 "      |     ^~\n");
-    expect_excerpt("a\r\nb: x\r\n", (struct ab_place){2, 4, 1}, "    2 | b: x\n"
-                                                              "      |    ^\n");
-    expect_excerpt("a\rb: x", (struct ab_place){2, 4, 1}, "    2 | b: x\n"
-                                                         "      |    ^\n");
+    expect_excerpt("a: 1\nbc: 22\n", (struct ab_place){2, 5, 2},
+                   "    2 | bc: 22\n"
+                   "      |     ^~\n");
+    expect_excerpt("a\r\nb: x\r\n", (struct ab_place){2, 4, 1},
+                   "    2 | b: x\n"
+                   "      |    ^\n");
+    expect_excerpt("a\rb: x", (struct ab_place){2, 4, 1},
+                   "    2 | b: x\n"
+                   "      |    ^\n");
     expect_excerpt("\xc3\xa4\xc3\xb6: x", (struct ab_place){1, 5, 1},
                    "    1 | \xc3\xa4\xc3\xb6: x\n      |     ^\n");
-    expect_excerpt("\t\x1bx", (struct ab_place){1, 3, 1}, "    1 |  \\x1bx\n"
-                                                         "      |      ^\n");
+    expect_excerpt("\t\x1bx", (struct ab_place){1, 3, 1},
+                   "    1 |  \\x1bx\n"
+                   "      |      ^\n");
     expect_excerpt("a", (struct ab_place){1, 2, 1}, "    1 | a\n      |  ^\n");
     expect_excerpt("a", (struct ab_place){9, 1, 1}, "    9 | \n      | ^\n");
 }

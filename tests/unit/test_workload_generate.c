@@ -69,14 +69,16 @@ static void replace_frees_first_and_makes_the_block_the_youngest(void **state)
 {
     (void)state;
     expect("    do: [{alloc: s, size: 8, count: 3}, {replace: s, size: 9}, "
-           "{free: s, count: all}]\n", "a0:8 a1:8 a2:8 f0 a0:9 f1 f2 f0");
+           "{free: s, count: all}]\n",
+           "a0:8 a1:8 a2:8 f0 a0:9 f1 f2 f0");
 }
 
 static void resize_keeps_the_age_of_the_block(void **state)
 {
     (void)state;
     expect("    do: [{alloc: s, size: 8, count: 2}, {resize: s, order: fifo, size: 9}, "
-           "{free: s, count: all}]\n", "a0:8 a1:8 r0:9 f0 f1");
+           "{free: s, count: all}]\n",
+           "a0:8 a1:8 r0:9 f0 f1");
 }
 
 static void an_access_reads_or_writes_and_changes_no_age(void **state)
@@ -86,9 +88,11 @@ static void an_access_reads_or_writes_and_changes_no_age(void **state)
            "{access: s, at: next, mode: write}, {free: s, count: all}]\n",
            "a0:8 a1:8 a2:8 x2 x1 x0w f0 f1 f2");
     expect("    do: [{alloc: s, size: 0}, {alloc: s, size: 8}, {access: s, count: all}, "
-           "{access: s, at: next, count: 3}]\n", "a0:0 a1:8 x1 x1");
+           "{access: s, at: next, count: 3}]\n",
+           "a0:0 a1:8 x1 x1");
     expect("    until: ops(5)\n    do: [{alloc: s, size: 8, count: 2}, "
-           "{access: s, at: round_robin, count: 11}]\n", "a0:8 a1:8 x0 x1 x0");
+           "{access: s, at: round_robin, count: 11}]\n",
+           "a0:8 a1:8 x0 x1 x0");
 }
 
 static void frees_and_resizes_of_empty_positions_are_counted_no_ops(void **state)
@@ -98,7 +102,8 @@ static void frees_and_resizes_of_empty_positions_are_counted_no_ops(void **state
     struct ab_err err;
     assert_int_equal(compile_phase("    do: [{alloc: s, size: 8}, {free: s, at: next, count: 4}, "
                                    "{resize: s, at: next, size: 8}, {free: s, count: 5}]\n",
-                                   &tape, &err), AB_OK);
+                                   &tape, &err),
+                     AB_OK);
     assert_int_equal(tape.n_ops, 2);
     assert_int_equal(tape.no_op_frees, 3 + 1 + 5);
     ab_tape_fini(&tape);
@@ -108,7 +113,8 @@ static void the_cursor_of_next_is_shared_and_that_of_round_robin_is_not(void **s
 {
     (void)state;
     expect("    do: [{alloc: s, at: next, size: 8, count: 2}, {alloc: s, at: next, size: 8}, "
-           "{replace: s, at: round_robin, size: 9}]\n", "a0:8 a1:8 a2:8 f0 a0:9");
+           "{replace: s, at: round_robin, size: 9}]\n",
+           "a0:8 a1:8 a2:8 f0 a0:9");
     expect("    until: iters(2)\n    do: [{alloc: s, at: stride(3), size: 8, count: 2}]\n",
            "a0:8 a3:8 a6:8 a9:8");
 }
@@ -151,7 +157,9 @@ static void shuffled_and_occupied_take_every_live_block_once(void **state)
     struct ab_err err;
     assert_int_equal(compile_phase("    do: [{alloc: s, size: 8, count: all}, {resize: s, "
                                    "order: shuffled, count: all, size: 9}, {free: s, at: occupied, "
-                                   "count: all}]\n", &tape, &err), AB_OK);
+                                   "count: all}]\n",
+                                   &tape, &err),
+                     AB_OK);
     uint32_t resized = 0, freed = 0;
     assert_int_equal(tape.n_ops, 30);
     for (uint32_t i = 10; i < 20; i++)

@@ -69,8 +69,8 @@ static void a_turn_is_16_steps_and_a_lane_that_is_done_drops_out(void **state)
         "                  {name: b, do: [{alloc: s, size: 8, count: 5}]},"
         "                  {name: c, do: [{repeat: 7, do: [{replace: t, at: next, size: 8,"
         "                                                   count: 5}]}]}]}");
-    static const struct ab_turn turns[] = {{0, 16}, {1, 16}, {2, 5}, {3, 11}, {0, 4}, {1, 4},
-                                           {3, 54}}; /* five frees find nothing */
+    static const struct ab_turn turns[] = {{0, 16}, {1, 16}, {2, 5}, {3, 11},
+                                           {0, 4},  {1, 4},  {3, 54}}; /* five frees find nothing */
     assert_int_equal(tape.n_turns, 7);
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(tape.turns[i].lane, turns[i].lane);
@@ -114,7 +114,7 @@ static void the_main_lane_builds_the_sets_of_all(void **state)
 {
     (void)state;
     expect("{name: s, count: 10}",
-           "{name: w, lanes: 2, run_as: main, do: [{alloc: s, size: 8, count: 2}]}", 
+           "{name: w, lanes: 2, run_as: main, do: [{alloc: s, size: 8, count: 2}]}",
            "a0:8 a1:8 a10:8 a11:8");
     expect("{name: s, count: 10}",
            "{name: w, lanes: 2, run_as: main, do: [{alloc: s, size: 8, count: 2}]},"
@@ -172,9 +172,10 @@ static void a_list_grows_and_closes_its_gaps(void **state)
 {
     (void)state;
     static const char list[] = "{name: l, kind: list}";
-    expect(list, "{name: p, do: [{alloc: l, size: 8, count: 3}, {free: l, at: next},"
-                 "               {alloc: l, size: 9}, {free: l, order: lifo},"
-                 "               {replace: l, order: fifo, size: 7}, {free: l, count: all}]}",
+    expect(list,
+           "{name: p, do: [{alloc: l, size: 8, count: 3}, {free: l, at: next},"
+           "               {alloc: l, size: 9}, {free: l, order: lifo},"
+           "               {replace: l, order: fifo, size: 7}, {free: l, count: all}]}",
            "a0:8 a1:8 a2:8 f0 a0:9 f0 f1 a1:7 f2 f1");
     expect(list, "{name: p, do: [{alloc: l, size: 8, count: 3}, {free: l, at: next, count: all}]}",
            "a0:8 a1:8 a2:8 f0 f1 f2");
@@ -190,10 +191,12 @@ static void a_region_dies_at_once_and_finds_its_slots_again(void **state)
     (void)state;
     expect("{name: r, kind: region}",
            "{name: p, until: iters(2), do: [{alloc: r, size: 8, count: 3}, {reset: r}, "
-           "{reset: r}]}", "a0:8 a1:8 a2:8 R3 f0 f1 f2 a0:8 a1:8 a2:8 R3 f0 f1 f2");
+           "{reset: r}]}",
+           "a0:8 a1:8 a2:8 R3 f0 f1 f2 a0:8 a1:8 a2:8 R3 f0 f1 f2");
     expect("{name: r, kind: region}, {name: s, count: 1}",
            "{name: p, do: [{alloc: s, size: 9}, {alloc: r, size: 8}, {resize: r, size: 7}, "
-           "{reset: r}]}", "a0:9 a1:8 r1:7 R1! f1");
+           "{reset: r}]}",
+           "a0:9 a1:8 r1:7 R1! f1");
 }
 
 static void the_single_frees_of_a_reset_have_an_order_and_the_slots_keep_theirs(void **state)
@@ -201,10 +204,12 @@ static void the_single_frees_of_a_reset_have_an_order_and_the_slots_keep_theirs(
     (void)state;
     expect("{name: r, kind: region}",
            "{name: p, until: iters(2), do: [{alloc: r, size: 8, count: 3}, "
-           "{reset: r, order: lifo}]}", "a0:8 a1:8 a2:8 R3 f2 f1 f0 a0:8 a1:8 a2:8 R3 f2 f1 f0");
+           "{reset: r, order: lifo}]}",
+           "a0:8 a1:8 a2:8 R3 f2 f1 f0 a0:8 a1:8 a2:8 R3 f2 f1 f0");
     expect("{name: r, kind: region}",
            "{name: p, do: [{alloc: r, size: 8, count: 4}, {reset: r, order: shuffled}, "
-           "{alloc: r, size: 8, count: 2}]}", "a0:8 a1:8 a2:8 a3:8 R4 f1 f2 f0 f3 a0:8 a1:8");
+           "{alloc: r, size: 8, count: 2}]}",
+           "a0:8 a1:8 a2:8 a3:8 R4 f1 f2 f0 f3 a0:8 a1:8");
 }
 
 /* ---- toggle, exchange, shuffle ---- */

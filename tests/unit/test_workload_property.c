@@ -101,16 +101,17 @@ static struct ab_text make_up(uint64_t number)
     struct ab_text t = {0};
     struct ab_rng rng;
     ab_rng_init(&rng, number, 7);
-    ab_text_addf(&t, "allocbench: 1\nname: t\nseed: %llu\n"
-                     "sizes: [{name: obj, dist: 'uniform(1, 300)'}]\nsets:\n"
-                     "  - {name: own, count: 20}\n  - {name: all, count: 30, per: all}\n"
-                     "  - {name: moved, count: 12}\n  - {name: list, kind: list}\n"
-                     "  - {name: frame, kind: region}\n"
-                     "  - {name: pool, kind: region, per: all}\n"
-                     "  - {name: shared, kind: list, per: all}\n"
-                     "  - {name: q, kind: queue, count: 50, unit: 3, per: all, order: %s}\n"
-                     "  - {name: box, kind: queue}\n"
-                     "  - {name: lossy, kind: queue, count: 4, per: all, on_full: %s}\nphases:\n",
+    ab_text_addf(&t,
+                 "allocbench: 1\nname: t\nseed: %llu\n"
+                 "sizes: [{name: obj, dist: 'uniform(1, 300)'}]\nsets:\n"
+                 "  - {name: own, count: 20}\n  - {name: all, count: 30, per: all}\n"
+                 "  - {name: moved, count: 12}\n  - {name: list, kind: list}\n"
+                 "  - {name: frame, kind: region}\n"
+                 "  - {name: pool, kind: region, per: all}\n"
+                 "  - {name: shared, kind: list, per: all}\n"
+                 "  - {name: q, kind: queue, count: 50, unit: 3, per: all, order: %s}\n"
+                 "  - {name: box, kind: queue}\n"
+                 "  - {name: lossy, kind: queue, count: 4, per: all, on_full: %s}\nphases:\n",
                  (unsigned long long)number, below(&rng, 2) ? "fifo" : "lifo",
                  below(&rng, 2) ? "drop" : "free");
     for (uint64_t i = 0, n = 1 + below(&rng, 3); i < n; i++)

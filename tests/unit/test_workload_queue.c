@@ -21,8 +21,7 @@ struct model {
     uint32_t lengths[MOST], first[MOST], n; /* a message is first, first + 1 … */
 };
 
-static void put(struct ab_queue *q, struct model *m, uint32_t first, uint32_t length,
-                bool to_front)
+static void put(struct ab_queue *q, struct model *m, uint32_t first, uint32_t length, bool to_front)
 {
     struct ab_message message = {0};
     for (uint32_t i = 0; i < length; i++)

@@ -28,16 +28,35 @@ static const struct {
     uint64_t whole;
     bool is_bytes;
 } wholes[] = {
-    {"0", 0, false}, {"7", 7, false}, {"1e6", 1000000, false}, {"1_000_000", 1000000, false},
-    {"20M", 20000000, false}, {"1.5k", 1500, false}, {"1e+3", 1000, false},
+    {"0", 0, false},
+    {"7", 7, false},
+    {"1e6", 1000000, false},
+    {"1_000_000", 1000000, false},
+    {"20M", 20000000, false},
+    {"1.5k", 1500, false},
+    {"1e+3", 1000, false},
     {"9223372036854775807", INT64_MAX, false},
     {"9007199254740993", 9007199254740993, false}, /* not a double */
-    {"64KiB", 65536, true}, {"1KB", 1000, true}, {"0.5MiB", 524288, true}, {"8B", 8, true},
+    {"64KiB", 65536, true},
+    {"1KB", 1000, true},
+    {"0.5MiB", 524288, true},
+    {"8B", 8, true},
     {"2GiB", UINT64_C(2) << 30, true},
-    {"1+2*3", 7, false}, {"(1+2)*3", 9, false}, {"10-2-3", 5, false}, {"7%3", 1, false},
-    {"10 % 4 ", 2, false}, {" 100 / 7 / 2", 7, false}, {"$n", 12, false}, {"4*$n", 48, false},
-    {"$n-1", 11, false}, {"$n%5", 2, false}, {"$page/16", 256, true}, {"1MiB/$page", 256, false},
-    {"$page*$n", 49152, true}, {"((((5))))", 5, false}, {"1e2%7", 2, false},
+    {"1+2*3", 7, false},
+    {"(1+2)*3", 9, false},
+    {"10-2-3", 5, false},
+    {"7%3", 1, false},
+    {"10 % 4 ", 2, false},
+    {" 100 / 7 / 2", 7, false},
+    {"$n", 12, false},
+    {"4*$n", 48, false},
+    {"$n-1", 11, false},
+    {"$n%5", 2, false},
+    {"$page/16", 256, true},
+    {"1MiB/$page", 256, false},
+    {"$page*$n", 49152, true},
+    {"((((5))))", 5, false},
+    {"1e2%7", 2, false},
 };
 
 static void whole_numbers_and_sums_come_out_exactly(void **state)
@@ -132,10 +151,11 @@ static void fractions_times_words_and_text_keep_their_kind(void **state)
         enum ab_value_kind kind;
         double number;
     } rows[] = {
-        {"0.25", AB_VALUE_FRACTION, 0.25}, {"25%", AB_VALUE_FRACTION, 0.25},
+        {"0.25", AB_VALUE_FRACTION, 0.25},  {"25%", AB_VALUE_FRACTION, 0.25},
         {"0.5%", AB_VALUE_FRACTION, 0.005}, {"1.7444", AB_VALUE_FRACTION, 1.7444},
-        {"all", AB_VALUE_WORD, 0}, {"every-2.x", AB_VALUE_WORD, 0}, {"$how", AB_VALUE_WORD, 0},
-        {"'a b'", AB_VALUE_TEXT, 0}, {"16ms", AB_VALUE_TIME, 16e6}, {"nan", AB_VALUE_WORD, 0},
+        {"all", AB_VALUE_WORD, 0},          {"every-2.x", AB_VALUE_WORD, 0},
+        {"$how", AB_VALUE_WORD, 0},         {"'a b'", AB_VALUE_TEXT, 0},
+        {"16ms", AB_VALUE_TIME, 16e6},      {"nan", AB_VALUE_WORD, 0},
         {"inf", AB_VALUE_WORD, 0},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
@@ -155,8 +175,8 @@ static void calls_keep_names_pairs_and_order(void **state)
     (void)state;
     struct ab_value v;
     struct ab_value_error error;
-    assert_true(ab_value_parse("f( 1, b = 2*$n, 16:5, g(7), \"x,y\" )", &params, AB_UNIT_BYTES,
-                               &v, &error));
+    assert_true(ab_value_parse("f( 1, b = 2*$n, 16:5, g(7), \"x,y\" )", &params, AB_UNIT_BYTES, &v,
+                               &error));
     assert_int_equal(v.kind, AB_VALUE_CALL);
     assert_int_equal(v.n_args, 5);
     assert_null(v.args[0].name);

@@ -75,9 +75,23 @@ static void what_is_not_part_of_the_language_ends_the_scan(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "", "# only a comment\n", "&a x", "a: *b", "!!map {}", "[!x y]", "%YAML 1.1\n--- {}\n",
-        "a: 1\n---\nb: 2\n", "? [a]\n: b\n", "a: \"\\0\"", "a: b\n\tc: d\n", "a: \x01",
-        "a: \xff", "a: \xc0\x80", "a: \xe2\x80\xa8", "{a: b", "a: @b",
+        "",
+        "# only a comment\n",
+        "&a x",
+        "a: *b",
+        "!!map {}",
+        "[!x y]",
+        "%YAML 1.1\n--- {}\n",
+        "a: 1\n---\nb: 2\n",
+        "? [a]\n: b\n",
+        "a: \"\\0\"",
+        "a: b\n\tc: d\n",
+        "a: \x01",
+        "a: \xff",
+        "a: \xc0\x80",
+        "a: \xe2\x80\xa8",
+        "{a: b",
+        "a: @b",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct ab_tree tree;

@@ -7,11 +7,11 @@
 
 #include "backend/selection.h"
 #include "cli/benchmark/cases.h"
-#include "cli/commands.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"
@@ -64,8 +64,9 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
     char shown[300];
     if (foreign != NULL && !o->allows_plugins)
-        return ab_fail(err, AB_USAGE, "the workload names the library %s as a back end; to run its "
-                                      "code use --allow-plugins, or name it with -b",
+        return ab_fail(err, AB_USAGE,
+                       "the workload names the library %s as a back end; to run its "
+                       "code use --allow-plugins, or name it with -b",
                        ab_text_printable(shown, sizeof shown, foreign->name));
     /* A workload's list is a default, made where other libraries were installed. */
     for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
@@ -167,8 +168,8 @@ static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
     sched_getaffinity(0, sizeof allowed, &allowed);
     for (size_t i = 0; i < o->n_cpus; i++)
         if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
-            return ab_fail(err, AB_USAGE,
-                           "--cpus: CPU %d is not available to this process", o->cpus[i]);
+            return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not available to this process",
+                           o->cpus[i]);
     return AB_OK;
 }
 
@@ -200,9 +201,11 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     struct watch watch = {.store = &m->store};
-    struct ab_session_plan plan = {
-        .cases = m->cases, .rounds = o->rounds, .progress = show_progress,
-        .round_done = save_round, .user = &watch};
+    struct ab_session_plan plan = {.cases = m->cases,
+                                   .rounds = o->rounds,
+                                   .progress = show_progress,
+                                   .round_done = save_round,
+                                   .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -210,8 +213,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.timeout_ns = o->timeout_ns;
     plan.context.drain_ns = o->drain_ns;
     plan.context.is_thp_off = o->is_thp_off;
-    plan.context.memory_limit_bytes =
-        o->mem_limit_bytes != 0 ? o->mem_limit_bytes : ab_default_memory_limit();
+    plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
+                                                              : ab_default_memory_limit();
     enum ab_status status = check_cpus(o, err);
     if (status != AB_OK)
         return status;
@@ -254,8 +257,8 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
-    enum ab_status written =
-        ab_outputs_write(&m->outputs, &m->session, status == AB_OK ? err : &more);
+    enum ab_status written = ab_outputs_write(&m->outputs, &m->session,
+                                              status == AB_OK ? err : &more);
     if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
@@ -309,9 +312,10 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
         ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
                      s->n_rounds_planned);
     else
-        ab_text_addf(&t, "interrupted: %u of %u rounds are complete; the rest with\n"
-                     "  allocbench %s --resume '%s/%s'", s->n_rounds, s->n_rounds_planned,
-                     command, m->store.folder, m->store.name);
+        ab_text_addf(&t,
+                     "interrupted: %u of %u rounds are complete; the rest with\n"
+                     "  allocbench %s --resume '%s/%s'",
+                     s->n_rounds, s->n_rounds_planned, command, m->store.folder, m->store.name);
     if (m->store.name[0] != 0 && m->options->results != NULL)
         ab_text_addf(&t, " --results '%s'", m->options->results);
     if (m->store.name[0] != 0)
@@ -339,12 +343,11 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
 {
     struct measurement m = {.options = o, .subject = subject};
     ab_supervise_begin(); /* from here on nothing is left behind by a signal */
-    enum ab_status status =
-        ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path, err);
+    enum ab_status status = ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path,
+                                              err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
-        (status = open_outputs(&m, err)) != AB_OK ||
-        (status = prepare_cases(&m, err)) != AB_OK || (status = list_phases(&m, err)) != AB_OK ||
-        (status = read_gates(&m, err)) != AB_OK)
+        (status = open_outputs(&m, err)) != AB_OK || (status = prepare_cases(&m, err)) != AB_OK ||
+        (status = list_phases(&m, err)) != AB_OK || (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
     if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)

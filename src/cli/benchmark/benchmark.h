@@ -13,18 +13,18 @@
 struct ab_workload;
 struct ab_tape_map;
 
-struct ab_subject { /* what is to be measured; strings are borrowed */
+struct ab_subject {   /* what is to be measured; strings are borrowed */
     const char *kind; /* "workload" or "trace" */
     const char *name, *about, *path, *text;
-    const char *file; /* where it can be read again, if that is not `path`; else NULL */
+    const char *file;            /* where it can be read again, if that is not `path`; else NULL */
     const char *const *settings; /* ends with NULL */
     const char *const *backends; /* of the workload, n_backends */
     size_t n_backends;
     uint64_t seed;
-    const struct ab_tape *tape;    /* what is known of it; its ops are the map's */
+    const struct ab_tape *tape; /* what is known of it; its ops are the map's */
     const struct ab_tape_map *map;
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
-    struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
+    struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
 };
 
 enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,

@@ -4,8 +4,8 @@
  */
 #include "cli/benchmark/build_limit.h"
 
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <signal.h>

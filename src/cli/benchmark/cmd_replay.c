@@ -3,13 +3,13 @@
  * `replay`: reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
  * measured.
  */
-#include "cli/benchmark/build_limit.h"
-#include "cli/commands.h"
 #include "cli/benchmark/benchmark.h"
-#include "cli/one_file.h"
-#include "cli/options/option_value.h"
+#include "cli/benchmark/build_limit.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/resume_result.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "cli/options/option_value.h"
 #include "runner/available.h"
 #include "runner/tape/tape_file.h"
 #include "trace_tools/burst_source.h"
@@ -23,8 +23,8 @@
 /* What is to be replayed, once it is known how. */
 struct replay {
     const char *path;
-    char file[64];  /* where `path` is read from */
-    int spool;      /* copy of standard input, without a name; -1 = none */
+    char file[64]; /* where `path` is read from */
+    int spool;     /* copy of standard input, without a name; -1 = none */
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
     struct ab_tape_map map;
@@ -62,8 +62,9 @@ static enum ab_status spool_input(struct replay *r, struct ab_err *err)
     if (strcmp(r->path, "-") != 0)
         return AB_OK;
     if ((r->spool = ab_unnamed_file(&folder)) < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "no space in $TMPDIR, /var/tmp or /tmp to buffer "
-                                             "standard input");
+        return ab_fail_errno(err, AB_SYSTEM,
+                             "no space in $TMPDIR, /var/tmp or /tmp to buffer "
+                             "standard input");
     snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
     return copy_input(r->spool, err);
 }
@@ -140,8 +141,8 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     const char *settings[8], *slash = strrchr(r->path, '/');
     unsigned n = 0;
     snprintf(program, sizeof program, "program=%s", info->program);
-    snprintf(threads, sizeof threads, "threads=%llu in %u lanes",
-             (unsigned long long)info->threads, tape->facts.lanes);
+    snprintf(threads, sizeof threads, "threads=%llu in %u lanes", (unsigned long long)info->threads,
+             tape->facts.lanes);
     settings[n++] = touch_text(o, touch, sizeof touch);
     settings[n++] = program;
     if (info->threads > 1)
@@ -156,7 +157,9 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     settings[n] = NULL;
     struct ab_subject subject = {
         .kind = "trace",
-        .name = r->spool >= 0 ? "standard input" : slash != NULL ? slash + 1 : r->path,
+        .name = r->spool >= 0   ? "standard input"
+                : slash != NULL ? slash + 1
+                                : r->path,
         .about = "",
         .path = r->path,
         .file = r->file[0] != 0 ? r->file : NULL,

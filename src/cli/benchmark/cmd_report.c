@@ -2,8 +2,8 @@
  *
  * Stored results, printed as they were when they were measured, or written in another form.
  */
-#include "cli/commands.h"
 #include "cli/benchmark/outputs.h"
+#include "cli/commands.h"
 #include "cli/terminal.h"
 #include "report/read/read_result.h"
 #include "report/table/sink_table.h"

@@ -2,11 +2,11 @@
  *
  * `run`: makes the tape of a workload and has it measured.
  */
-#include "cli/benchmark/build_limit.h"
-#include "cli/commands.h"
 #include "cli/benchmark/benchmark.h"
-#include "cli/one_file.h"
+#include "cli/benchmark/build_limit.h"
 #include "cli/benchmark/resume_result.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
 #include "core/text.h"
 #include "runner/tape/tape_image.h"
 #include "workload/workload.h"

@@ -28,8 +28,9 @@ static enum ab_status make_scope(const struct ab_gate_source *from, struct scope
                                  struct ab_err *err)
 {
     size_t n_backends = 0, n_known = 0;
-    const char *const *of_workload =
-        from->workload != NULL ? ab_workload_backends(from->workload, &n_backends) : NULL;
+    const char *const *of_workload = from->workload != NULL
+                                         ? ab_workload_backends(from->workload, &n_backends)
+                                         : NULL;
     a->phases = calloc(from->n_phases + 1u, sizeof a->phases[0]);
     a->known = calloc(n_backends + ab_preset_count() + ab_builtin_count() + 1, sizeof a->known[0]);
     if (a->phases == NULL || a->known == NULL)
@@ -97,8 +98,8 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
         }
         claim->says = remark->says;
         claim->source = remark->source;
-        claim->figure.place = set->places[gates->n + set->n_claims++] =
-            place_of(set->workload, remark);
+        claim->figure.place = set->places[gates->n + set->n_claims++] = place_of(set->workload,
+                                                                                 remark);
     }
 }
 

@@ -6,8 +6,8 @@
 #ifndef AB_CLI_BENCHMARK_GATE_SET_H
 #define AB_CLI_BENCHMARK_GATE_SET_H
 
-#include "cli/options/options.h"
 #include "base/clock.h"
+#include "cli/options/options.h"
 #include "stats/claim.h"
 #include "tape/tape.h"
 #include "workload/workload.h"

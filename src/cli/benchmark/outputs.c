@@ -179,9 +179,8 @@ static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *er
         if (!is_stdout(o, i))
             continue;
         if (first != NULL)
-            return ab_fail(err, AB_USAGE,
-                           "--%s - and --%s - cannot both write to standard output", first,
-                           ab_sinks[i].option);
+            return ab_fail(err, AB_USAGE, "--%s - and --%s - cannot both write to standard output",
+                           first, ab_sinks[i].option);
         first = ab_sinks[i].option;
     }
     return AB_OK;

@@ -11,8 +11,8 @@
 #include "report/sinks/sinks.h"
 
 struct ab_histogram_files { /* of a sink that writes one file for each histogram */
-    char *folder; /* NULL = not asked for */
-    char *prefix; /* of the names in it: "" or "PREFIX." */
+    char *folder;           /* NULL = not asked for */
+    char *prefix;           /* of the names in it: "" or "PREFIX." */
 };
 
 struct ab_outputs { /* a sink has one or the other */

@@ -6,8 +6,8 @@
 #include "cli/benchmark/progress.h"
 
 #include "base/clock.h"
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <stdio.h>
@@ -21,8 +21,8 @@ void ab_progress_begin(struct ab_progress_line *line, bool is_quiet)
 {
     const char *term = getenv("TERM");
     bool is_on = !is_quiet && isatty(STDERR_FILENO) && !(term != NULL && strcmp(term, "dumb") == 0);
-    *line = (struct ab_progress_line){.is_on = is_on, .is_log = !is_on && !is_quiet,
-                                      .started_ns = ab_clock_now_ns()};
+    *line = (struct ab_progress_line){
+        .is_on = is_on, .is_log = !is_on && !is_quiet, .started_ns = ab_clock_now_ns()};
 }
 
 /* `n` rounds are done, those of an earlier command included. */
@@ -91,8 +91,7 @@ void ab_progress_show_events(struct ab_progress_line *line, const char *path, ui
     if (!line->is_on || spent < 4 * REDRAW_NS || now - line->drawn_ns < 2 * REDRAW_NS)
         return;
     line->drawn_ns = now;
-    fprintf(stderr, "\r\033[K%.60s: %s events, %s/s",
-            ab_text_printable(shown, sizeof shown, path),
+    fprintf(stderr, "\r\033[K%.60s: %s events, %s/s", ab_text_printable(shown, sizeof shown, path),
             ab_units_count(events, sizeof events, (double)done),
             ab_units_count(rate, sizeof rate, (double)done * 1e9 / (double)spent));
     if (total > 0)

@@ -14,8 +14,8 @@ struct ab_progress_line {
     bool is_on;
     bool is_log; /* not redrawn */
     uint64_t started_ns, drawn_ns;
-    uint64_t rounds_ns;                /* when the first round began */
-    uint32_t first, round, n_rounds;   /* n_rounds 0 = none has begun */
+    uint64_t rounds_ns;              /* when the first round began */
+    uint32_t first, round, n_rounds; /* n_rounds 0 = none has begun */
 };
 
 void ab_progress_begin(struct ab_progress_line *line, bool is_quiet);

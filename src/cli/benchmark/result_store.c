@@ -87,8 +87,7 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
 static bool is_ours(const struct ab_store *store, int directory)
 {
     struct stat st;
-    return store->name[0] != 0 &&
-           fstatat(directory, store->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return store->name[0] != 0 && fstatat(directory, store->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            st.st_dev == store->device && st.st_ino == store->inode;
 }
 
@@ -99,8 +98,7 @@ static enum ab_status commit(struct ab_store *store, const struct ab_session *se
     if (is_ours(store, file->directory))
         return ab_output_commit_over(file, store->name, err);
     ab_store_stem(session, time(NULL), stem, sizeof stem);
-    enum ab_status status =
-        ab_output_commit_new(file, stem, store->name, sizeof store->name, err);
+    enum ab_status status = ab_output_commit_new(file, stem, store->name, sizeof store->name, err);
     if (status != AB_OK)
         store->name[0] = 0;
     return status;
@@ -152,8 +150,8 @@ void ab_store_tell(const struct ab_store *store, FILE *to)
 {
     char shown[512];
     if (store->folder != NULL && store->name[0] != 0)
-        fprintf(to, "Stored: %s/%s\n",
-                ab_text_printable(shown, sizeof shown, store->folder), store->name);
+        fprintf(to, "Stored: %s/%s\n", ab_text_printable(shown, sizeof shown, store->folder),
+                store->name);
 }
 
 void ab_store_close(struct ab_store *store)

@@ -45,8 +45,9 @@ static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err
     const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
     if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
         return AB_OK;
-    return ab_fail(err, AB_USAGE, "its back end %s is a library given by path: give all back ends "
-                                  "again with -b, with their paths",
+    return ab_fail(err, AB_USAGE,
+                   "its back end %s is a library given by path: give all back ends "
+                   "again with -b, with their paths",
                    ab_text_printable(shown, sizeof shown, b->name));
 }
 

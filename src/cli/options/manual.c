@@ -131,15 +131,18 @@ void ab_manual_print_completion(FILE *to)
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++)
         put_values(to, (enum ab_command_id)i);
     fputs("    esac\n"
-          "    [ -n \"$words\" ] || case \"${COMP_WORDS[1]} $word\" in\n", to);
+          "    [ -n \"$words\" ] || case \"${COMP_WORDS[1]} $word\" in\n",
+          to);
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++)
         put_options(to, (enum ab_command_id)i);
     fputs("    esac\n"
-          "    [ \"$COMP_CWORD\" -gt 1 ] || words='", to);
+          "    [ \"$COMP_CWORD\" -gt 1 ] || words='",
+          to);
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, "%s ", ab_commands[i].name);
     fputs("--help --version'\n"
           "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
           "}\n"
-          "complete -o default -F _allocbench allocbench\n", to);
+          "complete -o default -F _allocbench allocbench\n",
+          to);
 }

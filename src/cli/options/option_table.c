@@ -40,9 +40,7 @@ enum {
 #define TIME(member, least, most) NUMBER(AB_UNIT_TIME, member, least, most)
 #define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
-#define TIMEOUT \
-    TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), \
-    .range = "must be at least 10ms"
+#define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
@@ -64,17 +62,16 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
 
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
-    {"backend", "LIST",
-     BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
+    {"backend", "LIST", BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
      "What runs", 'b', RUN | CHECK, LIST_OF(backends)},
-    {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)",
-     "What runs", 'b', REPLAY, LIST_OF(backends)},
+    {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
+     REPLAY, LIST_OF(backends)},
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
      "What runs", 0, RUN | REPLAY | CHECK | VERIFY, TEXT(backend_path)},
-    {"set", "NAME=VALUE", "override a param of the workload",
-     "What runs", 0, RUN | CHECK | VERIFY, LIST_OF(sets)},
+    {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0, RUN | CHECK | VERIFY,
+     LIST_OF(sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run);\n"
      "not needed for paths given with -b",
@@ -86,7 +83,8 @@ static const struct ab_option_info table[] = {
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch), .words = ab_option_touches},
+     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
+     .words = ab_option_touches},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -112,9 +110,8 @@ static const struct ab_option_info table[] = {
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",
      "Measurement", 0, RUN | REPLAY, TEXT(resume)},
-    {"seed", "N", "seed of all random choices: sizes, positions, samples, orders",
-     "Measurement", 0, RUN | REPLAY | CHECK | VERIFY,
-     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+    {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
+     RUN | REPLAY | CHECK | VERIFY, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
@@ -143,8 +140,7 @@ static const struct ab_option_info table[] = {
      "Measurement", 0, RUN | REPLAY, TIMEOUT},
     {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)",
      "Measurement", 0, VERIFY, TIMEOUT},
-    {"allow-broken", NULL,
-     "also measure back ends that fail their checks; they are not compared",
+    {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
      "Measurement", 0, RUN | REPLAY, FLAG(allows_broken)},
     {"drain", "TIME",
      "memory pass: after everything is freed, wait this long for memory to be\n"
@@ -171,10 +167,10 @@ static const struct ab_option_info table[] = {
      "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
      "What is read", 0, TRACE | REPLAY, FLAG(is_partial)},
-    {"digest", NULL, "info: print the digest of the events",
-     "What is read", 0, TRACE, FLAG(wants_digest)},
-    {"follow", NULL, "also record child processes, one trace each: app.PID.abt",
-     "What is recorded", 0, RECORD, FLAG(is_following)},
+    {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
+     FLAG(wants_digest)},
+    {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
+     0, RECORD, FLAG(is_following)},
     {"wait", NULL,
      "like --follow, and wait for processes that outlive the command, such as\n"
      "daemons; SIGINT or SIGTERM ends the wait, not the processes",
@@ -187,10 +183,10 @@ static const struct ab_option_info table[] = {
      "stop recording after this time and write the traces; the command\n"
      "continues, and record waits for its end",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
-    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)",
-     "Output", 'o', RECORD, TEXT(output)},
-    {"output", "FILE", "cut, recover: trace to write; recover: or a folder for it",
-     "Output", 'o', TRACE, TEXT(output)},
+    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
+     RECORD, TEXT(output)},
+    {"output", "FILE", "cut, recover: trace to write; recover: or a folder for it", "Output", 'o',
+     TRACE, TEXT(output)},
     {"no-convert", NULL,
      "keep the raw recording (the spool) in the new folder given by -o\n"
      "(default: COMMAND.spool); allocbench trace recover converts it later",
@@ -199,38 +195,33 @@ static const struct ab_option_info table[] = {
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, RUN | REPLAY, TEXT(results)},
-    {"no-store", NULL, "do not store the result; --json, --csv and the like still write",
-     "Output", 0, RUN | REPLAY, FLAG(is_store_off)},
+    {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
+     0, RUN | REPLAY, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
-    {"json", "FILE", "write the result as JSON; - is standard output",
-     "Output", 0, TRACE | LIST | VERIFY, TEXT(json)},
-    {"csv", "FILE", "write the result as CSV; - is standard output",
-     "Output", 0, TRACE, TEXT(csv)},
-    {"live-csv", "FILE", "export: write live memory over time as CSV",
-     "Output", 0, TRACE, TEXT(live_csv)},
-    {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)",
-     "Output", 0, RUN | REPLAY | REPORT | VERIFY, WORD(color, whens)},
-    {"ascii", NULL, "print ASCII characters only",
-     "Output", 0, RUN | REPLAY | REPORT | TRACE | VERIFY, FLAG(is_ascii)},
-    {"quiet", NULL, "print only errors and failures; files are still written",
-     "Output", 'q', RUN | REPLAY | VERIFY, FLAG(is_quiet)},
-    {"quiet", NULL, "print only errors",
-     "Output", 'q', RECORD, FLAG(is_quiet)},
-    {"quiet", NULL, "no progress and no summary on standard error",
-     "Output", 'q', TRACE, FLAG(is_quiet)},
-    {"verbose", NULL, "also print latency by size and over time, and the slowest ops",
-     "Output", 'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
-    {"verbose", NULL, "print details of each",
-     "Output", 'v', LIST, FLAG(is_verbose)},
-    {"verbose", NULL, "describe each check",
-     "Output", 'v', VERIFY, FLAG(is_verbose)},
-    {"help", NULL, "print this help",
-     "Output", 'h', ~0u, FLAG(wants_help)},
+    {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
+     TRACE | LIST | VERIFY, TEXT(json)},
+    {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
+    {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
+     TEXT(live_csv)},
+    {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
+     RUN | REPLAY | REPORT | VERIFY, WORD(color, whens)},
+    {"ascii", NULL, "print ASCII characters only", "Output", 0,
+     RUN | REPLAY | REPORT | TRACE | VERIFY, FLAG(is_ascii)},
+    {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
+     RUN | REPLAY | VERIFY, FLAG(is_quiet)},
+    {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
+    {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
+     FLAG(is_quiet)},
+    {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
+     'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
+    {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"help", NULL, "print this help", "Output", 'h', ~0u, FLAG(wants_help)},
 };
 
 const struct ab_option_info *ab_options_info(size_t i)

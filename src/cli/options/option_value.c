@@ -73,8 +73,7 @@ enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab
     size_t n = strlen(value);
     bool is_share = n > 0 && value[n - 1] == '%';
     struct ab_number x;
-    const char *bad =
-        ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
+    const char *bad = ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
     if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
         bad = "1% to 90% of available memory";
     if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
@@ -125,7 +124,8 @@ enum ab_status ab_option_events(const char *name, const char *value, struct ab_o
     struct ab_number first = {0}, end = {.whole = UINT64_MAX};
     const char *dots = strstr(value, ".."), *bad = NULL;
     if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
-        return ab_option_bad_value(name, value, "expected a range of events such as 0..1000, 5k.. or ..2M", err);
+        return ab_option_bad_value(name, value,
+                                   "expected a range of events such as 0..1000, 5k.. or ..2M", err);
     if (dots > value)
         bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
     if (bad == NULL && dots[2] != 0)

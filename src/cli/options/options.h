@@ -21,51 +21,52 @@ struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
     const char *backend_path; /* NULL = none */
-    const char **sets;     /* of --set, ends with NULL */
+    const char **sets;        /* of --set, ends with NULL */
     size_t n_sets;
-    const char **gates;    /* of --gate */
+    const char **gates; /* of --gate */
     size_t n_gates;
-    const char **args;     /* what is no option; for `record` the command and its arguments */
+    const char **args; /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
-    const char *resume;              /* a partial result to go on with; NULL = none */
-    const char *results;             /* where results are kept; NULL = not said */
-    bool is_store_off;               /* --no-store */
-    bool has_rounds, has_touch;        /* given, not the default */
-    const char *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
-    const char *json, *csv;           /* the same for list, trace and verify */
-    const char *output;               /* -o; NULL = not given */
-    uint64_t mem_limit_bytes;        /* 0 = default */
-    uint64_t timeout_ns;             /* 0 = from the estimate */
+    const char *resume;         /* a partial result to go on with; NULL = none */
+    const char *results;        /* where results are kept; NULL = not said */
+    bool is_store_off;          /* --no-store */
+    bool has_rounds, has_touch; /* given, not the default */
+    const char
+        *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
+    const char *json, *csv;    /* the same for list, trace and verify */
+    const char *output;        /* -o; NULL = not given */
+    uint64_t mem_limit_bytes;  /* 0 = default */
+    uint64_t timeout_ns;       /* 0 = from the estimate */
     uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
-    bool is_strict;                  /* --order strict */
-    uint32_t n_lanes;                /* --threads of replay; 0 = as recorded */
+    bool is_strict;   /* --order strict */
+    uint32_t n_lanes; /* --threads of replay; 0 = as recorded */
     bool has_burst;
-    uint32_t burst_events;           /* --burst of replay; 0 = never in bursts */
-    uint64_t tape_mem_bytes;         /* --tape-mem of replay; 0 = that share */
-    double tape_mem_share;           /* of the memory that is available */
-    bool has_events, has_live;       /* trace: the part from first_event to before end_event */
+    uint32_t burst_events;     /* --burst of replay; 0 = never in bursts */
+    uint64_t tape_mem_bytes;   /* --tape-mem of replay; 0 = that share */
+    double tape_mem_share;     /* of the memory that is available */
+    bool has_events, has_live; /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
-    bool is_dropping_live;           /* trace cut --live drop */
-    bool is_partial;                 /* trace, replay */
-    bool wants_digest;               /* trace */
-    const char *live_csv;            /* trace export; NULL = not asked for */
+    bool is_dropping_live; /* trace cut --live drop */
+    bool is_partial;       /* trace, replay */
+    bool wants_digest;     /* trace */
+    const char *live_csv;  /* trace export; NULL = not asked for */
     bool has_window;
-    uint32_t window;                 /* skew window of the lanes, in ops; 0 = none */
-    enum ab_touch touch;             /* replay */
+    uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
+    enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
-    bool is_unconverted;             /* record --no-convert */
-    bool is_waiting;                 /* record --wait */
+    bool is_unconverted;               /* record --no-convert */
+    bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
-    const char *only_check;          /* verify: NULL = all */
-    bool allows_broken;              /* what fails its checks is measured all the same */
-    bool allows_plugins;             /* libraries that the workload names are loaded */
+    const char *only_check; /* verify: NULL = all */
+    bool allows_broken;     /* what fails its checks is measured all the same */
+    bool allows_plugins;    /* libraries that the workload names are loaded */
 };
 
 #define AB_BURST_LEAST 256u

@@ -70,18 +70,19 @@ void ab_options_print_overview(FILE *to)
           "  allocbench run configs/quickstart.yaml\n"
           "  allocbench record -o app.abt -- ./app --its-options\n"
           "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
-          "Commands:\n", to);
+          "Commands:\n",
+          to);
     int widest = 0;
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
         if (columns(ab_commands[i].synopsis) > widest)
             widest = columns(ab_commands[i].synopsis);
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, "  %-8s %s%*s  %s\n", ab_commands[i].name, ab_commands[i].synopsis,
-                widest - columns(ab_commands[i].synopsis), "",
-                ab_commands[i].summary);
+                widest - columns(ab_commands[i].synopsis), "", ab_commands[i].summary);
     fputs("\n"
           "Run allocbench COMMAND --help for its options, allocbench --version for this build.\n"
           "\n"
-          "Exit codes:\n", to);
+          "Exit codes:\n",
+          to);
     fputs(ab_options_exit_codes, to);
 }

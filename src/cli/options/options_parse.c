@@ -112,11 +112,10 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
     const char *near = ab_text_nearest(word + strspn(word, "-"), names, n);
     ab_text_printable(shown, sizeof shown, word);
-    return near != NULL
-               ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
-                         ab_commands[command].name, shown, near)
-               : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",
-                         ab_commands[command].name, shown, ab_commands[command].name);
+    return near != NULL ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
+                                  ab_commands[command].name, shown, near)
+                        : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",
+                                  ab_commands[command].name, shown, ab_commands[command].name);
 }
 
 static bool is_same(const char *name, const char *word, size_t n)
@@ -167,7 +166,9 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.rounds = 8, .drain_ns = 100000000, .touch = AB_TOUCH_PAGE,
+    struct ab_options o = {.rounds = 8,
+                           .drain_ns = 100000000,
+                           .touch = AB_TOUCH_PAGE,
                            .tape_mem_share = 0.25,
                            .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;

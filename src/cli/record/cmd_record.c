@@ -4,12 +4,12 @@
  * when the trace cannot be what was meant: where the work was done by a program that took no
  * recorder with it, or by children.
  */
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/record/launch.h"
 #include "cli/record/spool_texts.h"
 #include "cli/record/spool_traces.h"
 #include "core/text.h"
-#include "base/units.h"
 #include "report/output.h"
 
 #include <stdlib.h>
@@ -36,13 +36,16 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     if (!l->takes_children && has_become_another(l, t->main))
-        fprintf(stderr, "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
-                        "removed, or the program is static, setuid, uses another C library or "
-                        "another root. The trace contains %s only; record %s itself\n",
+        fprintf(stderr,
+                "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
+                "removed, or the program is static, setuid, uses another C library or "
+                "another root. The trace contains %s only; record %s itself\n",
                 launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
     else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
-        fprintf(stderr, "allocbench: child processes of %s allocated more than it did and were not "
-                        "recorded: --follow records them too\n", launcher);
+        fprintf(stderr,
+                "allocbench: child processes of %s allocated more than it did and were not "
+                "recorded: --follow records them too\n",
+                launcher);
 }
 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
@@ -76,11 +79,15 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     ab_text_printable(shown, sizeof shown, t->path);
     l->is_kept = true;
     if (stop != NULL)
-        return ab_fail(err, AB_SYSTEM, "recording stopped: %s; the part before is in %s; use "
-                                       "allocbench trace recover --partial", stop, shown);
+        return ab_fail(err, AB_SYSTEM,
+                       "recording stopped: %s; the part before is in %s; use "
+                       "allocbench trace recover --partial",
+                       stop, shown);
     if (!t->is_quiet)
-        fprintf(stderr, "allocbench: %s: about %llu events, not converted; use allocbench trace "
-                        "recover %s -o TRACE.abt\n", shown, (unsigned long long)n_events, shown);
+        fprintf(stderr,
+                "allocbench: %s: about %llu events, not converted; use allocbench trace "
+                "recover %s -o TRACE.abt\n",
+                shown, (unsigned long long)n_events, shown);
     return AB_OK;
 }
 
@@ -131,17 +138,15 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
 {
     struct ab_launch launch = {.folder = ""};
     struct ab_output out = {0};
-    enum ab_status status = ab_launch_prepare(o->args[0],
-                                              o->is_unconverted ? place->path : NULL, &launch,
-                                              exit_code, err);
+    enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
+                                              &launch, exit_code, err);
     launch.takes_children = o->is_following || o->is_waiting;
     launch.is_waiting = o->is_waiting;
     launch.most_events = o->most_events;
     launch.duration_ns = o->duration_ns;
     if (status == AB_OK && !o->is_unconverted)
         status = ab_output_open(place->path, &out, err);
-    if (status == AB_OK &&
-        (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
+    if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     if (status == AB_OK) {
         ab_launch_await(&launch);
@@ -160,8 +165,9 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     struct ab_trace_place place;
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
-        return ab_fail(err, AB_USAGE, "record needs a command: allocbench record -o app.abt -- "
-                                      "./app …");
+        return ab_fail(err, AB_USAGE,
+                       "record needs a command: allocbench record -o app.abt -- "
+                       "./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
     enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),

@@ -72,11 +72,15 @@ static enum ab_status refuse_privileged(const char *path, const char *shown, str
         return ab_fail_errno(err, AB_USAGE, "cannot read %s", shown);
     if (((st.st_mode & S_ISUID) != 0 && st.st_uid != geteuid()) ||
         ((st.st_mode & S_ISGID) != 0 && st.st_gid != getegid()))
-        return ab_fail(err, AB_USAGE, "%s is setuid or setgid: the system does not preload the "
-                                      "recorder into it", shown);
+        return ab_fail(err, AB_USAGE,
+                       "%s is setuid or setgid: the system does not preload the "
+                       "recorder into it",
+                       shown);
     if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
-        return ab_fail(err, AB_USAGE, "%s has file capabilities: the system does not preload the "
-                                      "recorder into it", shown);
+        return ab_fail(err, AB_USAGE,
+                       "%s has file capabilities: the system does not preload the "
+                       "recorder into it",
+                       shown);
     return AB_OK;
 }
 
@@ -107,8 +111,10 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err)
                                  ab_text_printable(interpreter, sizeof interpreter, real));
     }
     if (!is_elf(real))
-        return ab_fail(err, AB_USAGE, "%s is neither a program nor a script whose first line names "
-                                      "an interpreter (#!)", shown);
+        return ab_fail(err, AB_USAGE,
+                       "%s is neither a program nor a script whose first line names "
+                       "an interpreter (#!)",
+                       shown);
     if (ab_elf_read(real, NULL, 0, &elf, &why) != AB_OK)
         return ab_fail(err, AB_USAGE, "%s cannot be recorded: it %s", shown, why.text);
     if (elf.interp[0] == 0)
@@ -162,8 +168,9 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
             return AB_OK;
     }
     l->folder[0] = 0;
-    return ab_fail_errno(err, AB_SYSTEM, "cannot create a folder for the spool in $TMPDIR, /tmp or "
-                                         "/var/tmp");
+    return ab_fail_errno(err, AB_SYSTEM,
+                         "cannot create a folder for the spool in $TMPDIR, /tmp or "
+                         "/var/tmp");
 }
 
 /* Within the private one; for processes of whatever user. */
@@ -186,8 +193,8 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
         bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
         if (is_there)
             *exit_code = AB_LAUNCH_CANNOT_RUN;
-        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable"
-                                               : "%s: no such program", shown);
+        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable" : "%s: no such program",
+                       shown);
     }
     *exit_code = AB_LAUNCH_FAILED;
     enum ab_status status = ab_launch_check(l.program, err);

@@ -15,12 +15,12 @@
 enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
 
 struct ab_launch_end { /* what the system knows of the command when it has ended */
-    char comm[16];                          /* the last program that it was */
-    uint64_t own_faults, children_faults;   /* of it and of the children that it waited for */
+    char comm[16];     /* the last program that it was */
+    uint64_t own_faults, children_faults; /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
-    bool has_left;                          /* with takes_children: processes of it run on */
-    bool is_known;                          /* it has ended, with this code: its status, or */
-    int code;                               /* 128 + signal */
+    bool has_left; /* with takes_children: processes of it run on */
+    bool is_known; /* it has ended, with this code: its status, or */
+    int code;      /* 128 + signal */
 };
 
 struct ab_launch {
@@ -31,13 +31,13 @@ struct ab_launch {
     bool takes_children; /* of the command, too; this and the next three are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
-    bool is_kept;        /* the folder stays */
-    int pid;             /* of the command */
+    bool is_kept;                      /* the folder stays */
+    int pid;                           /* of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;
     int n_signals, signal; /* that came for the command; the one that ended the recording */
-    bool is_holding;     /* the signals that would leave the folder behind are blocked */
+    bool is_holding;       /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
 };

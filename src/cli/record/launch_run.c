@@ -8,8 +8,8 @@
  */
 #include "cli/record/launch.h"
 
-#include "cli/record/descendants.h"
 #include "base/clock.h"
+#include "cli/record/descendants.h"
 #include "core/text.h"
 #include "record/relay.h"
 

@@ -13,7 +13,7 @@ struct ab_name_counts {
     struct ab_name_count {
         char name[128]; /* as it is shown */
         uint64_t n;
-    } *names;
+    } * names;
     size_t n, cap;
     uint64_t total;
 };

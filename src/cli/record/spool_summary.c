@@ -6,12 +6,12 @@
  */
 #include "cli/record/spool_summary.h"
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
-#include "base/clock.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
-#include "base/units.h"
 #include "core/units_show.h"
 #include "record/starts.h"
 
@@ -36,8 +36,9 @@ static void print_one(const struct ab_spool_result *r)
 {
     const struct ab_trace_info *info = &r->report.info;
     char bytes[32], peak[32], shown[512];
-    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, %s "
-                    "(%.3f bytes per event)\n",
+    fprintf(stderr,
+            "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, %s "
+            "(%.3f bytes per event)\n",
             ab_text_printable(shown, sizeof shown, r->path), (unsigned long long)info->events,
             (unsigned long long)info->threads, plural(info->threads),
             ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
@@ -141,11 +142,15 @@ static void print_losses(const struct sum *s)
         fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
                 (unsigned long long)r->n_shared_threads);
     if (r->n_foreign > 0)
-        fprintf(stderr, "allocbench: %llu frees or resizes omitted: no recorded call had allocated "
-                        "the block\n", (unsigned long long)r->n_foreign);
+        fprintf(stderr,
+                "allocbench: %llu frees or resizes omitted: no recorded call had allocated "
+                "the block\n",
+                (unsigned long long)r->n_foreign);
     if (r->n_reused > 0)
-        fprintf(stderr, "allocbench: %llu blocks were freed through an unrecorded path; frees "
-                        "inserted\n", (unsigned long long)r->n_reused);
+        fprintf(stderr,
+                "allocbench: %llu blocks were freed through an unrecorded path; frees "
+                "inserted\n",
+                (unsigned long long)r->n_reused);
     if (r->n_unfinished > 0)
         fprintf(stderr, "allocbench: %llu call%s interrupted by the end of the program\n",
                 (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
@@ -154,16 +159,16 @@ static void print_losses(const struct sum *s)
 static void print_order(const struct sum *s, double ns_per_tick)
 {
     const struct ab_convert_report *r = &s->report;
-    bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
+    bool is_whole = s->end == AB_SPOOL_RUNNING &&
+                    s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
     char distance[32];
     fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
             is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
             plural(r->n_repairs));
     if (r->n_repairs > 0)
-        fprintf(stderr, ", by at most %llu ticks (%s)",
-                (unsigned long long)r->repair_ticks_max,
-                ab_units_time(distance, sizeof distance,
-                              (double)r->repair_ticks_max * ns_per_tick));
+        fprintf(
+            stderr, ", by at most %llu ticks (%s)", (unsigned long long)r->repair_ticks_max,
+            ab_units_time(distance, sizeof distance, (double)r->repair_ticks_max * ns_per_tick));
     fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
             (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
 }
@@ -177,8 +182,9 @@ static void print_short(const struct ab_spool_traces *t)
         bool is_told = r->entry == t->main && !t->is_partial; /* as the error of the command */
         if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
             continue;
-        fprintf(stderr, "allocbench: %s holds the first %llu events of %s: recording stopped "
-                        "before the end of the program: %s\n",
+        fprintf(stderr,
+                "allocbench: %s holds the first %llu events of %s: recording stopped "
+                "before the end of the program: %s\n",
                 ab_text_printable(path, sizeof path, r->path),
                 (unsigned long long)r->report.info.events,
                 ab_text_printable(program, sizeof program, r->entry->image.program),
@@ -259,8 +265,10 @@ static void print_unseen(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
                 (unsigned long long)rest);
     if (n_lost > 0)
-        fprintf(stderr, "allocbench: %llu more program starts may not have been "
-                        "recorded\n", (unsigned long long)n_lost);
+        fprintf(stderr,
+                "allocbench: %llu more program starts may not have been "
+                "recorded\n",
+                (unsigned long long)n_lost);
     free(unseen);
 }
 
@@ -291,8 +299,9 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
     char sum[32], each[32], turns[32], of[32];
     if (noting_ns <= 0 || of_ns <= 0)
         return;
-    fprintf(stderr, "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
-                    "per event and %s for writing\n",
+    fprintf(stderr,
+            "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
+            "per event and %s for writing\n",
             ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
             ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
             r->info.threads > 1 ? ", sum of all threads" : "",

@@ -5,10 +5,10 @@
  */
 #include "cli/record/spool_traces.h"
 
-#include "cli/record/descendants.h"
-#include "cli/benchmark/progress.h"
-#include "cli/record/spool_summary.h"
 #include "base/bits.h"
+#include "cli/benchmark/progress.h"
+#include "cli/record/descendants.h"
+#include "cli/record/spool_summary.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
 
@@ -121,8 +121,8 @@ static char *other_path(const struct ab_spool_traces *t, const struct ab_spool_e
 {
     struct ab_text path = {0};
     const char *name = basename(t->path), *dot = strrchr(name, '.');
-    size_t n_folder = (size_t)(name - t->path), n_stem = dot != NULL ? (size_t)(dot - name) :
-                                                                       strlen(name);
+    size_t n_folder = (size_t)(name - t->path),
+           n_stem = dot != NULL ? (size_t)(dot - name) : strlen(name);
     if (t->has_folder && image->image.program[0] != 0)
         ab_text_addf(&path, "%.*s%s.%u", (int)n_folder, t->path, image->image.program,
                      image->image.pid);
@@ -148,14 +148,14 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
         snprintf(out->path, sizeof out->path, "%s.%s", name, extension);
         return AB_OK;
     }
-    out->is_in_folder = !is_spool && (output[n - 1] == '/' ||
-                                      (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
+    out->is_in_folder = !is_spool &&
+                        (output[n - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
     if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
         return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s",
                              ab_text_printable(shown, sizeof shown, output));
     if (out->is_in_folder)
-        snprintf(out->path, sizeof out->path, "%s%s%s.%s", output,
-                 output[n - 1] == '/' ? "" : "/", name, extension);
+        snprintf(out->path, sizeof out->path, "%s%s%s.%s", output, output[n - 1] == '/' ? "" : "/",
+                 name, extension);
     else
         snprintf(out->path, sizeof out->path, "%s", output);
     return AB_OK;
@@ -226,8 +226,9 @@ static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err 
     const struct ab_spool_result *main = t->main != NULL ? &t->results[0] : NULL;
     char shown[512];
     if (main != NULL && main->outcome == AB_SPOOL_SHORT && !t->is_partial)
-        return ab_fail(err, AB_SYSTEM, "recording stopped after %llu events: %s; %s contains the "
-                                       "events before",
+        return ab_fail(err, AB_SYSTEM,
+                       "recording stopped after %llu events: %s; %s contains the "
+                       "events before",
                        (unsigned long long)main->report.info.events,
                        ab_spool_short_text(&main->report),
                        ab_text_printable(shown, sizeof shown, main->path));
@@ -256,8 +257,9 @@ enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output
     if (!t->is_quiet)
         ab_spool_summary_print(t);
     if (!is_following(t) && t->n_programs > 1 && !t->is_quiet)
-        fprintf(stderr, "allocbench: the process called exec %u time%s; only the last program was "
-                        "kept (--follow keeps each)\n", t->n_programs - 1,
-                t->n_programs == 2 ? "" : "s");
+        fprintf(stderr,
+                "allocbench: the process called exec %u time%s; only the last program was "
+                "kept (--follow keeps each)\n",
+                t->n_programs - 1, t->n_programs == 2 ? "" : "s");
     return of_main != AB_OK ? of_main : judge_main(t, err);
 }

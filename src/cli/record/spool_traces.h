@@ -33,11 +33,11 @@ struct ab_spool_traces {
     double ns_per_tick;        /* 0 = not known: it is measured when it is needed */
     double wall_ns;            /* that the command took; 0 = not known */
     bool is_quiet;
-    bool is_partial;           /* that a trace is short is no failure */
-    bool has_folder;           /* path was given as a folder: other traces get their program's name */
+    bool is_partial; /* that a trace is short is no failure */
+    bool has_folder; /* path was given as a folder: other traces get their program's name */
     struct ab_spool_entry *images;
     size_t n_images;
-    struct ab_family *family;  /* of the images */
+    struct ab_family *family;          /* of the images */
     const struct ab_spool_entry *main; /* the last program of the command that recorded anything */
     uint32_t n_programs;               /* of the command, that recorded anything */
     struct ab_spool_result *results;

@@ -4,16 +4,24 @@
  */
 #include "cli/trace/cmd_trace.h"
 
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
-#include "base/bits.h"
 #include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { EVENTS = 1, LIVE = 2, PARTIAL = 4, DIGEST = 8, OUTPUT = 16, JSON = 32, CSV = 64,
-       LIVE_CSV = 128 };
+enum {
+    EVENTS = 1,
+    LIVE = 2,
+    PARTIAL = 4,
+    DIGEST = 8,
+    OUTPUT = 16,
+    JSON = 32,
+    CSV = 64,
+    LIVE_CSV = 128
+};
 
 static const struct word {
     const char *name;
@@ -40,10 +48,14 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         }
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     ab_text_printable(shown, sizeof shown, given);
-    return near != NULL ? ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean "
-                                                 "%s?", shown, near)
-                        : ab_fail(err, AB_USAGE, "trace %s: unknown command; allowed are info, "
-                                                 "check, dump, cut, export and recover", shown);
+    return near != NULL ? ab_fail(err, AB_USAGE,
+                                  "trace %s: unknown command; did you mean "
+                                  "%s?",
+                                  shown, near)
+                        : ab_fail(err, AB_USAGE,
+                                  "trace %s: unknown command; allowed are info, "
+                                  "check, dump, cut, export and recover",
+                                  shown);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -53,14 +65,16 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         bool is_given;
         const char *name;
     } given[] = {
-        {o->has_events, "events"}, {o->has_live, "live"},      {o->is_partial, "partial"},
-        {o->wants_digest, "digest"}, {o->output != NULL, "output"}, {o->json != NULL, "json"},
-        {o->csv != NULL, "csv"},   {o->live_csv != NULL, "live-csv"},
+        {o->has_events, "events"},     {o->has_live, "live"},
+        {o->is_partial, "partial"},    {o->wants_digest, "digest"},
+        {o->output != NULL, "output"}, {o->json != NULL, "json"},
+        {o->csv != NULL, "csv"},       {o->live_csv != NULL, "live-csv"},
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
-            return ab_fail(err, AB_USAGE, "trace %s does not take --%s; see allocbench trace "
-                                          "--help",
+            return ab_fail(err, AB_USAGE,
+                           "trace %s does not take --%s; see allocbench trace "
+                           "--help",
                            word->name, given[i].name);
     return AB_OK;
 }

@@ -23,8 +23,7 @@ enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, st
         } else if (status != AB_OK) {
             return status;
         } else {
-            printf("%s: ok, %llu events%s\n",
-                   ab_text_printable(shown, sizeof shown, o->args[i]),
+            printf("%s: ok, %llu events%s\n", ab_text_printable(shown, sizeof shown, o->args[i]),
                    (unsigned long long)info.events,
                    info.is_partial ? " (partial: its end is missing)" : "");
         }

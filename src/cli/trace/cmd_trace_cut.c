@@ -36,8 +36,9 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     if (!o->has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return ab_fail(err, AB_USAGE, "a trace is binary and not written to a terminal; give a "
-                                      "file");
+        return ab_fail(err, AB_USAGE,
+                       "a trace is binary and not written to a terminal; give a "
+                       "file");
     enum ab_status status = ab_output_open(o->output, &out, err);
     if (status != AB_OK)
         return status;

@@ -13,7 +13,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct printer {
     FILE *to;
-    unsigned layout; /* of enum ab_event_layout */
+    unsigned layout;          /* of enum ab_event_layout */
     struct ab_survey *survey; /* gathers the curve; NULL = not asked for */
     char buffer[BUFFER_BYTES];
 };

@@ -2,8 +2,8 @@
  *
  * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
  */
-#include "cli/trace/cmd_trace.h"
 #include "cli/terminal.h"
+#include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -14,8 +14,8 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                                  struct ab_err *err)
 {
     struct ab_trace_watch watch;
-    struct ab_walk walk = {.visit = ab_survey_visit, .user = &f->survey,
-                           .digest = o->wants_digest ? f->digest : NULL};
+    struct ab_walk walk = {
+        .visit = ab_survey_visit, .user = &f->survey, .digest = o->wants_digest ? f->digest : NULL};
     ab_trace_watch_begin(&watch, o, f->path, &walk);
     enum ab_status status = ab_trace_walk(&walk, &f->info, err);
     ab_trace_watch_end(&watch);

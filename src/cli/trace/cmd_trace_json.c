@@ -13,8 +13,7 @@ static void put(struct ab_json *w, json_t *o, const char *name, uint64_t value)
 }
 
 /* Not rounded. */
-static void put_ratio(struct ab_json *w, json_t *o, const char *name, uint64_t part,
-                      uint64_t whole)
+static void put_ratio(struct ab_json *w, json_t *o, const char *name, uint64_t part, uint64_t whole)
 {
     ab_json_put(w, o, name, whole > 0 ? json_real((double)part / (double)whole) : json_null());
 }
@@ -102,8 +101,7 @@ static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info 
     put(w, o, "events", i->events);
     put(w, o, "threads", i->threads);
     put(w, o, "thread_ends", i->thread_ends);
-    ab_json_put(w, o, "time_us", i->has_time ? json_integer((json_int_t)i->time_us)
-                                                  : json_null());
+    ab_json_put(w, o, "time_us", i->has_time ? json_integer((json_int_t)i->time_us) : json_null());
     put(w, o, "live_peak_bytes", i->live_peak_bytes);
     put(w, o, "live_peak_blocks", i->live_peak_blocks);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)

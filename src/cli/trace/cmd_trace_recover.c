@@ -3,8 +3,8 @@
  * A trace of a spool that was left: by `record --no-convert`, or because `record` was killed before
  * it could convert. The spool is read only; whoever has the trace may remove it.
  */
-#include "cli/trace/cmd_trace.h"
 #include "cli/record/spool_traces.h"
+#include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -15,13 +15,13 @@ static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err
     char shown[600];
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_is_written(t->folder, &t->images[i]))
-            return ab_fail(err, AB_INPUT,
-                           "process %u (%s) is still being recorded; end it first",
+            return ab_fail(err, AB_INPUT, "process %u (%s) is still being recorded; end it first",
                            t->images[i].image.pid,
                            ab_text_printable(shown, sizeof shown, t->images[i].image.program));
     return t->n_images > 0 ? AB_OK
-                           : ab_fail(err, AB_INPUT, "not a spool of this version of allocbench: "
-                                                    "contains no recorded process");
+                           : ab_fail(err, AB_INPUT,
+                                     "not a spool of this version of allocbench: "
+                                     "contains no recorded process");
 }
 
 static enum ab_status recover(struct ab_spool_traces *t, const char *output, struct ab_err *err)

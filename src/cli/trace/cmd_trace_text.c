@@ -2,9 +2,9 @@
  *
  * The facts of a trace for people: the totals, then three small pictures.
  */
+#include "base/units.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
-#include "base/units.h"
 #include "core/units_show.h"
 #include "report/table/style.h"
 #include "trace_tools/event_text.h"
@@ -70,8 +70,7 @@ static void print_threads(FILE *to, const struct ab_survey *s)
             "another's");
     for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
         fprintf(to, "%-10zu %12llu %12llu %12llu %14llu\n", i,
-                (unsigned long long)s->threads[i].events,
-                (unsigned long long)s->threads[i].allocs,
+                (unsigned long long)s->threads[i].events, (unsigned long long)s->threads[i].allocs,
                 (unsigned long long)s->threads[i].frees,
                 (unsigned long long)s->threads[i].remote_frees);
     if (s->n_threads > THREADS_SHOWN)
@@ -156,9 +155,11 @@ static void print_class(FILE *to, const struct picture *p, unsigned k, uint64_t 
 {
     uint64_t n = p->classes->n[k], second = p->second != NULL ? p->second->n[k] : 0;
     char bound[32];
-    fprintf(to, "%s %8s %12llu %5.1f %%  ", k < 2 ? "  " : p->utf8 ? " ≤" : "<=",
-            class_label(bound, sizeof bound, k, p->is_bytes), (unsigned long long)n,
-            share(n, all));
+    fprintf(to, "%s %8s %12llu %5.1f %%  ",
+            k < 2     ? "  "
+            : p->utf8 ? " ≤"
+                      : "<=",
+            class_label(bound, sizeof bound, k, p->is_bytes), (unsigned long long)n, share(n, all));
     print_bar(to, (double)n / (double)(most > 0 ? most : 1) * BAR_COLUMNS, p->utf8);
     if (second > 0)
         fprintf(to, "%s%llu %s", n > 0 ? " + " : "", (unsigned long long)second, p->second_name);

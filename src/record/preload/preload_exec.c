@@ -57,8 +57,9 @@ static struct ab_spool_start *note_start(uint32_t pid, const char *path)
     int saved = errno;
     bool is_over = ab_control == NULL ||
                    __atomic_load_n(&ab_control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
-    struct ab_spool_start *start =
-        ab_exec_is_noted && !is_over ? ab_exec_note(pid, path, AB_SPOOL_RUNNING) : NULL;
+    struct ab_spool_start *start = ab_exec_is_noted && !is_over
+                                       ? ab_exec_note(pid, path, AB_SPOOL_RUNNING)
+                                       : NULL;
     if (start != NULL)
         start->generation = ab_exec_next_generation(pid);
     errno = saved;
@@ -124,18 +125,18 @@ static size_t count_words(va_list words)
 
 /* argv of a call whose words are arguments, `first` among them; *envp takes what comes behind the
  * NULL, where it is asked for. */
-#define WORDS_TO_ARGV(first, envp)                                                       \
-    va_list words, again;                                                                \
-    va_start(words, first);                                                              \
-    va_copy(again, words);                                                               \
-    size_t n_words = count_words(again) + 1; /* with NULL */                            \
-    va_end(again);                                                                       \
-    char **argv = alloca((n_words + 1) * sizeof argv[0]);                                \
-    argv[0] = (char *)(first);                                                           \
-    for (size_t i = 1; i <= n_words; i++)                                                \
-        argv[i] = va_arg(words, char *);                                                 \
-    if ((envp) != NULL)                                                                  \
-        *(char *const **)(envp) = va_arg(words, char *const *);                          \
+#define WORDS_TO_ARGV(first, envp) \
+    va_list words, again; \
+    va_start(words, first); \
+    va_copy(again, words); \
+    size_t n_words = count_words(again) + 1; /* with NULL */ \
+    va_end(again); \
+    char **argv = alloca((n_words + 1) * sizeof argv[0]); \
+    argv[0] = (char *)(first); \
+    for (size_t i = 1; i <= n_words; i++) \
+        argv[i] = va_arg(words, char *); \
+    if ((envp) != NULL) \
+        *(char *const **)(envp) = va_arg(words, char *const *); \
     va_end(words)
 
 EXPORT int execl(const char *path, const char *first, ...)
@@ -171,8 +172,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *attributes, char *const argv[],
-                        char *const envp[])
+                        const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
     make_ready();
     pid_t child = 0;

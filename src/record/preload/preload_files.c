@@ -73,8 +73,9 @@ static void hold_folder(void)
 {
     struct stat st;
     int number = high_number();
-    int fd = number < 0 ? -1 : (int)syscall(SYS_openat, AT_FDCWD, folder.path,
-                                            O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    int fd = number < 0 ? -1
+                        : (int)syscall(SYS_openat, AT_FDCWD, folder.path,
+                                       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return;
     int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number);

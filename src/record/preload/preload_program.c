@@ -24,8 +24,8 @@ const char *ab_program_name(void)
 struct ab_spool_image *ab_program_make_image(uint32_t *generation, enum ab_spool_stop *why)
 {
     for (unsigned k = 0; k < 10000; k++) {
-        struct ab_spool_image *image =
-            ab_files_make((struct ab_file_id){ab_process_id(), k, -1}, AB_SPOOL_PAGE, why);
+        struct ab_spool_image *image = ab_files_make((struct ab_file_id){ab_process_id(), k, -1},
+                                                     AB_SPOOL_PAGE, why);
         *generation = k;
         if (image != NULL || errno != EEXIST)
             return image;

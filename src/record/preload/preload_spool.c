@@ -25,14 +25,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct process { /* wiped in a forked child: image is NULL there */
+struct process {                  /* wiped in a forked child: image is NULL there */
     struct ab_spool_image *image; /* NULL = not recording */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
     uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
@@ -40,7 +39,7 @@ struct process { /* wiped in a forked child: image is NULL there */
     bool has_threads;             /* there was more than one stream */
     uint32_t generation;          /* of the image: how many programs the process had been before */
     uint32_t n_forks;
-    const char *is_alone;         /* the C library's word on it: 1 = one thread */
+    const char *is_alone; /* the C library's word on it: 1 = one thread */
 };
 static struct process *process;
 static uint32_t command; /* the process that `record` started */
@@ -60,8 +59,8 @@ static void stop(enum ab_spool_stop why)
     struct ab_spool_image *image = process->image;
     uint32_t running = AB_SPOOL_RUNNING;
     uint32_t error = (uint32_t)errno;
-    if (__atomic_compare_exchange_n(&image->stop, &running, (uint32_t)why, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(&image->stop, &running, (uint32_t)why, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_RELAXED))
         image->stop_errno = error;
 }
 
@@ -108,8 +107,8 @@ static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned h
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
     uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
-    struct ab_spool_chunk *chunk =
-        (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK + tail->pack_bytes);
+    struct ab_spool_chunk *chunk = (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK +
+                                                             tail->pack_bytes);
     if (left < sizeof *chunk)
         return false;
     size_t words = ab_half_pack(half_events(tail, half), AB_SPOOL_HALF_EVENTS,
@@ -205,8 +204,8 @@ static inline uint64_t take_place(uint64_t *next)
 
 static inline void fill(struct ab_spool_tail *tail, uint64_t place, struct ab_spool_event event)
 {
-    struct ab_spool_event *e =
-        &half_events(tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
+    struct ab_spool_event *e = &half_events(
+        tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
     e->address = event.address;
     e->size = event.size;
     __atomic_store_n(&e->stamp_kind, event.stamp_kind, __ATOMIC_RELEASE);
@@ -395,7 +394,8 @@ static bool start_image(const struct fork_point *from)
     if (is_over())
         return false;
     enum ab_spool_stop why = AB_SPOOL_NO_MEMORY;
-    struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why) : NULL;
+    struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why)
+                                                    : NULL;
     if (image == NULL) {
         ab_exec_note_failure(ab_program_name(), why);
         return false;

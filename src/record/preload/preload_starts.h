@@ -11,7 +11,8 @@
 /* Are starts noted? Only where children are recorded. */
 extern bool ab_exec_is_noted AB_HIDDEN;
 /* The process is about to become `path`, or cannot be recorded: `why`. NULL: there is no room. */
-struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path, enum ab_spool_stop why) AB_HIDDEN;
+struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path,
+                                    enum ab_spool_stop why) AB_HIDDEN;
 /* This program has begun, and is being recorded. */
 void ab_exec_forget_start(void) AB_HIDDEN;
 /* This process is to be recorded, and cannot be. */

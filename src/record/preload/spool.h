@@ -28,7 +28,7 @@
 #define AB_SPOOL_ENV_FOLDER "ALLOCBENCH_RECORD_FOLDER"
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
-#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID" /* of the command; "17+": its children too */
+#define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
 #define AB_SPOOL_MAGIC UINT64_C(0x356c6f6f70536241) /* "AbSpool5" */
 
 enum {
@@ -44,46 +44,46 @@ enum {
 };
 
 enum ab_spool_stop { /* why recording stopped before the program did */
-    AB_SPOOL_RUNNING,
-    AB_SPOOL_NO_SPACE,
-    AB_SPOOL_FILE_LIMIT,
-    AB_SPOOL_NO_MEMORY,
-    AB_SPOOL_NO_FILE,  /* it cannot be opened again: chroot, other user, no descriptor left */
-    AB_SPOOL_NO_SLOT,  /* more threads at once than slots */
-    AB_SPOOL_ENOUGH,   /* as was asked for: so many events, */
-    AB_SPOOL_TIME_UP,  /* so much time, */
-    AB_SPOOL_SIGNAL,   /* until a signal came, */
-    AB_SPOOL_ENDED,    /* until the command had ended */
+                     AB_SPOOL_RUNNING,
+                     AB_SPOOL_NO_SPACE,
+                     AB_SPOOL_FILE_LIMIT,
+                     AB_SPOOL_NO_MEMORY,
+                     AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
+                     AB_SPOOL_NO_SLOT, /* more threads at once than slots */
+                     AB_SPOOL_ENOUGH,  /* as was asked for: so many events, */
+                     AB_SPOOL_TIME_UP, /* so much time, */
+                     AB_SPOOL_SIGNAL,  /* until a signal came, */
+                     AB_SPOOL_ENDED,   /* until the command had ended */
 };
 
 struct ab_spool_image {
     uint64_t magic;
-    uint32_t pid, parent;     /* parent: the process that was forked, 0 = started as a program */
+    uint32_t pid, parent;       /* parent: the process that was forked, 0 = started as a program */
     uint32_t parent_generation; /* K of its image then */
-    uint32_t fork_number;     /* of the AB_SPOOL_FORK in its stream; 0 = not known */
+    uint32_t fork_number;       /* of the AB_SPOOL_FORK in its stream; 0 = not known */
     uint32_t stop, stop_errno;
-    uint32_t n_slots;         /* files PID.K.0 … */
-    uint32_t command;         /* the process that `record` started: this one, or an ancestor */
-    uint32_t takes_children;  /* are its children recorded too? */
-    uint64_t n_usable_size;   /* calls of malloc_usable_size: no event, they change nothing */
-    uint32_t trial_ticks;     /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
-    uint32_t bare_ticks;      /* the same without the clock */
-    uint32_t has_exited;      /* by exit() or from main; not by exec, _exit or a signal */
-    char comm[16];            /* as the kernel calls it at its start */
-    char program[256];        /* the name that it was called by; of a script its interpreter's */
+    uint32_t n_slots;        /* files PID.K.0 … */
+    uint32_t command;        /* the process that `record` started: this one, or an ancestor */
+    uint32_t takes_children; /* are its children recorded too? */
+    uint64_t n_usable_size;  /* calls of malloc_usable_size: no event, they change nothing */
+    uint32_t trial_ticks;    /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
+    uint32_t bare_ticks;     /* the same without the clock */
+    uint32_t has_exited;     /* by exit() or from main; not by exec, _exit or a signal */
+    char comm[16];           /* as the kernel calls it at its start */
+    char program[256];       /* the name that it was called by; of a script its interpreter's */
 };
 
 struct ab_spool_tail {
     uint64_t magic;
-    uint32_t owner;           /* thread id of who writes here; atomic */
+    uint32_t owner; /* thread id of who writes here; atomic */
     uint32_t slot;
-    uint64_t n_events;        /* places taken so far; the last may be unwritten (kind 0) */
-    uint64_t last_stamp;      /* of a half ago at most: of events that need none of their own */
-    uint64_t half_number[2];  /* which half of the stream each holds, + 1; 0 = none yet */
-    uint64_t turn_ticks;      /* spent on halves that were full */
-    uint64_t pack_bytes;      /* of chunks from AB_SPOOL_PACK */
-    uint64_t data_bytes;      /* of chunks from AB_SPOOL_DATA */
-    uint32_t is_turning;      /* its thread is busy with a half that was full */
+    uint64_t n_events;       /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t last_stamp;     /* of a half ago at most: of events that need none of their own */
+    uint64_t half_number[2]; /* which half of the stream each holds, + 1; 0 = none yet */
+    uint64_t turn_ticks;     /* spent on halves that were full */
+    uint64_t pack_bytes;     /* of chunks from AB_SPOOL_PACK */
+    uint64_t data_bytes;     /* of chunks from AB_SPOOL_DATA */
+    uint32_t is_turning;     /* its thread is busy with a half that was full */
 };
 
 /* What a process cannot do for itself any more, because of limits or rights, `record` does. The
@@ -93,18 +93,18 @@ enum ab_spool_wish {
     AB_SPOOL_MAKE, /* make a file of `bytes` bytes */
 };
 enum ab_spool_request_state { /* a futex */
-    AB_SPOOL_FREE_PLACE,
-    AB_SPOOL_TAKEN,
-    AB_SPOOL_ASKED,
-    AB_SPOOL_AT_WORK,
-    AB_SPOOL_ANSWERED,
+                              AB_SPOOL_FREE_PLACE,
+                              AB_SPOOL_TAKEN,
+                              AB_SPOOL_ASKED,
+                              AB_SPOOL_AT_WORK,
+                              AB_SPOOL_ANSWERED,
 };
 struct ab_spool_request {
     uint32_t state;
     uint32_t wish;
     uint32_t pid, generation;
-    int32_t slot;        /* < 0: the image */
-    uint32_t answer;     /* enum ab_spool_stop: why not, or AB_SPOOL_RUNNING */
+    int32_t slot;    /* < 0: the image */
+    uint32_t answer; /* enum ab_spool_stop: why not, or AB_SPOOL_RUNNING */
     uint64_t bytes;
 };
 
@@ -120,11 +120,11 @@ struct ab_spool_start { /* a program that a process became or started, not (yet)
 enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512 };
 struct ab_spool_control {
     uint64_t magic;
-    uint32_t n_asked;    /* a futex: changes with each request */
-    uint32_t server;     /* process id of `record` */
-    uint32_t stop;       /* enum ab_spool_stop: recording is over for all */
-    uint64_t most_events; /* 0 = any number */
-    int64_t n_events;    /* counted when a half is full */
+    uint32_t n_asked;       /* a futex: changes with each request */
+    uint32_t server;        /* process id of `record` */
+    uint32_t stop;          /* enum ab_spool_stop: recording is over for all */
+    uint64_t most_events;   /* 0 = any number */
+    int64_t n_events;       /* counted when a half is full */
     uint32_t n_starts_lost; /* that there was no place for */
     struct ab_spool_request requests[AB_SPOOL_REQUESTS];
     struct ab_spool_start starts[AB_SPOOL_STARTS];
@@ -153,7 +153,7 @@ enum ab_spool_kind {
  * would be half of what recording costs: they carry an old stamp again. */
 struct ab_spool_event {
     uint64_t stamp_kind; /* clock ticks in the upper 60 bits, kind below; written last */
-    uint64_t address;    /* of allocs: 0 = failed; ALIGNED: log2 of the alignment in the top 6 bits */
+    uint64_t address; /* of allocs: 0 = failed; ALIGNED: log2 of the alignment in the top 6 bits */
     uint64_t size;
 };
 #define AB_SPOOL_KIND(e) ((enum ab_spool_kind)((e)->stamp_kind & 15))

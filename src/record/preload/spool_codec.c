@@ -51,8 +51,7 @@ size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *wor
             words[used++] = e->address;
             words[used++] = e->size;
         } else {
-            words[used++] = (e->stamp_kind & 15) | e->size << SIZE_AT |
-                            before.region << REGION_AT |
+            words[used++] = (e->stamp_kind & 15) | e->size << SIZE_AT | before.region << REGION_AT |
                             (moved >> 3 & ADDRESS_MASK) << ADDRESS_AT | ticks << STAMP_AT;
         }
     }

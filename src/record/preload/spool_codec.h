@@ -23,11 +23,11 @@
 
 /* Packs n events into at most `cap` words; returns how many, or 0 when they are too few. 4n are
  * always enough. */
-size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words, size_t cap)
-    AB_HALF_HIDDEN;
+size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words,
+                    size_t cap) AB_HALF_HIDDEN;
 
 /* Undoes that. False when the words do not hold n events exactly. */
-bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event *events, size_t n)
-    AB_HALF_HIDDEN;
+bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event *events,
+                    size_t n) AB_HALF_HIDDEN;
 
 #endif

@@ -155,8 +155,9 @@ void ab_json_fail(struct ab_json_reader *r, const struct ab_json_node *node, con
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     put_path(path, sizeof path, node);
-    r->status = ab_fail(r->err, AB_INPUT, "%s: %s%s%s", ab_text_printable(shown, sizeof shown,
-                        r->file), path, path[0] != 0 ? ": " : "", what);
+    r->status = ab_fail(r->err, AB_INPUT, "%s: %s%s%s",
+                        ab_text_printable(shown, sizeof shown, r->file), path,
+                        path[0] != 0 ? ": " : "", what);
 }
 
 static const char *type_name(const json_t *json)
@@ -185,8 +186,8 @@ static struct ab_json_node member(struct ab_json_reader *r, const struct ab_json
     return node;
 }
 
-static struct ab_json_node of_type(struct ab_json_reader *r, struct ab_json_node node, json_type type,
-                                   const char *wanted)
+static struct ab_json_node of_type(struct ab_json_reader *r, struct ab_json_node node,
+                                   json_type type, const char *wanted)
 {
     if (node.json != NULL && json_typeof(node.json) != type) {
         fail_type(r, &node, wanted);

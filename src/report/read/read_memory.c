@@ -25,12 +25,11 @@ static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o
     m->backend = ab_stored_backend(r, o, "backend");
     m->phase = ab_stored_phase(r, o);
     m->round = ab_stored_round(r, o);
-    m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", ab_memory_at_names,
-                                               AB_AT_COUNT);
+    m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", ab_memory_at_names, AB_AT_COUNT);
     m->position = (uint32_t)ab_json_whole(&r->json, o, "position", UINT32_MAX, 0);
     for (size_t i = 0; i < ab_memory_field_count; i++)
-        *(double *)((char *)m + ab_memory_fields[i].offset) =
-            ab_json_number(&r->json, o, ab_memory_fields[i].name);
+        *(double *)((char *)m + ab_memory_fields[i].offset) = ab_json_number(
+            &r->json, o, ab_memory_fields[i].name);
     read_drained(&r->json, o, m);
     ab_json_text_into(&r->json, o, "reason", m->reason, sizeof m->reason);
 }

@@ -148,9 +148,9 @@ static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o
             continue;
         bool is_there = f->since == AB_FIELD_ALWAYS || ab_json_has(&r->json, o, f->json_key);
         if (f->type == AB_FIELD_U64)
-            *(uint64_t *)to = !is_there ? UINT64_MAX
-                                        : ab_json_whole(&r->json, o, f->json_key, INT64_MAX,
-                                                        UINT64_MAX);
+            *(uint64_t *)to = !is_there
+                                  ? UINT64_MAX
+                                  : ab_json_whole(&r->json, o, f->json_key, INT64_MAX, UINT64_MAX);
         else
             *(double *)to = is_there ? ab_json_number(&r->json, o, f->json_key) : (double)NAN;
     }

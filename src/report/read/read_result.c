@@ -25,18 +25,21 @@ static void check_schema(struct ab_json_reader *r, const struct ab_json_node *do
     struct ab_json_node schema = {json_object_get(document->json, "schema"), document, "schema", 0};
     const char *name = json_string_value(schema.json);
     if (name == NULL)
-        ab_json_fail(r, document, "is not an allocbench result: it has no \"schema\": "
-                                  "\"" SCHEMA "\"");
+        ab_json_fail(r, document,
+                     "is not an allocbench result: it has no \"schema\": "
+                     "\"" SCHEMA "\"");
     else if (strcmp(name, SCHEMA) == 0)
         return;
     else if (strcmp(name, SCHEMA_OLD) == 0)
-        ab_json_fail(r, &schema, "is \"" SCHEMA_OLD "\", of an older allocbench with other names "
-                                                    "and memory counts; this build "
-                                                    "(" AB_VERSION ") reads " SCHEMA ": run the "
-                                                                                     "measurement "
-                                                                                     "again");
+        ab_json_fail(r, &schema,
+                     "is \"" SCHEMA_OLD "\", of an older allocbench with other names "
+                     "and memory counts; this build "
+                     "(" AB_VERSION ") reads " SCHEMA ": run the "
+                     "measurement "
+                     "again");
     else if (strncmp(name, SCHEMA_FAMILY, strlen(SCHEMA_FAMILY)) == 0)
-        ab_json_fail(r, &schema, "is \"%s\", this build (" AB_VERSION ") reads " SCHEMA
+        ab_json_fail(r, &schema,
+                     "is \"%s\", this build (" AB_VERSION ") reads " SCHEMA
                      "; a newer allocbench may read it",
                      ab_text_printable(shown, sizeof shown, name));
     else
@@ -215,8 +218,8 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
     ab_json_text_into(r, o, "build_id", b->build_id, sizeof b->build_id);
     ab_json_text_into(r, o, "reason", b->reason, sizeof b->reason);
     ab_json_text_into(r, o, "package", b->package, sizeof b->package);
-    b->status = (enum ab_backend_status)ab_json_one_of(
-        r, o, "status", ab_backend_status_names, AB_BACKEND_STATUS_COUNT);
+    b->status = (enum ab_backend_status)ab_json_one_of(r, o, "status", ab_backend_status_names,
+                                                       AB_BACKEND_STATUS_COUNT);
     b->boundary = ab_json_text(r, o, "boundary")[0] == 0 ? NULL : ab_stored_boundary(r, o);
     strcpy(b->settings, ab_backend_settings(b->name)); /* the list beside it is for others */
     b->never_frees = ab_json_flag(r, o, "never_frees");
@@ -306,8 +309,8 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
 {
     struct ab_stored stored = {0};
     json_t *document = NULL;
-    enum ab_status status =
-        ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err);
+    enum ab_status status = ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX,
+                                         &document, err);
     if (status != AB_OK)
         return status;
     stored.document = document;

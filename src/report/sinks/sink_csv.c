@@ -5,9 +5,9 @@
  */
 #include "report/sinks/sinks.h"
 
-#include "result/result_fields.h"
 #include "report/csv.h"
 #include "report/format.h"
+#include "result/result_fields.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -63,8 +63,7 @@ void ab_sink_hgrm(FILE *to, const struct ab_hdr *hdr)
     for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
         max = hdr->counts[i] > 0 ? ab_hdr_high(i) : max;
     ab_format_begin(&guard);
-    fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
-            "1/(1-Percentile)");
+    fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
     put_rows(to, hdr, total);
     fprintf(to, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", figure(ab_hdr_mean(hdr)),
             figure(ab_hdr_stddev(hdr)));

@@ -57,8 +57,7 @@ bool ab_sink_hist(FILE *to, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_size_classes; i++) {
         const struct ab_size_class *c = &s->size_classes[i];
         if (ab_session_has_numbers(s, c->backend))
-            put_rows(to,
-                     &(struct rows){s, c->backend, c->round, c->phase, c->op, (int)c->log2},
+            put_rows(to, &(struct rows){s, c->backend, c->round, c->phase, c->op, (int)c->log2},
                      c->hdr);
     }
     ab_format_end(&guard);

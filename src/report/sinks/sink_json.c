@@ -8,9 +8,9 @@
 #include "result/session.h"
 
 #include "base/bits.h"
-#include "result/result_fields.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "result/result_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
 
 static void append_parts(struct ab_json *w, json_t *list, const char *s, size_t n, char separator)
 {
-    char part[sizeof ((struct ab_backend_info *)0)->settings];
+    char part[sizeof((struct ab_backend_info *)0)->settings];
     for (size_t i = 0, begin = 0; i <= n; i++) {
         if (i < n && s[i] != separator)
             continue;

@@ -30,16 +30,16 @@ static void format_range(char cell[AB_CELL_BYTES], const struct ab_claim_result 
     double to = c->is_higher_better ? c->high : 1 / c->low;
     if (!isfinite(from) || !isfinite(to))
         return;
-    snprintf(cell, AB_CELL_BYTES, "%.10s%s%.10s", ab_format_ratio(low, from),
-             utf8 ? "\u2013" : "-", ab_format_ratio(high, to));
+    snprintf(cell, AB_CELL_BYTES, "%.10s%s%.10s", ab_format_ratio(low, from), utf8 ? "\u2013" : "-",
+             ab_format_ratio(high, to));
 }
 
 static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool utf8)
 {
     char label[AB_TABLE_LABEL_BYTES];
     bool is_throughput = strcmp(c->op, "all") == 0 && strcmp(c->stat, "ns_per_op") == 0;
-    snprintf(label, sizeof label, is_throughput ? "%.120s %.64s" : "%.120s %.64s %s %s",
-             c->backend, c->phase, c->op, c->stat);
+    snprintf(label, sizeof label, is_throughput ? "%.120s %.64s" : "%.120s %.64s %s %s", c->backend,
+             c->phase, c->op, c->stat);
     struct ab_table_row *row = ab_table_add(t, label, false);
     if (row == NULL)
         return;
@@ -76,8 +76,8 @@ static void print_source(FILE *to, const struct ab_session *s, uint32_t first, u
             between = "; ";
         }
     if (s->claims[first].source[0] != 0)
-        ab_text_addf(&note, "%s%s", note.n > 0 ? " | source: " : "source: ",
-                     s->claims[first].source);
+        ab_text_addf(&note, "%s%s",
+                     note.n > 0 ? " | source: " : "source: ", s->claims[first].source);
     if (note.s != NULL)
         ab_table_prose(to, style, AB_FAINT, note.s);
     ab_text_fini(&note);
@@ -93,8 +93,8 @@ void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_
     fputc('\n', to);
     ab_table_line(to, style, AB_STRONG, "published vs. measured (no verdict)");
     for (uint32_t i = 0, end; i < session->n_claims; i = end) {
-        for (end = i + 1; end < session->n_claims &&
-                          strcmp(claims[end].source, claims[i].source) == 0; end++) {
+        for (end = i + 1;
+             end < session->n_claims && strcmp(claims[end].source, claims[i].source) == 0; end++) {
         }
         print_source(to, session, i, end, style);
     }

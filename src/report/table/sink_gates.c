@@ -3,11 +3,11 @@
  * The gates, one line each: its text, the back end, the value, and the place of a gate that did not
  * pass. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
-#include "core/units_show.h"
 #include "report/table/sink_gates.h"
+#include "core/units_show.h"
 
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
 

@@ -4,20 +4,20 @@
  * is needed to read it, who is missing and why, one closing sentence. Numbers of all rounds:
  * histograms merged, throughput as median. The exact ones are in the JSON.
  */
-#include "core/units_show.h"
 #include "report/table/sink_table.h"
+#include "core/units_show.h"
 
 #include "base/bits.h"
-#include "core/text.h"
 #include "base/units.h"
-#include "stats/aggregate.h"
+#include "core/text.h"
 #include "report/format.h"
 #include "report/table/sparkline.h"
 #include "report/table/summary.h"
+#include "report/table/table.h"
 #include "report/table/table_depth.h"
 #include "report/table/table_memory.h"
 #include "report/table/table_notes.h"
-#include "report/table/table.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ static void print_latencies(const struct report *r, const char *phase)
             continue;
         ab_table_add(&t, ab_result_op_name(op), true);
         for (uint32_t b = 0; b < r->s->n_backends; b++) {
-            struct ab_table_row *row =
-                is_shown(r, b) ? ab_table_add_backend(&t, &r->s->backends[b]) : NULL;
+            struct ab_table_row *row = is_shown(r, b) ? ab_table_add_backend(&t, &r->s->backends[b])
+                                                      : NULL;
             if (row != NULL)
                 fill_latency(r, b, phase, op, row);
         }
@@ -154,9 +154,9 @@ static void format_versus(const struct report *r, char versus[VERSUS_BYTES])
     char base[VERSUS_BYTES - 4];
     versus[0] = 0;
     if (r->base != UINT32_MAX)
-        snprintf(versus, VERSUS_BYTES, "vs %s",
-                 ab_format_label(base, sizeof base, r->s->backends[r->base].name, 10,
-                                 r->style.utf8));
+        snprintf(
+            versus, VERSUS_BYTES, "vs %s",
+            ab_format_label(base, sizeof base, r->s->backends[r->base].name, 10, r->style.utf8));
 }
 
 typedef void fill_row(const struct report *r, uint32_t backend, const char *phase,
@@ -167,8 +167,8 @@ static void print_backends(const struct report *r, struct ab_table *t, const cha
                            fill_row *fill)
 {
     for (uint32_t b = 0; b < r->s->n_backends; b++) {
-        struct ab_table_row *row =
-            is_shown(r, b) ? ab_table_add_backend(t, &r->s->backends[b]) : NULL;
+        struct ab_table_row *row = is_shown(r, b) ? ab_table_add_backend(t, &r->s->backends[b])
+                                                  : NULL;
         if (row == NULL)
             continue;
         fill(r, b, phase, row);
@@ -183,7 +183,10 @@ static void print_throughput(const struct report *r, const char *phase)
     char versus[VERSUS_BYTES];
     format_versus(r, versus);
     const struct ab_table_column columns[] = {
-        {"ns/op", 0}, {r->style.utf8 ? "\u00b1" : "+-", 3}, {"Mops/s", 2}, {versus, 1},
+        {"ns/op", 0},
+        {r->style.utf8 ? "\u00b1" : "+-", 3},
+        {"Mops/s", 2},
+        {versus, 1},
     };
     struct ab_table t;
     ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
@@ -215,7 +218,10 @@ static void print_whole_run(const struct report *r)
     char versus[VERSUS_BYTES];
     format_versus(r, versus);
     const struct ab_table_column columns[] = {
-        {"time", 0}, {r->style.utf8 ? "\u00b1" : "+-", 1}, {"peak memory", 0}, {versus, 0},
+        {"time", 0},
+        {r->style.utf8 ? "\u00b1" : "+-", 1},
+        {"peak memory", 0},
+        {versus, 0},
     };
     struct ab_table t;
     if (r->s->n_phases < 2)

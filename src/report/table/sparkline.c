@@ -31,7 +31,7 @@ void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *h
 /* level 0 is a blank. */
 static void add_level(char *cell, unsigned level, bool utf8)
 {
-    static const char *const rounds[LEVELS + 1] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
+    static const char *const rounds[LEVELS + 1] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                                    "\u2585", "\u2586", "\u2587", "\u2588"};
     static const char *const marks[LEVELS + 1] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     const char *mark = utf8 ? rounds[level] : marks[level];

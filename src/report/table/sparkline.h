@@ -6,8 +6,8 @@
 #ifndef AB_REPORT_TABLE_SPARKLINE_H
 #define AB_REPORT_TABLE_SPARKLINE_H
 
-#include "result/hdr.h"
 #include "report/format.h"
+#include "result/hdr.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct ab_table_style {
-    unsigned width;     /* columns */
+    unsigned width; /* columns */
     bool color, utf8;
     bool is_verbose; /* latency by size, the worst ops, latency over time as well */
 };

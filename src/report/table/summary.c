@@ -7,8 +7,8 @@
 
 #include "base/units.h"
 #include "core/units_show.h"
-#include "stats/aggregate.h"
 #include "report/format.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,8 +173,9 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 static void add_doubt(struct ab_text *out, const struct ab_round_range *speed)
 {
     if (speed->n < AB_CLEAR_ROUNDS)
-        ab_text_addf(out, "; %u round%s cannot distinguish a difference from noise, at least %u "
-                          "are needed",
+        ab_text_addf(out,
+                     "; %u round%s cannot distinguish a difference from noise, at least %u "
+                     "are needed",
                      speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_ROUNDS);
 }
 

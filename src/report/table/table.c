@@ -78,8 +78,8 @@ static unsigned larger(unsigned a, unsigned b)
 static unsigned label_width(const struct ab_table_row *row, bool utf8)
 {
     char label[AB_TABLE_LABEL_BYTES];
-    unsigned width = ab_format_width(ab_format_label(label, sizeof label, row->label, UINT_MAX,
-                                                     utf8));
+    unsigned width = ab_format_width(
+        ab_format_label(label, sizeof label, row->label, UINT_MAX, utf8));
     return row->is_heading && width > INDENT ? width - INDENT : width;
 }
 
@@ -103,8 +103,7 @@ static bool drop_column(const struct ab_table *t, struct layout *l)
     return worst > 0;
 }
 
-static void shrink_label(const struct ab_table *t, struct layout *l, unsigned width,
-                         unsigned least)
+static void shrink_label(const struct ab_table *t, struct layout *l, unsigned width, unsigned least)
 {
     unsigned total = total_width(t, l);
     if (total <= width || l->label <= least)
@@ -229,14 +228,15 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text)
 {
-    static const char *const codes[] = {[AB_PLAIN] = "", [AB_STRONG] = "\033[1m",
-                                        [AB_FAINT] = "\033[2m", [AB_GOOD] = "\033[32m",
+    static const char *const codes[] = {[AB_PLAIN] = "",
+                                        [AB_STRONG] = "\033[1m",
+                                        [AB_FAINT] = "\033[2m",
+                                        [AB_GOOD] = "\033[32m",
                                         [AB_BAD] = "\033[31m"};
     char line[LINE_BYTES];
     bool is_colored = style.color && emphasis != AB_PLAIN;
     ab_format_label(line, sizeof line, text, width_of(style), style.utf8);
-    fprintf(to, "%s%s%s\n", is_colored ? codes[emphasis] : "", line,
-            is_colored ? "\033[0m" : "");
+    fprintf(to, "%s%s%s\n", is_colored ? codes[emphasis] : "", line, is_colored ? "\033[0m" : "");
 }
 
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,

@@ -17,7 +17,8 @@ enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
 struct ab_table_column {
     const char *title;
-    unsigned drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
+    unsigned
+        drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
                       that share its number */
 };
 
@@ -25,7 +26,7 @@ struct ab_table_column {
 enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 struct ab_table_row {
-    bool is_heading; /* of the rows behind it; the first one carries the titles */
+    bool is_heading;           /* of the rows behind it; the first one carries the titles */
     enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
     char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];

@@ -5,8 +5,8 @@
 #include "report/table/table_depth.h"
 
 #include "base/bits.h"
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
@@ -46,8 +46,7 @@ static bool merge_class(const struct depth *d, uint32_t backend, const char *pha
     ab_hdr_init(d->hdr);
     for (uint32_t i = 0; i < d->s->n_size_classes; i++) {
         const struct ab_size_class *c = &d->s->size_classes[i];
-        if (c->backend != backend || c->op != op || c->log2 != log2 ||
-            strcmp(c->phase, phase) != 0)
+        if (c->backend != backend || c->op != op || c->log2 != log2 || strcmp(c->phase, phase) != 0)
             continue;
         ab_hdr_merge(d->hdr, c->hdr);
         found = true;
@@ -59,8 +58,7 @@ static void fill_class(const struct depth *d, struct ab_table_row *row)
 {
     static const double quantiles[] = {0.5, 0.99, 0.999};
     for (unsigned q = 0; q < AB_ARRAY_LEN(quantiles); q++)
-        ab_format_ns(row->cells[q], ab_result_quantile(d->hdr, quantiles[q]),
-                     d->s->timer.floor_ns);
+        ab_format_ns(row->cells[q], ab_result_quantile(d->hdr, quantiles[q]), d->s->timer.floor_ns);
     ab_format_ns(row->cells[3], (double)d->hdr->max, NAN);
     ab_format_count(row->cells[4], (double)ab_hdr_total(d->hdr));
 }
@@ -112,13 +110,12 @@ static void print_worst_of(const struct depth *d, uint32_t backend, struct worst
     struct ab_text line = {0};
     char name[sizeof d->s->backends[0].name * 4], size[32], time[32];
     qsort(ops, n, sizeof ops[0], by_slowness);
-    ab_text_addf(&line, "  %s:",
-                 ab_format_label(name, sizeof name, d->s->backends[backend].name, 40,
-                                 d->style.utf8));
+    ab_text_addf(
+        &line, "  %s:",
+        ab_format_label(name, sizeof name, d->s->backends[backend].name, 40, d->style.utf8));
     for (size_t i = 0; i < n && i < WORST_SHOWN; i++)
         ab_text_addf(&line, "%s %s %s of %s at op %u", i == 0 ? "" : ";",
-                     ab_units_time(time, sizeof time, ops[i].op.ns),
-                     ab_result_op_name(ops[i].kind),
+                     ab_units_time(time, sizeof time, ops[i].op.ns), ab_result_op_name(ops[i].kind),
                      ops[i].op.size == AB_SIZE_UNKNOWN
                          ? "unknown size (latency pass)"
                          : ab_units_bytes(size, sizeof size, (double)ops[i].op.size),
@@ -180,8 +177,8 @@ static double collect(const struct depth *d, uint32_t backend, const char *phase
 
 static void print_windows(const struct depth *d, const char *phase)
 {
-    static const struct ab_table_column columns[] = {
-        {"p50", 2}, {"up to", 2}, {"p99", 1}, {"up to", 1}, {"max", 0}, {"up to", 0}};
+    static const struct ab_table_column columns[] = {{"p50", 2},   {"up to", 2}, {"p99", 1},
+                                                     {"up to", 1}, {"max", 0},   {"up to", 0}};
     struct ab_table t;
     bool is_empty = true;
     ab_table_init(&t, columns, AB_ARRAY_LEN(columns));

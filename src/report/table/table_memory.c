@@ -7,8 +7,8 @@
 #include "report/table/table_memory.h"
 
 #include "base/bits.h"
-#include "core/text.h"
 #include "base/units.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
@@ -38,8 +38,7 @@ static double median(const struct view *v, uint32_t backend, const char *phase,
     for (uint32_t i = 0; i < v->s->n_memory; i++) {
         const struct ab_memory *m = &v->s->memory[i];
         double value = *(const double *)((const char *)m + offset);
-        if (m->backend == backend && m->at == at && isfinite(value) &&
-            strcmp(m->phase, phase) == 0)
+        if (m->backend == backend && m->at == at && isfinite(value) && strcmp(m->phase, phase) == 0)
             v->x[n++] = value;
     }
     return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
@@ -384,7 +383,8 @@ static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
 }
 
 /* Only what was measured of some back end has a column. */
-static unsigned choose_columns(const struct view *v, bool *is_shown, struct ab_table_column *columns)
+static unsigned choose_columns(const struct view *v, bool *is_shown,
+                               struct ab_table_column *columns)
 {
     static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
                                                        "10 s later", "after purge"};
@@ -413,8 +413,9 @@ static void print_drain(struct view *v)
         if (has_memory(v->s, b, NULL))
             most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
-        struct ab_table_row *row =
-            has_memory(v->s, b, NULL) ? ab_table_add_backend(&t, &v->s->backends[b]) : NULL;
+        struct ab_table_row *row = has_memory(v->s, b, NULL)
+                                       ? ab_table_add_backend(&t, &v->s->backends[b])
+                                       : NULL;
         if (row == NULL)
             continue;
         fill_drain(v, b, is_shown, row);

@@ -79,8 +79,10 @@ static void print_meanings(const struct notes *r)
     ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
                        "shown only with at least 10 samples above it. max: of all ops.");
     if (r->base != UINT32_MAX)
-        ab_text_addf(&note, " Ratios: of time, higher is faster; ~: no clear difference (clear: at "
-                            "least %u rounds, and all agree).", AB_CLEAR_ROUNDS);
+        ab_text_addf(&note,
+                     " Ratios: of time, higher is faster; ~: no clear difference (clear: at "
+                     "least %u rounds, and all agree).",
+                     AB_CLEAR_ROUNDS);
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
                  r->style.utf8 ? "\u00b1" : "+-");
     print_note(r, &note);
@@ -96,10 +98,10 @@ static struct fault_range find_faults(const struct notes *r, const char *phase)
 {
     struct fault_range range = {NAN, NAN, 0, 0};
     for (uint32_t i = 0; i < r->s->n_backends && r->s->n_rounds > 0; i++) {
-        const struct ab_result *x =
-            ab_session_find(r->s, i, phase, AB_OP_ALL, r->s->rounds[0].index);
-        double faults =
-            x != NULL && x->n_ops > 0 ? (double)x->faults_minor / (double)x->n_ops : NAN;
+        const struct ab_result *x = ab_session_find(r->s, i, phase, AB_OP_ALL,
+                                                    r->s->rounds[0].index);
+        double faults = x != NULL && x->n_ops > 0 ? (double)x->faults_minor / (double)x->n_ops
+                                                  : NAN;
         if (isfinite(faults) && !(faults >= range.low)) {
             range.low = faults;
             range.of_low = i;
@@ -127,12 +129,12 @@ static void print_faults(const struct notes *r)
             continue;
         ab_text_addf(&note, "%s%s %s (%s)", between, r->s->phases[p],
                      ab_format_ratio(high, range.high),
-                     ab_format_label(of_high, sizeof of_high,
-                                     r->s->backends[range.of_high].name, 24, r->style.utf8));
+                     ab_format_label(of_high, sizeof of_high, r->s->backends[range.of_high].name,
+                                     24, r->style.utf8));
         if (range.of_low != range.of_high)
             ab_text_addf(&note, " to %s (%s)", ab_format_ratio(low, range.low),
-                         ab_format_label(of_low, sizeof of_low,
-                                         r->s->backends[range.of_low].name, 24, r->style.utf8));
+                         ab_format_label(of_low, sizeof of_low, r->s->backends[range.of_low].name,
+                                         24, r->style.utf8));
         between = ", ";
     }
     print_note(r, &note);
@@ -156,9 +158,10 @@ static void print_preemption(const struct notes *r)
         most = is_hit ? fmax(most, stretch) : most;
     }
     if (n_hit > 0)
-        ab_text_addf(&note, "warning: the scheduler took the CPU away in %u of %u measured phases "
-                            "(wall time up to %.1f times the CPU time): their times are too long, "
-                            "and a max of milliseconds may be a time slice; try --cpus",
+        ab_text_addf(&note,
+                     "warning: the scheduler took the CPU away in %u of %u measured phases "
+                     "(wall time up to %.1f times the CPU time): their times are too long, "
+                     "and a max of milliseconds may be a time slice; try --cpus",
                      n_hit, n, most);
     if (note.s != NULL)
         ab_table_prose(r->to, r->style, AB_STRONG, note.s);
@@ -180,9 +183,11 @@ static void print_waits(const struct notes *r)
         most = ab_result_is_waiting(x) ? fmax(most, x->wait_percent) : most;
     }
     if (n_waiting > 0)
-        ab_text_addf(&note, "waits: in %u of %u measured phases threads waited for each other, up "
-                            "to %.0f %% of their time; ns/op and the ratios exclude this "
-                            "(wall_ns_per_op includes it)", n_waiting, n, most);
+        ab_text_addf(&note,
+                     "waits: in %u of %u measured phases threads waited for each other, up "
+                     "to %.0f %% of their time; ns/op and the ratios exclude this "
+                     "(wall_ns_per_op includes it)",
+                     n_waiting, n, most);
     print_note(r, &note);
 }
 
@@ -209,8 +214,10 @@ static void print_unrest(const struct notes *r)
         }
     }
     if (worst > worth_saying)
-        ab_text_addf(&note, "warning: noisy machine: the harness alone varied by %.0f %% over the "
-                            "rounds (%.2f to %.2f ns/op)", worst * 100, from, to);
+        ab_text_addf(&note,
+                     "warning: noisy machine: the harness alone varied by %.0f %% over the "
+                     "rounds (%.2f to %.2f ns/op)",
+                     worst * 100, from, to);
     if (note.s != NULL)
         ab_table_prose(r->to, r->style, AB_STRONG, note.s);
     ab_text_fini(&note);

@@ -3,11 +3,11 @@
  * One row a check, one column a back end; behind the tables what is wrong, call by call, with the
  * line that shows it again.
  */
+#include "report/table/verify_table.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
-#include "report/table/verify_table.h"
 
 #include <string.h>
 
@@ -36,10 +36,10 @@ static void format_cell(char cell[AB_CELL_BYTES], const struct ab_verify_line *l
         snprintf(cell, AB_CELL_BYTES, "ok");
     else
         snprintf(cell, AB_CELL_BYTES, "%s",
-                 line->verdict == AB_VERIFY_FAILED    ? "FAILED"
+                 line->verdict == AB_VERIFY_FAILED       ? "FAILED"
                  : line->verdict == AB_VERIFY_NOT_PROVEN ? "NOT PROVEN"
-                 : line->verdict == AB_VERIFY_CRASHED ? "CRASHED"
-                                                      : "TIMEOUT");
+                 : line->verdict == AB_VERIFY_CRASHED    ? "CRASHED"
+                                                         : "TIMEOUT");
 }
 
 /* Rows of the required checks, or of the others; back ends [first, first + n). */
@@ -82,7 +82,7 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
 
 /* What is wrong, and what holds with a reservation. */
 static void print_remarks(FILE *to, const struct ab_verify_session *v,
-                           const struct ab_verify_backend *b, struct ab_table_style style)
+                          const struct ab_verify_backend *b, struct ab_table_style style)
 {
     char name[300];
     ab_text_printable(name, sizeof name, b->info->name);
@@ -102,9 +102,9 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
 /* What ends in exit code 4 stands out. */
 static const char *verdict_word(const struct ab_verify_backend *b)
 {
-    return b->n_failed == 0              ? ab_verify_status_name(b)
+    return b->n_failed == 0                 ? ab_verify_status_name(b)
            : b->n_failed == b->n_not_proven ? "UNPROVEN"
-                                         : "NONCONFORMING";
+                                            : "NONCONFORMING";
 }
 
 static void print_verdict(FILE *to, const struct ab_verify_session *v,
@@ -128,8 +128,8 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
     char not_proven[48] = "";
     if (b->n_not_proven > 0)
         snprintf(not_proven, sizeof not_proven, "%u not proven, ", b->n_not_proven);
-    snprintf(line, sizeof line, "%s: %s: %u ok, %u failed, %s%u skipped", name,
-             verdict_word(b), n_held, b->n_failed - b->n_not_proven, not_proven, n_skipped);
+    snprintf(line, sizeof line, "%s: %s: %u ok, %u failed, %s%u skipped", name, verdict_word(b),
+             n_held, b->n_failed - b->n_not_proven, not_proven, n_skipped);
     ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 

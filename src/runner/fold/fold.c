@@ -88,10 +88,10 @@ static double busy_ns(const struct ab_fold *f, const struct ab_run_report *run, 
     const struct ab_phase_report *report = &run->phases[phase];
     double ns_per_tick = f->clock->ns_per_tick;
     double spent = report->is_crowded ? (double)report->thread_cpu_ns
-                                   : (double)report->lane_ticks * ns_per_tick;
-    double waits = report->is_crowded ? (double)report->awake_ticks * ns_per_tick +
-                                         (double)report->asleep_cpu_ns
-                                   : (double)report->wait_ticks * ns_per_tick;
+                                      : (double)report->lane_ticks * ns_per_tick;
+    double waits = report->is_crowded
+                       ? (double)report->awake_ticks * ns_per_tick + (double)report->asleep_cpu_ns
+                       : (double)report->wait_ticks * ns_per_tick;
     return spent > waits ? spent - waits : 0;
 }
 
@@ -101,7 +101,8 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
     const struct ab_phase *phase = &f->tape->phases[index];
     const struct ab_phase_report *report = &run->page->report.phases[index];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        if (phase->n_ops[k] > 0 && ab_fold_is_served(run, k) && add_result(f, phase->name, k) == NULL)
+        if (phase->n_ops[k] > 0 && ab_fold_is_served(run, k) &&
+            add_result(f, phase->name, k) == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory for results");
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     if (all == NULL)
@@ -217,8 +218,7 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
         }
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         if (all->n_ops > 0)
-            all->latency_pass_ns_per_op =
-                busy_ns(f, &run->page->report, i) / (double)all->n_ops;
+            all->latency_pass_ns_per_op = busy_ns(f, &run->page->report, i) / (double)all->n_ops;
     }
 }
 

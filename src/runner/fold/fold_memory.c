@@ -140,8 +140,7 @@ static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
     add_reason(m, AB_WHY_INTERNAL, why);
 }
 
-static void judge_pages(const struct judge *j, const struct ab_memory_state *s,
-                        struct ab_memory *m)
+static void judge_pages(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
 {
     const char *doubt = j->trouble != NULL ? j->trouble : doubt_pages(j, s);
     if (doubt != NULL) {
@@ -183,8 +182,7 @@ static void derive(const struct judge *j, struct ab_memory *m)
     m->retained_ratio = ratio(m->retained_bytes, m->live_bytes);
 }
 
-static void judge_state(const struct judge *j, const struct ab_memory_state *s,
-                        struct ab_memory *m)
+static void judge_state(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
 {
     if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
         add_reason(m, AB_WHY_FOOTPRINT,
@@ -348,8 +346,8 @@ void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcom
         const struct ab_memory_phase *phase = &run->memory->phases[i];
         bool is_used = i < tape->image->n_phases;
         out->live_peak[i] = is_used ? phase->live_peak_at : AB_MEMORY_NEVER;
-        out->footprint_peak[i] =
-            is_used ? phase->at[AB_AT_FOOTPRINT_PEAK].position : AB_MEMORY_NEVER;
+        out->footprint_peak[i] = is_used ? phase->at[AB_AT_FOOTPRINT_PEAK].position
+                                         : AB_MEMORY_NEVER;
         out->footprint_bytes[i] = is_used ? phase->rss_peak_bytes : AB_MEMORY_UNKNOWN;
     }
 }

@@ -6,8 +6,8 @@
 #ifndef AB_RUNNER_FOLD_FOLD_MEMORY_H
 #define AB_RUNNER_FOLD_FOLD_MEMORY_H
 
-#include "wire/memory_report.h"
 #include "runner/fold/fold_common.h"
+#include "wire/memory_report.h"
 
 /* A record for each place of each measured phase to session->memory, one timeline. */
 enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,

@@ -13,8 +13,8 @@ struct ab_sample {
     uint32_t position; /* in the tape */
     unsigned kind;
     unsigned size_log2; /* of its class, < AB_SIZE_CLASS_COUNT */
-    uint64_t ns;       /* UINT64_MAX: longer than could be stored; histograms count an overflow */
-    bool is_fair;      /* of the sample in which every op of the phase is equally likely */
+    uint64_t ns;        /* UINT64_MAX: longer than could be stored; histograms count an overflow */
+    bool is_fair;       /* of the sample in which every op of the phase is equally likely */
 };
 
 struct ab_samples {

@@ -98,8 +98,8 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     if (!AB_GROW(f->bursts, f->cap_bursts, f->n_bursts))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     b.offset = f->end = ab_align_up(f->end, PAGE);
-    if ((status = append(f, tape->phases, tape->n_phases * sizeof tape->phases[0],
-                         &b.phases_offset, err)) != AB_OK ||
+    if ((status = append(f, tape->phases, tape->n_phases * sizeof tape->phases[0], &b.phases_offset,
+                         err)) != AB_OK ||
         (status = append(f, tape->lane_begin, n_begins * sizeof tape->lane_begin[0],
                          &b.lane_begin_offset, err)) != AB_OK ||
         (status = append(f, tape->turns, tape->n_turns * sizeof tape->turns[0], &b.turns_offset,

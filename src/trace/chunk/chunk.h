@@ -20,8 +20,8 @@ struct ab_chunk_event {
     uint64_t size;  /* of allocations and resizes */
     uint64_t block; /* of frees and resizes, and of allocations that gave one */
     uint32_t thread;
-    uint8_t code;   /* block_kinds.h */
-    uint8_t log2;   /* of the alignment */
+    uint8_t code; /* block_kinds.h */
+    uint8_t log2; /* of the alignment */
 };
 
 struct ab_chunk_run { /* of events of one thread */
@@ -42,18 +42,18 @@ struct ab_chunk_codec { /* what goes on from chunk to chunk, and room to work; b
     uint64_t next_number; /* of the next allocation that gives a block */
     uint64_t time_us;     /* of the last event */
     bool has_begun;       /* an event has passed */
-    size_t cap; /* events that there is room for */
+    size_t cap;           /* events that there is room for */
     struct ab_chunk_run *runs;
     size_t n_runs;
-    uint32_t *order;      /* by place in the columns: which event of the chunk */
+    uint32_t *order;               /* by place in the columns: which event of the chunk */
     struct ab_chunk_group *groups; /* of the events of one thread, in the order of the columns */
     size_t n_groups;
-    uint32_t *group_of;   /* by thread: its group in this chunk + 1; all 0 between chunks */
+    uint32_t *group_of; /* by thread: its group in this chunk + 1; all 0 between chunks */
     size_t cap_group_of;
-    uint32_t *numbers;    /* by event: how many of the chunk before it gave a block */
+    uint32_t *numbers;               /* by event: how many of the chunk before it gave a block */
     struct ab_chunk_columns columns; /* of the chunk that is being decoded */
-    size_t n_events, n_left; /* of it; that were not taken yet */
-    uint64_t base;        /* of a chunk of one thread: the block of its last call */
+    size_t n_events, n_left;         /* of it; that were not taken yet */
+    uint64_t base;                   /* of a chunk of one thread: the block of its last call */
 };
 
 void ab_chunk_codec_fini(struct ab_chunk_codec *c);

@@ -114,7 +114,7 @@ static const char *find_columns(const struct ab_chunk_codec *c, const uint8_t *p
     size_t n_resizes = codes[3] + codes[11], n_aligned = codes[2] + codes[10];
     out->sizes = p + (n + 1) / 2;
     out->resize_sizes = skip_varints(out->sizes, end,
-                                      codes[0] + codes[8] + codes[1] + codes[9] + n_aligned);
+                                     codes[0] + codes[8] + codes[1] + codes[9] + n_aligned);
     if (out->resize_sizes != NULL)
         out->frees = skip_varints(out->resize_sizes, end, n_resizes);
     if (out->frees == NULL)

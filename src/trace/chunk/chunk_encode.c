@@ -45,7 +45,7 @@ struct columns {
 
 /* An event of the chunk by its place in the columns. */
 static inline const struct ab_chunk_event *at(const struct ab_chunk_codec *c,
-                                               const struct ab_chunk_event *r, size_t place)
+                                              const struct ab_chunk_event *r, size_t place)
 {
     return c->n_runs == 1 ? &r[place] : &r[c->order[place]];
 }

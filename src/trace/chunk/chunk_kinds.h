@@ -16,8 +16,7 @@ enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
 
 static inline unsigned ab_kind_code(const struct ab_event *r)
 {
-    return r->released ? AB_KIND_RELEASED
-                       : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
+    return r->released ? AB_KIND_RELEASED : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
 }
 
 static inline struct ab_chunk_event ab_chunk_event_of(const struct ab_event *r)

@@ -20,12 +20,9 @@ static const struct {
     ZSTD_cParameter name;
     int value;
 } parameters[] = {
-    {ZSTD_c_compressionLevel, 6},
-    {ZSTD_c_windowLog, AB_TRACE_WINDOW_LOG},
-    {ZSTD_c_minMatch, 6},
-    {ZSTD_c_searchLog, 2},
-    {ZSTD_c_hashLog, 17},
-    {ZSTD_c_enableLongDistanceMatching, 1},
+    {ZSTD_c_compressionLevel, 6}, {ZSTD_c_windowLog, AB_TRACE_WINDOW_LOG},
+    {ZSTD_c_minMatch, 6},         {ZSTD_c_searchLog, 2},
+    {ZSTD_c_hashLog, 17},         {ZSTD_c_enableLongDistanceMatching, 1},
 };
 
 struct ab_packer {
@@ -44,8 +41,8 @@ struct ab_packer *ab_packer_new(void)
     p->zstd = ZSTD_createCCtx();
     bool ok = p->zstd != NULL;
     for (size_t i = 0; i < AB_ARRAY_LEN(parameters) && ok; i++)
-        ok = !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, parameters[i].name,
-                                                  parameters[i].value));
+        ok = !ZSTD_isError(
+            ZSTD_CCtx_setParameter(p->zstd, parameters[i].name, parameters[i].value));
     if (ok)
         return p;
     ab_packer_free(p);

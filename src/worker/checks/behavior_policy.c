@@ -75,8 +75,8 @@ void ab_behavior_small_alignment(struct ab_trial *t)
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = 8};
     uintptr_t all = 0;
     for (unsigned i = 0; i < 64; i++)
-        all |= (uintptr_t)ab_target_address(
-            t->target, t->target->heap, ab_target_ask(t->target, t->target->heap, &ask));
+        all |= (uintptr_t)ab_target_address(t->target, t->target->heap,
+                                            ab_target_ask(t->target, t->target->heap, &ask));
     ab_trial_info(t, all % 16 == 0 ? "to 16" : all % 8 == 0 ? "to 8" : "below 8");
 }
 

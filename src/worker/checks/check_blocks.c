@@ -66,8 +66,8 @@ static void run_churn(struct ab_trial *t, const struct churn *churn)
 /* Sizes around an alignment, where the size classes of an allocator meet. */
 static void ask_around(struct ab_trial *t, enum ab_call call, size_t align)
 {
-    const size_t sizes[] = {1,         8,         16,        24,         align / 2, align - 1,
-                            align,     align + 1, 2 * align, 3 * align,  4 * align, 1000};
+    const size_t sizes[] = {1,     8,         16,        24,        align / 2, align - 1,
+                            align, align + 1, 2 * align, 3 * align, 4 * align, 1000};
     for (unsigned i = 0; i < AB_ARRAY_LEN(sizes); i++)
         for (unsigned k = 0; k < 4; k++) {
             struct ab_ask ask = ab_ask_of(call, align, sizes[i] > 0 ? sizes[i] : 1);
@@ -83,8 +83,8 @@ void ab_check_alignment(struct ab_trial *t)
     for (uint32_t i = 0; i < n; i++)
         for (size_t align = 8; align <= 4096; align *= 2)
             ask_around(t, calls[i], align);
-    run_churn(t, &(struct churn){.most_bytes = 16384, .most_align = 4096, .rounds = 4000,
-                                 .resizes = true});
+    run_churn(t, &(struct churn){
+                     .most_bytes = 16384, .most_align = 4096, .rounds = 4000, .resizes = true});
 }
 
 void ab_check_overlap(struct ab_trial *t)
@@ -95,11 +95,17 @@ void ab_check_overlap(struct ab_trial *t)
 
 void ab_check_content(struct ab_trial *t)
 {
-    run_churn(t, &(struct churn){.most_bytes = 4096, .most_align = 256, .rounds = 20000,
-                                 .sweep_every = 2500, .resizes = true});
+    run_churn(t, &(struct churn){.most_bytes = 4096,
+                                 .most_align = 256,
+                                 .rounds = 20000,
+                                 .sweep_every = 2500,
+                                 .resizes = true});
     t->checker.edge_bytes = 16384;
-    run_churn(t, &(struct churn){.most_bytes = 262144, .most_align = 4096, .rounds = 1500,
-                                 .sweep_every = 500, .resizes = true});
+    run_churn(t, &(struct churn){.most_bytes = 262144,
+                                 .most_align = 4096,
+                                 .rounds = 1500,
+                                 .sweep_every = 500,
+                                 .resizes = true});
 }
 
 static bool has_usable(const struct ab_target *t)
@@ -114,8 +120,8 @@ void ab_check_slack(struct ab_trial *t)
         return;
     }
     t->checker.fills_usable = true;
-    run_churn(t, &(struct churn){.most_bytes = 8192, .most_align = 256, .rounds = 10000,
-                                 .sweep_every = 1000});
+    run_churn(t, &(struct churn){
+                     .most_bytes = 8192, .most_align = 256, .rounds = 10000, .sweep_every = 1000});
 }
 
 /* Less than the request is told by the checker; here the same block is asked again. */

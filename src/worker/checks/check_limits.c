@@ -28,11 +28,23 @@ static _Noreturn void fail_ask(struct ab_trial *t, const struct ab_ask *ask, con
 
 static void ask_too_much(struct ab_trial *t, enum ab_call call)
 {
-    static const size_t sizes[] = {
-        (size_t)PTRDIFF_MAX + 1, (size_t)PTRDIFF_MAX + 4096, SIZE_MAX - 65536, SIZE_MAX - 8192,
-        SIZE_MAX - 4096, SIZE_MAX - 256, SIZE_MAX - 64, SIZE_MAX - 33, SIZE_MAX - 32,
-        SIZE_MAX - 31, SIZE_MAX - 17, SIZE_MAX - 16, SIZE_MAX - 15, SIZE_MAX - 8, SIZE_MAX - 7,
-        SIZE_MAX - 1, SIZE_MAX};
+    static const size_t sizes[] = {(size_t)PTRDIFF_MAX + 1,
+                                   (size_t)PTRDIFF_MAX + 4096,
+                                   SIZE_MAX - 65536,
+                                   SIZE_MAX - 8192,
+                                   SIZE_MAX - 4096,
+                                   SIZE_MAX - 256,
+                                   SIZE_MAX - 64,
+                                   SIZE_MAX - 33,
+                                   SIZE_MAX - 32,
+                                   SIZE_MAX - 31,
+                                   SIZE_MAX - 17,
+                                   SIZE_MAX - 16,
+                                   SIZE_MAX - 15,
+                                   SIZE_MAX - 8,
+                                   SIZE_MAX - 7,
+                                   SIZE_MAX - 1,
+                                   SIZE_MAX};
     for (unsigned i = 0; i < AB_ARRAY_LEN(sizes); i++)
         for (size_t align = 16; align <= 4096; align *= call >= AB_CALL_ALIGNED ? 16 : 4096) {
             struct ab_ask ask = {call, call >= AB_CALL_ALIGNED ? align : 0, sizes[i]};
@@ -63,8 +75,7 @@ static uint32_t exhaust(struct ab_trial *t)
 {
     uint32_t n = 0;
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = EXHAUST_BYTES};
-    while (n < EXHAUST_MAX &&
-           (held[n] = ab_checker_ask(&t->checker, t->target->heap, &ask)) != 0)
+    while (n < EXHAUST_MAX && (held[n] = ab_checker_ask(&t->checker, t->target->heap, &ask)) != 0)
         n++;
     return n;
 }

@@ -115,8 +115,7 @@ static void run_round(struct ab_trial *t, bool is_remote, uint32_t round)
 
 static const char *why_no_threads(const struct ab_target *target)
 {
-    bool is_safe = ab_target_is_malloc(target) ||
-                   (target->traits & AB_TRAIT_THREAD_SAFE) != 0 ||
+    bool is_safe = ab_target_is_malloc(target) || (target->traits & AB_TRAIT_THREAD_SAFE) != 0 ||
                    target->hooks->thread_enter != NULL;
     return is_safe ? NULL : "single-threaded, by its own declaration";
 }

@@ -140,8 +140,7 @@ void ab_check_zero_size(struct ab_trial *t)
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < LIVE_MAX / 2; k++) {
             struct ab_ask nothing = {calls[i], calls[i] >= AB_CALL_ALIGNED ? 64 : 0, 0};
-            live[k] = (struct live){
-                ab_checker_ask(&t->checker, t->target->heap, &nothing), 0};
+            live[k] = (struct live){ab_checker_ask(&t->checker, t->target->heap, &nothing), 0};
             t->report->work++;
             if (k == LIVE_MAX / 2 - 1)
                 drop_all(t, LIVE_MAX / 2);

@@ -14,9 +14,11 @@
 
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
 {
-    *c = (struct ab_checker){
-        .target = target, .proves = AB_PROVE_ALL, .edge_bytes = SIZE_MAX / 4, .fills = true,
-        .is_null_told = true};
+    *c = (struct ab_checker){.target = target,
+                             .proves = AB_PROVE_ALL,
+                             .edge_bytes = SIZE_MAX / 4,
+                             .fills = true,
+                             .is_null_told = true};
     return ab_shadow_open(&c->shadow);
 }
 
@@ -28,7 +30,8 @@ void ab_checker_close(struct ab_checker *c)
 void ab_checker_forbid(struct ab_checker *c, const void *begin, size_t bytes)
 {
     if (c->n_foreign < AB_FOREIGN_MAX)
-        c->foreign[c->n_foreign++] = (struct ab_address_range){(uintptr_t)begin, (uintptr_t)begin + bytes};
+        c->foreign[c->n_foreign++] = (struct ab_address_range){(uintptr_t)begin,
+                                                               (uintptr_t)begin + bytes};
 }
 
 static void take_lock(struct ab_checker *c)
@@ -181,7 +184,7 @@ static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
 }
 
 static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_block *b,
-                                  const struct ab_shadow_block *other)
+                                   const struct ab_shadow_block *other)
 {
     struct ab_words w = gave(c, b);
     ab_words_add(&w, ", inside a live block: ");
@@ -196,8 +199,9 @@ static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_shadow_block other = {.at = 0};
     take_lock(c);
-    const struct ab_shadow_block *found =
-        proves(c, AB_PROVE_PLACE) ? ab_shadow_overlap(&c->shadow, b->at, b->span) : NULL;
+    const struct ab_shadow_block *found = proves(c, AB_PROVE_PLACE)
+                                              ? ab_shadow_overlap(&c->shadow, b->at, b->span)
+                                              : NULL;
     if (found != NULL)
         other = *found;
     bool is_kept = found == NULL && ab_shadow_put(&c->shadow, b);
@@ -287,8 +291,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
 
 static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
 {
-    c->fail(c->user, at == 0 ? "a live block resolves to NULL"
-                             : "a live block has moved");
+    c->fail(c->user, at == 0 ? "a live block resolves to NULL" : "a live block has moved");
 }
 
 /* The block's entry, copied out and gone from the shadow. */

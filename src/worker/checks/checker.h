@@ -48,7 +48,7 @@ struct ab_checker {
     struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
     uint32_t n_foreign;
     int lock;
-    uint64_t seq;                             /* calls so far */
+    uint64_t seq;                                 /* calls so far */
     uint64_t n_asked, n_freed, n_resized, n_read; /* n_read: blocks read back */
 };
 

@@ -18,7 +18,7 @@ struct ab_check {
     bool may_abort;          /* ending the process is an answer too */
     unsigned proves;         /* enum ab_proof: what the checker tells */
     uint32_t deadline_ms;
-    struct ab_facts facts;   /* what the heap is opened with */
+    struct ab_facts facts; /* what the heap is opened with */
     void (*run)(struct ab_trial *t);
 };
 

@@ -16,8 +16,8 @@
 struct ab_target {
     const struct ab_backend *hooks; /* of a heap, else NULL */
     struct ab_heap *heap;
-    struct ab_malloc_calls calls;   /* of a malloc */
-    uint64_t traits;                /* enum ab_trait */
+    struct ab_malloc_calls calls; /* of a malloc */
+    uint64_t traits;              /* enum ab_trait */
 };
 
 enum ab_call {

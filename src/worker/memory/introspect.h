@@ -14,12 +14,12 @@
 
 enum ab_introspect_kind {
     AB_INTROSPECT_NONE,
-    AB_INTROSPECT_MALLINFO, /* the C library, scudo */
-    AB_INTROSPECT_MALLCTL,  /* jemalloc */
+    AB_INTROSPECT_MALLINFO,  /* the C library, scudo */
+    AB_INTROSPECT_MALLCTL,   /* jemalloc */
     AB_INTROSPECT_EXTENSION, /* tcmalloc */
     AB_INTROSPECT_MIMALLOC,
-    AB_INTROSPECT_TBB,      /* can purge, says nothing */
-    AB_INTROSPECT_HEAP,     /* hooks of a back end */
+    AB_INTROSPECT_TBB,  /* can purge, says nothing */
+    AB_INTROSPECT_HEAP, /* hooks of a back end */
 };
 
 struct ab_introspect {

@@ -6,8 +6,8 @@
 #include "worker/memory/memory.h"
 
 #include "base/bits.h"
-#include "worker/memory/footprint.h"
 #include "wire/memory_report.h"
+#include "worker/memory/footprint.h"
 #include "worker/memory/memory_pass.h"
 
 #include <string.h>
@@ -32,8 +32,8 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    struct ab_memory_report *r =
-        (struct ab_memory_report *)((char *)w->page + w->page->request.memory_offset);
+    struct ab_memory_report *r = (struct ab_memory_report *)((char *)w->page +
+                                                             w->page->request.memory_offset);
     m->report = r;
     memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
     memset(r->points, 0, sizeof r->points);
@@ -239,8 +239,7 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
     if (r->n_points >= AB_MEMORY_POINTS_SPACED)
         return;
     r->points[r->n_points++] = (struct ab_memory_point){.position = s->position,
-                                                        .requested_bytes =
-                                                            s->requested_bytes,
+                                                        .requested_bytes = s->requested_bytes,
                                                         .usable_bytes = s->usable_bytes,
                                                         .footprint_bytes = s->footprint_bytes};
 }
@@ -257,8 +256,8 @@ static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s
         phase->rss_peak_bytes = s->footprint_bytes;
     if (peak->position == AB_MEMORY_NEVER || s->footprint_bytes > peak->footprint_bytes)
         *peak = *s;
-    if (s->is_checked && (checked->position == AB_MEMORY_NEVER ||
-                          s->footprint_bytes > checked->footprint_bytes))
+    if (s->is_checked &&
+        (checked->position == AB_MEMORY_NEVER || s->footprint_bytes > checked->footprint_bytes))
         *checked = *s;
 }
 
@@ -279,7 +278,7 @@ static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory
     const struct ab_memory_marks *marks = &m->report->marks;
     uint64_t mark = marks->footprint_bytes[m->phase], now = s->footprint_bytes;
     uint64_t so_far = m->checked_peak.position == AB_MEMORY_NEVER ? 0
-                                                                   : m->checked_peak.footprint_bytes;
+                                                                  : m->checked_peak.footprint_bytes;
     if (m->report->is_scout)
         return false;
     if (m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])

@@ -13,8 +13,8 @@
 #ifndef AB_WORKER_MEMORY_MEMORY_H
 #define AB_WORKER_MEMORY_MEMORY_H
 
-#include "worker/memory/live_ledger.h"
 #include "worker/memory/introspect.h"
+#include "worker/memory/live_ledger.h"
 #include "worker/worker.h"
 
 struct ab_memory_report;

@@ -5,11 +5,11 @@
 #ifndef AB_WORKER_MEMORY_MEMORY_PASS_H
 #define AB_WORKER_MEMORY_MEMORY_PASS_H
 
-#include "worker/memory/footprint.h"
 #include "wire/memory_report.h"
-#include "worker/memory/residency.h"
+#include "worker/memory/footprint.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/page_walk.h"
+#include "worker/memory/residency.h"
 
 struct ab_memory_pass {
     struct ab_memory_report *report;
@@ -22,14 +22,16 @@ struct ab_memory_pass {
     struct ab_residency residency;
     struct ab_page_runs baseline; /* pages that were resident before the heap was */
     struct ab_page_walk walk;
-    uint64_t lost_before, lost_bytes; /* pages of the baseline that went: before the first op, since */
+    uint64_t lost_before,
+        lost_bytes; /* pages of the baseline that went: before the first op, since */
     uint64_t before_open_bytes, opened_bytes;
     uint64_t base_bytes;                    /* by statm */
     struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
     uint32_t clock, phase;                  /* ops done; the phase that runs */
     uint32_t interval, next_reading, point_interval, next_point;
     uint64_t read_peak_bytes; /* most requested bytes at which the footprint was read */
-    struct ab_memory_state checked_peak; /* of this phase: the checkpoint of the largest footprint */
+    struct ab_memory_state
+        checked_peak; /* of this phase: the checkpoint of the largest footprint */
 };
 
 #endif

@@ -106,8 +106,7 @@ static void add_part(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool 
         return;
     for (uint64_t page = begin >> log2; begin < end; page++) {
         uint64_t stop = (page + 1) << log2 < end ? (page + 1) << log2 : end;
-        struct page_load *load =
-            &s->pages[page & ((UINT64_C(1) << (AB_STRETCH_LOG2 - log2)) - 1)];
+        struct page_load *load = &s->pages[page & ((UINT64_C(1) << (AB_STRETCH_LOG2 - log2)) - 1)];
         load->usable += (uint32_t)(stop - begin);
         load->requested += is_requested ? (uint32_t)(stop - begin) : 0;
         begin = stop;

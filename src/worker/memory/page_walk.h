@@ -15,8 +15,8 @@
 #ifndef AB_WORKER_MEMORY_PAGE_WALK_H
 #define AB_WORKER_MEMORY_PAGE_WALK_H
 
-#include "worker/memory/residency.h"
 #include "worker/memory/live_ledger.h"
+#include "worker/memory/residency.h"
 
 struct ab_page_tally {
     uint64_t live, internal, external; /* bytes; they add up to n_pages */
@@ -40,8 +40,8 @@ struct ab_page_walk {
 
 /* Memory that the caller maps, zeroes and keeps. */
 size_t ab_page_walk_bytes(void);
-void ab_page_walk_init(struct ab_page_walk *walk, void *memory, const struct ab_residency *residency,
-                       const struct ab_page_runs *baseline);
+void ab_page_walk_init(struct ab_page_walk *walk, void *memory,
+                       const struct ab_residency *residency, const struct ab_page_runs *baseline);
 void ab_page_walk(struct ab_page_walk *walk, const struct ab_block_book *book,
                   struct ab_page_tally *tally);
 

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
-#include "worker/phase_meter.h"
 #include "worker/passes/touch.h"
+#include "worker/phase_meter.h"
 #include "worker/strict_order.h"
 #include "worker/wait.h"
 
@@ -229,8 +229,7 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
         const uint64_t *op = &lane->ops[i];
         *lane->progress = i;
         lane->op = i;
-        uint32_t n_skipped =
-            FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
+        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
         struct ab_given given = {.lane = lane->index};
         FN(look_at)(lane, f, *op, &given);
         ab_memory_after(lane->w, op, &given, n_skipped);

@@ -2,8 +2,8 @@
  *
  * The loops with the arena compiled in: no call between the op and the allocator.
  */
-#include "worker/target/inline_backend.h"
 #include "allocators/arena/arena.h"
+#include "worker/target/inline_backend.h"
 
 #define FACE struct ab_heap_face
 #define FN(name) name##_inline_arena

@@ -201,7 +201,7 @@ INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing ti
 /* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
  * that it costs the others nothing). */
 INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
-                           enum timing timing)
+                       enum timing timing)
 {
     unsigned code = AB_OP_CODE(op);
     char *at = (char *)slots + (uint32_t)op;
@@ -214,8 +214,8 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slo
         return false;
     }
     if (AB_LIKELY(code == (AB_CODE_ALLOC | AB_CODE_TOUCHED))) {
-        FN(alloc)(lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1,
-                  timing);
+        FN(alloc)
+        (lane, f, FN(slot)(at, AB_CODE_ALLOC | AB_CODE_TOUCHED), AB_OP_SIZE(op), 1, timing);
         return false;
     }
     struct ab_slot *slot = FN(slot)(at, code);

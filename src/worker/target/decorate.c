@@ -4,9 +4,9 @@
  * passes run unchanged; what they write into blocks goes to memory of our own (`resolve`), because
  * the blocks hold the checker's pattern.
  */
+#include "worker/target/decorate.h"
 #include "worker/checks/checker.h"
 #include "worker/preflight.h"
-#include "worker/target/decorate.h"
 
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ static struct ab_checker checker;
 static struct ab_target target;
 static struct ab_worker *worker;
 static char *touched;
-static uint64_t n_calls; /* atomic; of fault+ */
+static uint64_t n_calls;      /* atomic; of fault+ */
 static struct ab_words fault; /* the call that failed; written once */
 
 static struct ab_heap *inner_of(struct ab_heap *heap)

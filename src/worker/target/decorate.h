@@ -16,5 +16,4 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
 /* Of fault+: the call that failed, "alloc(48)"; NULL when none has. */
 const char *ab_worker_fault(void);
 
-
 #endif

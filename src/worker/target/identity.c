@@ -75,8 +75,10 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
         id->dev = st.st_dev;
         id->ino = st.st_ino;
     } else if (must_match) { /* it changed the root, or removed itself */
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its file ", id->path, " is no longer visible "
-                       "to the process that loaded it: ", strerrordesc_np(errno), NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its file ", id->path,
+                       " is no longer visible "
+                       "to the process that loaded it: ",
+                       strerrordesc_np(errno), NULL);
     }
     struct note_search search = {.base = (uintptr_t)address, .hex = id->build_id};
     dl_iterate_phdr(search_notes, &search);
@@ -137,8 +139,8 @@ static void check_proxy(struct ab_worker *w, const void *proxy)
     memcpy(beside + n, file, sizeof file);
     if (stat(beside, &want) != 0 || stat(other.dli_fname, &have) != 0 ||
         want.st_dev != have.st_dev || want.st_ino != have.st_ino)
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is a proxy and calls ", other.dli_fname,
-                       ", not to ", beside, NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is a proxy and calls ", other.dli_fname, ", not to ",
+                       beside, NULL);
 }
 
 /* mimalloc's 209 is 2.0.9. buf: 24 bytes for either form. */
@@ -161,8 +163,8 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
     size_t cap = sizeof w->page->report.version;
     const char *text = NULL;
     size_t n = sizeof text;
-    int (*control)(const char *, void *, size_t *, void *, size_t) =
-        (int (*)(const char *, void *, size_t *, void *, size_t))mallctl;
+    int (*control)(const char *, void *, size_t *, void *,
+                   size_t) = (int (*)(const char *, void *, size_t *, void *, size_t))mallctl;
     const char *(*tc_version)(int *, int *, const char **) =
         (const char *(*)(int *, int *, const char **))dlsym(library, "tc_version");
     int (*mi_version)(void) = (int (*)(void))dlsym(library, "mi_version");
@@ -192,8 +194,8 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
     void *probe = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     if (is_libc && (dladdr(probe, &libc) == 0 || dladdr(functions[0], &mine) == 0 ||
                     libc.dli_fbase != mine.dli_fbase))
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "malloc is served by ",
-                       w->page->report.identity.path, ", not by the C library", NULL);
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "malloc is served by ", w->page->report.identity.path,
+                       ", not by the C library", NULL);
     face->malloc = (void *(*)(size_t))functions[0];
     face->free = (void (*)(void *))functions[1];
     face->calloc = (void *(*)(size_t, size_t))functions[2];

@@ -4,8 +4,8 @@
  * checked once, here; the loops trust it.
  */
 #include "allocators/builtin.h"
-#include "worker/target/inline_backend.h"
 #include "worker/memory/memory.h"
+#include "worker/target/inline_backend.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -30,8 +30,10 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                        ab_worker_number(buf, b->abi), ", this allocbench supports 1", NULL);
     if (b->size < AB_BACKEND_SIZE_MIN)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
-                       ab_worker_number(buf, b->size), " is smaller than struct ab_backend of "
-                       "abi 1", NULL);
+                       ab_worker_number(buf, b->size),
+                       " is smaller than struct ab_backend of "
+                       "abi 1",
+                       NULL);
     const char *missing = b->name == NULL    ? "name"
                           : b->open == NULL  ? "open"
                           : b->close == NULL ? "close"
@@ -51,8 +53,10 @@ static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
         ab_worker_fail(w, AB_FAILURE_OPEN, "is single-threaded, the workload has ",
                        ab_worker_number(buf, w->image->n_lanes), " threads", NULL);
     if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "cannot free blocks across threads, the workload "
-                       "does so ", ab_worker_number(buf, w->image->n_remote), " times", NULL);
+        ab_worker_fail(w, AB_FAILURE_OPEN,
+                       "cannot free blocks across threads, the workload "
+                       "does so ",
+                       ab_worker_number(buf, w->image->n_remote), " times", NULL);
 }
 
 static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -125,14 +129,16 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
     if (face->thread_enter != NULL) {
         int error = face->thread_enter(face->heap, lane->index, &lane->own_face.heap);
         if (error != 0)
-            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "thread_enter refused: ",
-                           strerrordesc_np(error), NULL);
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN,
+                           "thread_enter refused: ", strerrordesc_np(error), NULL);
     }
     if (lane->w->inlined != NULL) {
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)
-            ab_worker_fail(lane->w, AB_FAILURE_OPEN, "these settings (threads, debug) cannot be "
-                                                     "inlined", NULL);
+            ab_worker_fail(lane->w, AB_FAILURE_OPEN,
+                           "these settings (threads, debug) cannot be "
+                           "inlined",
+                           NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
     lane->may_reset = face->reset != NULL &&

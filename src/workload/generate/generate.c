@@ -48,14 +48,15 @@ static enum ab_status fail_standing(struct ab_generator *g)
             continue;
         first = first != NULL ? first : lane;
         ab_text_addf(&all, "%slane %u waits for %s '%s'", lane != first ? ", " : "", i,
-                     lane->wait == AB_WAIT_ROOM ? "room in" : "a message in",
-                     queue_name(g, lane));
+                     lane->wait == AB_WAIT_ROOM ? "room in" : "a message in", queue_name(g, lane));
     }
     const struct ab_set_def *queue = &g->w->sets[first->verb->set];
     enum ab_status status = ab_generate_fail(
         g, first->verb->place, "deadlock: %s%s, and no other lane can proceed%s",
-        all.s != NULL ? all.s : "", n_shown > 3 ? " …" : "", queue->is_shared || p->n_lanes == 1
-        ? "" : "; each lane has its own queue; 'per: all' makes one for all lanes");
+        all.s != NULL ? all.s : "", n_shown > 3 ? " …" : "",
+        queue->is_shared || p->n_lanes == 1
+            ? ""
+            : "; each lane has its own queue; 'per: all' makes one for all lanes");
     ab_text_fini(&all);
     return status;
 }
@@ -66,8 +67,8 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
 {
     bool all_receive = true;
     for (uint32_t i = 0; i < g->phase->n_lanes; i++)
-        all_receive = all_receive && (g->lanes[i].is_finished ||
-                                      g->lanes[i].wait == AB_WAIT_MESSAGE);
+        all_receive = all_receive &&
+                      (g->lanes[i].is_finished || g->lanes[i].wait == AB_WAIT_MESSAGE);
     if (n_finished == 0 || !all_receive)
         return fail_standing(g);
     g->is_done = true;
@@ -148,8 +149,8 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
 static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_def *p)
 {
     enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
-    struct ab_loop repeat = {.limit = p->repeat, .begin = ab_tape_count(g->tape),
-                             .place = p->place};
+    struct ab_loop repeat = {
+        .limit = p->repeat, .begin = ab_tape_count(g->tape), .place = p->place};
     g->phase = p;
     g->pool.barrier = repeat.begin;
     while (repeat.done < repeat.limit && status == AB_OK) {
@@ -168,7 +169,8 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
 
 /* ---- all of it ---- */
 
-static bool prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane, uint32_t index)
+static bool prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane,
+                         uint32_t index)
 {
     uint64_t stream = (uint64_t)index * STREAMS_A_LANE;
     lane->index = index;

@@ -40,7 +40,7 @@ enum ab_status ab_generate_too_many(struct ab_generator *g, struct ab_place at, 
     ab_units_count(count, sizeof count, n_ops);
     ab_units_count(max, sizeof max, (double)g->max_ops);
     return ab_generate_fail(g, at, "about %s ops; a tape here has room for %s%s", count, max,
-                   g->max_ops < AB_TAPE_MAX_OPS ? " (half of the available memory)" : "");
+                            g->max_ops < AB_TAPE_MAX_OPS ? " (half of the available memory)" : "");
 }
 
 enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint64_t n)
@@ -51,9 +51,10 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
     bool is_endless = __builtin_add_overflow(lane->idle, n, &lane->idle) ||
                       lane->idle > IDLE_FREE / g->phase->n_lanes + n_ops * IDLE_PER_OP;
     if (is_endless)
-        return ab_generate_fail(g, at, "makes almost no ops: %llu steps had no effect, after %llu "
-                                       "ops", (unsigned long long)lane->idle,
-                                (unsigned long long)n_ops);
+        return ab_generate_fail(g, at,
+                                "makes almost no ops: %llu steps had no effect, after %llu "
+                                "ops",
+                                (unsigned long long)lane->idle, (unsigned long long)n_ops);
     return AB_OK;
 }
 

@@ -6,11 +6,11 @@
 #ifndef AB_WORKLOAD_GENERATE_GENERATOR_H
 #define AB_WORKLOAD_GENERATE_GENERATOR_H
 
+#include "tape/slot_pool.h"
 #include "workload/config.h"
 #include "workload/generate/live_set.h"
-#include "workload/parse/yaml_index.h"
 #include "workload/generate/queue.h"
-#include "tape/slot_pool.h"
+#include "workload/parse/yaml_index.h"
 
 /* A lane's turn: that many ops, or steps that find nothing to do; then it is the next lane's. */
 #define AB_TURN_STEPS 16
@@ -68,10 +68,10 @@ struct ab_generator {
     struct ab_slot_pool pool;
     struct ab_generator_lane *lanes;
     uint32_t n_lanes;
-    struct ab_generator_lane *lane; /* whose turn it is */
-    uint32_t tape_lane;   /* that carries it out */
+    struct ab_generator_lane *lane;    /* whose turn it is */
+    uint32_t tape_lane;                /* that carries it out */
     uint64_t ready[AB_LANES_MAX / 64]; /* bits of the lanes that neither wait nor have finished */
-    uint64_t max_ops, idle, n_grown; /* idle steps of all lanes; positions that sets grew by */
+    uint64_t max_ops, idle, n_grown;   /* idle steps of all lanes; positions that sets grew by */
     const struct ab_phase_def *phase;
     uint64_t until; /* the phase's counter must reach that */
     bool is_done;

@@ -19,8 +19,11 @@ void ab_interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
     lane->is_refused = lane->is_finished = false;
     lane->wait = AB_WAIT_NONE;
     lane->depth = 1;
-    lane->loops[0] = (struct ab_loop){.body = lane->role->body, .n_body = lane->role->n_body,
-                                      .limit = p->limit, .begin = lane->n_ops, .place = p->place};
+    lane->loops[0] = (struct ab_loop){.body = lane->role->body,
+                                      .n_body = lane->role->n_body,
+                                      .limit = p->limit,
+                                      .begin = lane->n_ops,
+                                      .place = p->place};
 }
 
 enum ab_status ab_interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
@@ -44,9 +47,10 @@ static enum ab_status check_rise(struct ab_generator *g)
         g->highest = counter;
     if (g->stalled < STALLED_ITERS)
         return AB_OK;
-    return ab_generate_fail(g, p->place, "never ends: no progress towards 'until' in %d iterations "
-                                         "(%llu of %llu)", STALLED_ITERS,
-                            (unsigned long long)(g->highest - g->base),
+    return ab_generate_fail(g, p->place,
+                            "never ends: no progress towards 'until' in %d iterations "
+                            "(%llu of %llu)",
+                            STALLED_ITERS, (unsigned long long)(g->highest - g->base),
                             (unsigned long long)p->limit);
 }
 
@@ -77,8 +81,10 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
         lane->verb = v;
         return ab_pick_begin(g, v);
     }
-    lane->loops[lane->depth++] = (struct ab_loop){.body = v->body, .n_body = v->n_body,
-                                                  .limit = v->count, .begin = lane->n_ops,
+    lane->loops[lane->depth++] = (struct ab_loop){.body = v->body,
+                                                  .n_body = v->n_body,
+                                                  .limit = v->count,
+                                                  .begin = lane->n_ops,
                                                   .place = v->place};
     return AB_OK;
 }

@@ -26,8 +26,8 @@ static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 }
 
 /* What lists have instead of positions: blocks without gaps, the last one fills a hole. */
-static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v,
-                           struct ab_live_set *s, enum ab_pick pick)
+static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v, struct ab_live_set *s,
+                           enum ab_pick pick)
 {
     struct ab_generator_lane *lane = g->lane;
     if (pick == AB_PICK_FREE)
@@ -81,10 +81,12 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
                             const struct ab_live_set *s)
 {
     bool is_dense = g->w->sets[v->set].kind != AB_SET_SLOTS;
-    uint64_t all = v->kind == AB_VERB_ALLOC                      ? s->n - s->n_live
-                 : v->pick == AB_PICK_OCCUPIED || is_dense ? s->n_live : s->n;
+    uint64_t all = v->kind == AB_VERB_ALLOC                  ? s->n - s->n_live
+                   : v->pick == AB_PICK_OCCUPIED || is_dense ? s->n_live
+                                                             : s->n;
     return v->amount == AB_AMOUNT_COUNT      ? v->count
-         : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live) : all;
+           : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
+                                             : all;
 }
 
 enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n)
@@ -100,10 +102,10 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
                                       struct ab_live_set *s)
 {
     struct ab_generator_lane *lane = g->lane;
-    uint64_t all = v->pick != AB_PICK_EVERY ? s->n_live
-                 : (s->n_live + v->step - 1) / v->step;
+    uint64_t all = v->pick != AB_PICK_EVERY ? s->n_live : (s->n_live + v->step - 1) / v->step;
     uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? v->count
-                    : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live) : all;
+                      : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
+                                                        : all;
     uint32_t n = (uint32_t)(wanted < all ? wanted : all);
     enum ab_status status = ab_pick_reserve(g, v, n);
     if (status == AB_OK && wanted > n)

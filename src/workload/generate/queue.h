@@ -19,7 +19,7 @@ struct ab_ring {
 
 struct ab_queue {
     struct ab_ring lengths, blocks;
-    uint32_t n_reserved; /* messages that are being made up */
+    uint32_t n_reserved;                  /* messages that are being made up */
     struct ab_ring for_room, for_message; /* lanes that wait, first come first served */
 };
 

@@ -35,8 +35,8 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
     uint64_t size = ab_dist_draw(&g->w->dists, v->dist, g->lane->turns, &g->lane->sizes);
     if (ab_tape_live_bytes(g->tape) + size > LIVE_BYTES_MAX)
         return ab_generate_fail(g, v->place, "more than 4 EiB live");
-    *request = (struct ab_request){.size = size, .align = v->align, .touch = v->touch,
-                                   .touch_bytes = v->touch_bytes};
+    *request = (struct ab_request){
+        .size = size, .align = v->align, .touch = v->touch, .touch_bytes = v->touch_bytes};
     return AB_OK;
 }
 
@@ -46,7 +46,8 @@ static enum ab_status push_alloc(struct ab_generator *g, uint32_t slot)
     enum ab_status status = draw_request(g, &request);
     if (status != AB_OK)
         return status;
-    return ab_tape_alloc(g->tape, slot, &request, g->err) == AB_OK ? AB_OK : ab_block_push_failed(g);
+    return ab_tape_alloc(g->tape, slot, &request, g->err) == AB_OK ? AB_OK
+                                                                   : ab_block_push_failed(g);
 }
 
 enum ab_status ab_block_alloc_pooled(struct ab_generator *g, uint32_t *slot)
@@ -93,8 +94,8 @@ enum ab_status ab_block_resize_at(struct ab_generator *g, struct ab_instance *s,
     if (!ab_live_set_has(&s->live, position))
         return ab_block_no_op(g);
     enum ab_status status = draw_request(g, &request);
-    if (status == AB_OK && ab_tape_resize(g->tape, ab_instance_slot(s, position), &request,
-                                          g->err) != AB_OK)
+    if (status == AB_OK &&
+        ab_tape_resize(g->tape, ab_instance_slot(s, position), &request, g->err) != AB_OK)
         status = ab_block_push_failed(g);
     return status;
 }
@@ -107,12 +108,13 @@ enum ab_status ab_block_access_at(struct ab_generator *g, struct ab_instance *s,
     uint32_t slot = ab_instance_slot(s, position);
     if (!ab_tape_is_live(g->tape, slot, &size) || size == 0)
         return ab_block_no_op(g);
-    return ab_tape_access(g->tape, slot, g->lane->verb->mode, g->err) == AB_OK ? AB_OK
-                                                                               : ab_block_push_failed(g);
+    return ab_tape_access(g->tape, slot, g->lane->verb->mode, g->err) == AB_OK
+               ? AB_OK
+               : ab_block_push_failed(g);
 }
 
 enum ab_status ab_block_exchange_new(struct ab_generator *g, struct ab_instance *s,
-                                   uint32_t position)
+                                     uint32_t position)
 {
     uint32_t slot, old = s->slots[position];
     enum ab_status status = ab_block_alloc_pooled(g, &slot);
@@ -126,7 +128,7 @@ enum ab_status ab_block_exchange_new(struct ab_generator *g, struct ab_instance 
 }
 
 enum ab_status ab_block_exchange_with(struct ab_generator *g, struct ab_instance *s,
-                                    uint32_t position)
+                                      uint32_t position)
 {
     const struct ab_verb *v = g->lane->verb;
     struct ab_instance *other = ab_instance_of(g, v->other, g->lane->index);
@@ -169,15 +171,18 @@ enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s)
 
 enum ab_status ab_block_no_room(struct ab_generator *g, uint32_t set, const struct ab_instance *s)
 {
-    return ab_generate_fail(g, g->lane->verb->place, "full: all %u positions of '%s' are "
-                                                     "occupied", s->live.n, g->w->sets[set].name);
+    return ab_generate_fail(g, g->lane->verb->place,
+                            "full: all %u positions of '%s' are "
+                            "occupied",
+                            s->live.n, g->w->sets[set].name);
 }
 
 enum ab_status ab_block_occupied(struct ab_generator *g, const char *what, uint32_t set,
-                               uint32_t position)
+                                 uint32_t position)
 {
-    return ab_generate_fail(g, g->lane->verb->place, "%s at position %u of '%s', which is "
-                            "occupied; 'at: empty' takes empty ones%s", what, position,
-                            g->w->sets[set].name,
+    return ab_generate_fail(g, g->lane->verb->place,
+                            "%s at position %u of '%s', which is "
+                            "occupied; 'at: empty' takes empty ones%s",
+                            what, position, g->w->sets[set].name,
                             what[0] == 'a' ? ", 'replace' frees first" : "");
 }

@@ -29,10 +29,12 @@ enum ab_status ab_block_resize_at(struct ab_generator *g, struct ab_instance *s,
 enum ab_status ab_block_access_at(struct ab_generator *g, struct ab_instance *s, uint32_t position);
 
 /* A new block takes the position; then the one that was there is freed. */
-enum ab_status ab_block_exchange_new(struct ab_generator *g, struct ab_instance *s, uint32_t position);
+enum ab_status ab_block_exchange_new(struct ab_generator *g, struct ab_instance *s,
+                                     uint32_t position);
 
 /* The blocks at two positions change places; where one is empty, the other's block moves. */
-enum ab_status ab_block_exchange_with(struct ab_generator *g, struct ab_instance *s, uint32_t position);
+enum ab_status ab_block_exchange_with(struct ab_generator *g, struct ab_instance *s,
+                                      uint32_t position);
 
 /* Room for one more block where a set grows. */
 enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s);

@@ -133,8 +133,8 @@ enum ab_status ab_step_send(struct ab_generator *g, const struct ab_verb *v)
             status = ab_block_no_memory(g);
     }
     lane->step++;
-    if (status == AB_OK && (lane->step % g->w->sets[v->set].unit == 0 ||
-                            lane->step == lane->n_steps))
+    if (status == AB_OK &&
+        (lane->step % g->w->sets[v->set].unit == 0 || lane->step == lane->n_steps))
         status = end_message(g, v);
     return status;
 }

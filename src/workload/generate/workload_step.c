@@ -21,7 +21,8 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
     enum ab_status status;
     switch (v->kind) {
     case AB_VERB_ALLOC:
-        return is_live ? ab_block_occupied(g, "alloc", v->set, position) : ab_block_alloc_at(g, s, position);
+        return is_live ? ab_block_occupied(g, "alloc", v->set, position)
+                       : ab_block_alloc_at(g, s, position);
     case AB_VERB_FREE:
         return ab_block_free_at(g, s, position);
     case AB_VERB_TOGGLE:

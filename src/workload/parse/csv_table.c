@@ -21,7 +21,7 @@ struct csv {
     struct ab_reader *r;
     const struct ab_yaml_field *f;
     const struct ab_value *call;
-    const char *name; /* as written */
+    const char *name;                    /* as written */
     uint64_t size_column, weight_column; /* from 0 */
     unsigned line;
 };
@@ -197,9 +197,10 @@ static bool check_call(struct csv *c)
     for (size_t i = 0; i < call->n_args; i++)
         ok = ok && call->args[i].name == NULL && !call->args[i].is_pair;
     if (!ok)
-        return ab_field_fail(c->r, c->f, call->offset, call->n, "expected csv(\"file\", size, "
-                                                                "weight) with names or numbers of "
-                                                                "columns");
+        return ab_field_fail(c->r, c->f, call->offset, call->n,
+                             "expected csv(\"file\", size, "
+                             "weight) with names or numbers of "
+                             "columns");
     const struct ab_value *size = &call->args[1].first, *weight = &call->args[2].first;
     if (size->kind == AB_VALUE_WORD && weight->kind == AB_VALUE_WORD)
         return true;

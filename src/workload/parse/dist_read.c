@@ -29,13 +29,21 @@ struct formula {
     struct arg_def args[4];
 };
 
-#define MIN {"min", ARG_MIN, 0, 0}
-#define MAX {"max", ARG_MAX, 0, 0}
+#define MIN \
+    { \
+        "min", ARG_MIN, 0, 0 \
+    }
+#define MAX \
+    { \
+        "max", ARG_MAX, 0, 0 \
+    }
 static const struct formula formulas[] = {
     {"uniform", AB_DIST_UNIFORM, 0, {MIN, MAX}},
     {"loguniform", AB_DIST_LOGUNIFORM, 1, {MIN, MAX}},
     {"pow2", AB_DIST_POW2, 1, {MIN, MAX}},
-    {"lognormal", AB_DIST_LOGNORMAL, 0,
+    {"lognormal",
+     AB_DIST_LOGNORMAL,
+     0,
      {{"median", ARG_P, 1, (double)AB_SIZE_MAX}, {"sigma", ARG_Q, 0, 10}, MIN, MAX}},
     {"pareto", AB_DIST_PARETO, 1, {MIN, {"alpha", ARG_P, 0.01, 100}, MAX}},
     {"power", AB_DIST_POWER, 1, {MIN, MAX, {"exp", ARG_P, 0, 20}}},
@@ -44,15 +52,23 @@ static const struct formula formulas[] = {
 };
 
 static const char *const dist_names[] = {
-    "uniform(min, max)", "loguniform(min, max)", "pow2(min, max)",
-    "lognormal(median, sigma, min, max)", "pareto(min, alpha, max)", "power(min, max, exp)",
-    "linear_falloff(min, max)", "exp_falloff(min, max)", "choice(a, b, ...)",
-    "cycle(size:count, ...)", "csv(\"file\", size, weight)", NULL,
+    "uniform(min, max)",
+    "loguniform(min, max)",
+    "pow2(min, max)",
+    "lognormal(median, sigma, min, max)",
+    "pareto(min, alpha, max)",
+    "power(min, max, exp)",
+    "linear_falloff(min, max)",
+    "exp_falloff(min, max)",
+    "choice(a, b, ...)",
+    "cycle(size:count, ...)",
+    "csv(\"file\", size, weight)",
+    NULL,
 };
 
 static const char *const call_names[] = {
-    "uniform", "loguniform", "pow2", "lognormal", "pareto", "power", "linear_falloff",
-    "exp_falloff", "choice", "cycle", "csv",
+    "uniform",        "loguniform",  "pow2",   "lognormal", "pareto", "power",
+    "linear_falloff", "exp_falloff", "choice", "cycle",     "csv",
 };
 
 static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
@@ -108,8 +124,7 @@ static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
     char word[200] = "";
     if (arg->name == NULL)
         return ab_field_fail(r, f, arg->first.offset, arg->first.n,
-                             "too many arguments; expected %s",
-                             usage_of(formula->name));
+                             "too many arguments; expected %s", usage_of(formula->name));
     ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
     return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
                          "unknown argument '%s'; expected %s", word, usage_of(formula->name));
@@ -128,8 +143,7 @@ static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
 }
 
 static bool take_args(const struct ab_reader *r, const struct ab_yaml_field *f,
-                      const struct ab_value *call, const struct formula *formula,
-                      struct ab_dist *d)
+                      const struct ab_value *call, const struct formula *formula, struct ab_dist *d)
 {
     bool given[5] = {false}, ok = true;
     for (size_t i = 0; i < call->n_args; i++) {
@@ -218,8 +232,8 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
     return true;
 }
 
-static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *call,
-                      struct ab_dist *d)
+static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f,
+                      const struct ab_value *call, struct ab_dist *d)
 {
     bool ok = true;
     if (call->n_args == 0)
@@ -356,9 +370,10 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
         return false;
     const struct ab_dist *sub = &r->w->dists.items[part];
     if (sub->max > AB_SIZE_MAX / row->times)
-        return ab_field_fail(r, &times, 0, strlen(times.text), "%llu times %llu exceeds the "
-                             "largest size, 1 TiB", (unsigned long long)row->times,
-                             (unsigned long long)sub->max);
+        return ab_field_fail(r, &times, 0, strlen(times.text),
+                             "%llu times %llu exceeds the "
+                             "largest size, 1 TiB",
+                             (unsigned long long)row->times, (unsigned long long)sub->max);
     row->value = part;
     d->n_rows++;
     note_row(d, sub->min * row->times);
@@ -380,8 +395,9 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
     for (size_t i = 0; i < d.n_rows; i++)
         sum += d.rows[i].share;
     if (d.rows == NULL || (ok && sum <= 0)) {
-        ab_diag_add(r->diag, list->at, "%s", d.rows == NULL ? "out of memory"
-                                      : "the weights of a mix must add up to more than 0");
+        ab_diag_add(r->diag, list->at, "%s",
+                    d.rows == NULL ? "out of memory"
+                                   : "the weights of a mix must add up to more than 0");
         ok = false;
     }
     if (!ok) {

@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
-                            const char *text)
+struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map,
+                                 const char *key, const char *text)
 {
     const struct ab_node *node = ab_tree_get(r->tree, map, key);
     return (struct ab_yaml_field){node, node != NULL ? text : NULL};
 }
 
-bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset, size_t n,
-                   const char *fmt, ...)
+bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset,
+                   size_t n, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -36,8 +36,8 @@ bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, cons
     return false;
 }
 
-bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f, enum ab_unit_kind unit,
-                    struct ab_value *value)
+bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
+                    enum ab_unit_kind unit, struct ab_value *value)
 {
     struct ab_value_error error;
     if (ab_value_parse(f->text, &r->w->params, unit, value, &error))
@@ -137,8 +137,8 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
                          ab_print_real(high, sizeof high, max), found);
 }
 
-bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_limits range,
-                     uint64_t *out)
+bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     struct ab_limits range, uint64_t *out)
 {
     struct ab_value v;
     if (f->text == NULL)
@@ -155,7 +155,8 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, char out[AB_NAME_MAX + 1])
+bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
+                   char out[AB_NAME_MAX + 1])
 {
     if (f->text == NULL)
         return true;
@@ -168,11 +169,14 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, cha
         return ab_field_fail(r, f, 0, n, "a name has 1 to %d characters, found %zu", AB_NAME_MAX,
                              n);
     if (i < n)
-        return ab_field_fail(r, f, i, 1, "a name may contain letters, digits, '.', '_' and '-', "
-                                         "found '%s'", shown);
+        return ab_field_fail(r, f, i, 1,
+                             "a name may contain letters, digits, '.', '_' and '-', "
+                             "found '%s'",
+                             shown);
     if (!is_alnum(f->text[0]) && f->text[0] != '_')
-        return ab_field_fail(r, f, 0, n, "a name must begin with a letter, a digit or '_', found "
-                                         "'%s'",
+        return ab_field_fail(r, f, 0, n,
+                             "a name must begin with a letter, a digit or '_', found "
+                             "'%s'",
                              shown);
     memcpy(out, f->text, n + 1);
     return true;
@@ -226,8 +230,8 @@ static const char *nearest_entry(const char *word, const char *const *allowed)
     return NULL;
 }
 
-bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
-                     const char *const *allowed, const char *const *later)
+bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     const struct ab_value *v, const char *const *allowed, const char *const *later)
 {
     const char *key = f->node->key;
     bool is_named = v->kind == AB_VALUE_WORD || v->kind == AB_VALUE_CALL;

@@ -31,20 +31,20 @@ struct ab_limits {
     uint64_t min, max;
 };
 
-struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map, const char *key,
-                            const char *text);
+struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map,
+                                 const char *key, const char *text);
 
 /* An error about bytes [offset, offset + n) of a field; always false. */
-bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset, size_t n,
-                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset,
+                   size_t n, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* "'key' is missing in WHAT" at the map; always false. */
 bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, const char *key,
                       const char *what);
 
 /* Reads by the grammar of values.h; *value must go through ab_value_fini. */
-bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f, enum ab_unit_kind unit,
-                    struct ab_value *value);
+bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
+                    enum ab_unit_kind unit, struct ab_value *value);
 
 /* The part of a value that `what` names, as a whole number in range or a real one. */
 bool ab_field_whole(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
@@ -56,9 +56,10 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
 const char *ab_print_real(char *buf, size_t cap, double x);
 
 /* Whole fields. */
-bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_limits range,
-                     uint64_t *out);
-bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f, char out[AB_NAME_MAX + 1]);
+bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     struct ab_limits range, uint64_t *out);
+bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
+                   char out[AB_NAME_MAX + 1]);
 bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out);
 
 /* The only argument of a call such as ops(n); the caller has checked that it is a call. */

@@ -38,8 +38,9 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     size_t n = strcspn(name, ".-");
     struct ab_yaml_field f = ab_field_of(r, node, "name", name);
     if (name[n] != 0)
-        return ab_field_fail(r, &f, n, 1, "a param's name cannot contain '%c': $a-b is a "
-                                          "subtraction",
+        return ab_field_fail(r, &f, n, 1,
+                             "a param's name cannot contain '%c': $a-b is a "
+                             "subtraction",
                              name[n]);
     if (name[0] >= '0' && name[0] <= '9')
         return ab_field_fail(r, &f, 0, strlen(name), "a param's name must begin with a letter");
@@ -62,7 +63,8 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
     if (ok && p->value.kind != AB_VALUE_CALL)
         return true;
     if (ok) {
-        error = (struct ab_value_error){.offset = p->value.offset, .n = p->value.n,
+        error = (struct ab_value_error){.offset = p->value.offset,
+                                        .n = p->value.n,
                                         .text = "the value of a param must be a number or a word"};
         ab_value_fini(&p->value);
         p->value = (struct ab_value){.whole = 1, .number = 1};
@@ -161,9 +163,11 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
     bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
         struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
-        ok = ab_field_fail(r, &name, 0, strlen(size->name), "a size's name must begin with a "
-                                                            "letter; '%s' would be read as a "
-                                                            "number", size->name);
+        ok = ab_field_fail(r, &name, 0, strlen(size->name),
+                           "a size's name must begin with a "
+                           "letter; '%s' would be read as a "
+                           "number",
+                           size->name);
     }
     if (dist.text != NULL && mix != NULL)
         ok = ab_field_fail(r, &dist, 0, strlen(dist.text), "a size has 'dist' or 'mix', not both");
@@ -278,16 +282,17 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
         return true;
     ab_diag_quote(shown, sizeof shown, f.text, strlen(f.text));
     return ab_field_fail(r, &f, 0, strlen(f.text),
-                         "unknown language version '%s'; this allocbench reads version 1",
-                         shown);
+                         "unknown language version '%s'; this allocbench reads version 1", shown);
 }
 
 static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
 {
     struct ab_workload *w = r->w;
     if (f->text != NULL && strlen(f->text) > 1000)
-        ab_field_fail(r, f, 0, 1, "'about' may have at most 1000 bytes, found "
-                                  "%zu", strlen(f->text));
+        ab_field_fail(r, f, 0, 1,
+                      "'about' may have at most 1000 bytes, found "
+                      "%zu",
+                      strlen(f->text));
     w->about = strdup(f->text != NULL ? f->text : "");
     for (char *s = w->about; s != NULL && *s != 0; s++) {
         if ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t') {
@@ -299,8 +304,8 @@ static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
     }
 }
 
-static void read_head(struct ab_reader *r, const struct ab_raw_top *raw,
-                      const struct ab_node *root, const struct ab_workload_options *options)
+static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const struct ab_node *root,
+                      const struct ab_workload_options *options)
 {
     struct ab_yaml_field name = ab_field_of(r, root, "name", raw->name);
     struct ab_yaml_field about = ab_field_of(r, root, "about", raw->about);

@@ -17,8 +17,8 @@ void ab_read_sets(struct ab_reader *r, const struct ab_node *list, const struct 
                   unsigned n);
 /* Behind all phases, which say how many lanes use a set: gives the sets their slots. */
 void ab_place_sets(struct ab_reader *r);
-void ab_read_phases(struct ab_reader *r, const struct ab_node *list,
-                    const struct ab_raw_phase *raw, unsigned n);
+void ab_read_phases(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_phase *raw,
+                    unsigned n);
 
 /* `do:` of a phase or a repeat. The result belongs to the caller, also after an error. */
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,

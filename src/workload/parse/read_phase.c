@@ -14,8 +14,7 @@
 
 /* ---- until ---- */
 
-static const char *const untils[] = {"iters(n)", "ops(n)", "allocated(bytes)", "live(bytes)",
-                                     NULL};
+static const char *const untils[] = {"iters(n)", "ops(n)", "allocated(bytes)", "live(bytes)", NULL};
 static const char *const later_untils[] = {"seconds(t)", NULL};
 
 static bool read_until_value(struct ab_reader *r, const struct ab_yaml_field *f,
@@ -41,7 +40,8 @@ static bool read_until_value(struct ab_reader *r, const struct ab_yaml_field *f,
     return ab_field_argument(r, f, v, range, &phase->limit);
 }
 
-static void read_until(struct ab_reader *r, const struct ab_yaml_field *f, struct ab_phase_def *phase)
+static void read_until(struct ab_reader *r, const struct ab_yaml_field *f,
+                       struct ab_phase_def *phase)
 {
     struct ab_value v;
     phase->until = AB_UNTIL_ITERS;
@@ -59,7 +59,8 @@ static void read_until(struct ab_reader *r, const struct ab_yaml_field *f, struc
 
 static const char *const run_as_names[] = {"main", NULL};
 
-static void read_run_as(struct ab_reader *r, const struct ab_yaml_field *f, struct ab_phase_def *phase)
+static void read_run_as(struct ab_reader *r, const struct ab_yaml_field *f,
+                        struct ab_phase_def *phase)
 {
     struct ab_value v;
     if (f->text == NULL || !ab_field_value(r, f, AB_UNIT_COUNT, &v))
@@ -81,8 +82,8 @@ static uint32_t read_lanes(struct ab_reader *r, const struct ab_node *node, cons
 
 /* ---- bodies ---- */
 
-static void read_do(struct ab_reader *r, const struct ab_node *list,
-                    const struct ab_raw_verb *raw, unsigned n, struct ab_role *role)
+static void read_do(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
+                    unsigned n, struct ab_role *role)
 {
     r->first_lane = role->first_lane;
     r->end_lane = role->first_lane + role->n_lanes;
@@ -104,8 +105,10 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     phase->n_roles++;
     phase->n_lanes += role->n_lanes;
     if (phase->n_lanes > AB_LANES_MAX) {
-        ab_diag_add(r->diag, node->at, "the roles up to here have %u lanes; at most %d are "
-                                       "possible", phase->n_lanes, AB_LANES_MAX);
+        ab_diag_add(r->diag, node->at,
+                    "the roles up to here have %u lanes; at most %d are "
+                    "possible",
+                    phase->n_lanes, AB_LANES_MAX);
         phase->n_lanes = AB_LANES_MAX - 1;
     }
     if (body == NULL)
@@ -178,8 +181,8 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
         read_one_role(r, node, raw, phase);
 }
 
-void ab_read_phases(struct ab_reader *r, const struct ab_node *list,
-                    const struct ab_raw_phase *raw, unsigned n)
+void ab_read_phases(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_phase *raw,
+                    unsigned n)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
     bool is_measured = false;
@@ -191,6 +194,7 @@ void ab_read_phases(struct ab_reader *r, const struct ab_node *list,
     if (n == 0)
         ab_diag_add(r->diag, list->at, "'phases' is empty; a workload needs at least one phase");
     else if (r->w->n_phases > 0 && !is_measured)
-        ab_diag_add(r->diag, list->key_at, "no phase is measured; at least one must not have "
-                                           "'measure: false'");
+        ab_diag_add(r->diag, list->key_at,
+                    "no phase is measured; at least one must not have "
+                    "'measure: false'");
 }

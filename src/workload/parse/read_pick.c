@@ -10,8 +10,9 @@
 
 /* ---- at, order ---- */
 
-static const char *const at_names[] = {"next", "random", "empty", "occupied", "round_robin",
-                                       "stride(p)", "bins(prob:fraction, ...)", NULL};
+static const char *const at_names[] = {
+    "next", "random", "empty", "occupied", "round_robin", "stride(p)", "bins(prob:fraction, ...)",
+    NULL};
 static const enum ab_pick at_picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_EMPTY,
                                         AB_PICK_OCCUPIED, AB_PICK_ROUND_ROBIN};
 static const char *const order_names[] = {"fifo", "lifo", "shuffled", "every(k)", NULL};
@@ -63,11 +64,13 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
     struct ab_bin *bins = calloc(v->n_args + 1, sizeof bins[0]);
     vr->v->bins = bins;
     if (grows(picked_set(vr)))
-        return ab_field_fail(vr->r, f, v->offset, v->n, "bins are for slots; a list has no fixed "
-                                                        "positions");
+        return ab_field_fail(vr->r, f, v->offset, v->n,
+                             "bins are for slots; a list has no fixed "
+                             "positions");
     if (bins == NULL || v->n_args == 0)
-        return ab_field_fail(vr->r, f, v->offset, v->n, "%s", bins == NULL ? "out of memory"
-                             : "no bins; expected bins(probability:fraction, ...)");
+        return ab_field_fail(vr->r, f, v->offset, v->n, "%s",
+                             bins == NULL ? "out of memory"
+                                          : "no bins; expected bins(probability:fraction, ...)");
     for (size_t i = 0; i < v->n_args; i++) {
         if (!read_bin(vr, f, &v->args[i], &share, &reach))
             return false;
@@ -77,8 +80,10 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
         bins[i].end = begin = i + 1 == v->n_args || end > count ? count : (uint32_t)end;
     }
     if (!is_one(total) || !is_one(reach))
-        return ab_field_fail(vr->r, f, v->offset, v->n, "the %s of all bins must add up to 1, "
-                             "found %s", is_one(total) ? "fractions" : "probabilities",
+        return ab_field_fail(vr->r, f, v->offset, v->n,
+                             "the %s of all bins must add up to 1, "
+                             "found %s",
+                             is_one(total) ? "fractions" : "probabilities",
                              ab_print_real(sum, sizeof sum, is_one(total) ? reach : total));
     for (size_t i = 0; i < v->n_args; i++)
         if (bins[i].begin == bins[i].end)
@@ -104,14 +109,16 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     enum ab_pick pick = vr->v->pick;
     if (vr->v->kind == AB_VERB_TOGGLE && (pick == AB_PICK_OCCUPIED || pick == AB_PICK_EMPTY))
-        return ab_field_fail(vr->r, f, v->offset, v->n, "'toggle' takes positions of both kinds; "
+        return ab_field_fail(vr->r, f, v->offset, v->n,
+                             "'toggle' takes positions of both kinds; "
                              "for one kind there are 'alloc' and 'free'");
     if (fills(vr) && pick == AB_PICK_OCCUPIED)
         return ab_field_fail(vr->r, f, v->offset, v->n,
                              "'%s' needs empty positions, not occupied ones", vr->def->name);
     if (!fills(vr) && pick == AB_PICK_EMPTY)
-        return ab_field_fail(vr->r, f, v->offset, v->n, "'empty' is only for alloc; an empty "
-                                                        "position has no block");
+        return ab_field_fail(vr->r, f, v->offset, v->n,
+                             "'empty' is only for alloc; an empty "
+                             "position has no block");
     return true;
 }
 
@@ -126,8 +133,8 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
         if (i + 1 < AB_ARRAY_LEN(at_picks))
             continue;
         return ab_is_call(v, "stride") ? read_step(vr, f, v, AB_PICK_STRIDE)
-             : ab_is_call(v, "bins")   ? read_bins(vr, f, v)
-                                    : ab_field_not_in(vr->r, f, v, at_names, NULL);
+               : ab_is_call(v, "bins") ? read_bins(vr, f, v)
+                                       : ab_field_not_in(vr->r, f, v, at_names, NULL);
     }
     return check_at(vr, f, v);
 }
@@ -205,9 +212,11 @@ bool ab_read_pick(const struct verb_reader *vr)
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
     if (f == &at && fills(vr) && grows(picked_set(vr)))
-        return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' is not of kind slots: blocks go "
-                                                           "to its end, 'at' does not "
-                                                           "apply", picked_set(vr)->name);
+        return ab_field_fail(vr->r, f, 0, strlen(f->text),
+                             "'%s' is not of kind slots: blocks go "
+                             "to its end, 'at' does not "
+                             "apply",
+                             picked_set(vr)->name);
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
     bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
@@ -221,10 +230,9 @@ bool ab_read_pick(const struct verb_reader *vr)
 static bool is_endless(const struct verb_reader *vr)
 {
     const struct ab_workload *w = vr->r->w;
-    return vr->v->kind == AB_VERB_SEND
-               ? ab_verb_field(vr, "from", vr->raw->from).text == NULL
-               : vr->v->kind == AB_VERB_ALLOC && vr->v->set < w->n_sets &&
-                     grows(&w->sets[vr->v->set]);
+    return vr->v->kind == AB_VERB_SEND ? ab_verb_field(vr, "from", vr->raw->from).text == NULL
+                                       : vr->v->kind == AB_VERB_ALLOC && vr->v->set < w->n_sets &&
+                                             grows(&w->sets[vr->v->set]);
 }
 
 static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field *f)
@@ -234,15 +242,19 @@ static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field 
         return false;
     bool ok = true;
     if (ab_value_is_word(&value, "all") && is_endless(vr))
-        ok = ab_field_fail(vr->r, f, value.offset, value.n, "%s", vr->v->kind == AB_VERB_SEND
-                           ? "without 'from', 'count' must be a whole number"
-                           : "a set that grows is never full: 'count' must be a whole number");
+        ok = ab_field_fail(vr->r, f, value.offset, value.n, "%s",
+                           vr->v->kind == AB_VERB_SEND
+                               ? "without 'from', 'count' must be a whole number"
+                               : "a set that grows is never full: 'count' must be a whole number");
     else if (ab_value_is_word(&value, "all"))
         vr->v->amount = AB_AMOUNT_ALL;
     else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
-        ok = ab_field_fail(vr->r, f, value.offset, value.n, "'count' must be a whole number or "
-                           "all%s", value.kind == AB_VALUE_CALL
-                           ? "; a distribution of counts is not supported by this version" : "");
+        ok = ab_field_fail(vr->r, f, value.offset, value.n,
+                           "'count' must be a whole number or "
+                           "all%s",
+                           value.kind == AB_VALUE_CALL
+                               ? "; a distribution of counts is not supported by this version"
+                               : "");
     else
         ok = ab_field_whole(vr->r, f, "count", &value, ab_count_range, &vr->v->count);
     ab_value_fini(&value);
@@ -271,6 +283,5 @@ bool ab_read_amount(const struct verb_reader *vr)
         return ab_field_fail(vr->r, &fraction, 0, strlen(fraction.text),
                              "'count' or 'fraction', not both");
     return count.text != NULL ? read_count(vr, &count)
-         : fraction.text == NULL || read_fraction(vr, &fraction);
+                              : fraction.text == NULL || read_fraction(vr, &fraction);
 }
-

@@ -43,8 +43,10 @@ static bool read_count(const struct ab_reader *r, const struct ab_node *node,
         return grows || set->kind == AB_SET_QUEUE || ab_field_missing(r, node, "count", "a set");
     set->place = ab_node_place(f.node, 0, strlen(f.text));
     if (grows)
-        return ab_field_fail(r, &f, 0, strlen(f.text), "a %s grows with what is allocated; it has "
-                                                       "no 'count'", kinds[set->kind]);
+        return ab_field_fail(r, &f, 0, strlen(f.text),
+                             "a %s grows with what is allocated; it has "
+                             "no 'count'",
+                             kinds[set->kind]);
     if (!ab_field_number(r, &f, range, &n))
         return false;
     set->count = (uint32_t)n;
@@ -55,8 +57,8 @@ static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
     const struct ab_yaml_field fields[] = {ab_field_of(r, node, "unit", raw->unit),
-                                      ab_field_of(r, node, "order", raw->order),
-                                      ab_field_of(r, node, "on_full", raw->on_full)};
+                                           ab_field_of(r, node, "order", raw->order),
+                                           ab_field_of(r, node, "on_full", raw->on_full)};
     struct ab_limits range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
     unsigned order = 0, policy = AB_ON_FULL_BLOCK;
     uint64_t unit = 1;
@@ -78,8 +80,7 @@ static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
     return true;
 }
 
-static void read_set(struct ab_reader *r, const struct ab_node *node,
-                     const struct ab_raw_set *raw)
+static void read_set(struct ab_reader *r, const struct ab_node *node, const struct ab_raw_set *raw)
 {
     struct ab_workload *w = r->w;
     struct ab_set_def *set = &w->sets[w->n_sets];

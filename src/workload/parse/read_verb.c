@@ -15,8 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 1 << AB_SET_SLOTS, LIST = 1 << AB_SET_LIST, REGION = 1 << AB_SET_REGION,
-       QUEUE = 1 << AB_SET_QUEUE };
+enum {
+    SLOTS = 1 << AB_SET_SLOTS,
+    LIST = 1 << AB_SET_LIST,
+    REGION = 1 << AB_SET_REGION,
+    QUEUE = 1 << AB_SET_QUEUE
+};
 
 static const struct ab_verb_def verb_defs[] = {
 #define ROW(p, name, key, options, kinds) {#key, options, kinds},
@@ -33,7 +37,7 @@ static const struct {
 #define ROW(p, name, key) {#key, AB_OPT_##name},
     AB_VERB_OPTIONS(ROW, )
 #undef ROW
-    {"do", AB_OPT_DO},
+        {"do", AB_OPT_DO},
 };
 
 /* ---- which verb ---- */
@@ -64,8 +68,9 @@ static bool find_verb(struct verb_reader *vr)
         if (n == NULL || verb_text(vr->raw, (enum ab_verb_kind)kind) == NULL)
             continue;
         if (vr->def != NULL) {
-            ab_diag_add(vr->r->diag, n->key_at, "one verb per entry: '%s' is given already; begin "
-                                                "another entry '- {%s: …}'",
+            ab_diag_add(vr->r->diag, n->key_at,
+                        "one verb per entry: '%s' is given already; begin "
+                        "another entry '- {%s: …}'",
                         vr->def->name, verb_defs[kind].name);
             return false;
         }
@@ -120,10 +125,11 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
                      kind_names[k]);
     }
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
-                     : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
-                                                   "by 'recv'" : "";
-    return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s",
-                         f->node->key, allowed, set->name, kind_names[set->kind], hint);
+                       : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
+                                                     "by 'recv'"
+                                                   : "";
+    return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s", f->node->key,
+                         allowed, set->name, kind_names[set->kind], hint);
 }
 
 /* The set that a field names, of one of the kinds. */
@@ -170,9 +176,10 @@ static bool check_beside(const struct verb_reader *vr, const char *key, const ch
                          const char *beside)
 {
     struct ab_yaml_field f = ab_verb_field(vr, key, text);
-    return f.text == NULL ||
-           ab_field_fail(vr->r, &f, 0, strlen(f.text), "'%s' of '%s' requires '%s', which is "
-                                                       "missing", key, vr->def->name, beside);
+    return f.text == NULL || ab_field_fail(vr->r, &f, 0, strlen(f.text),
+                                           "'%s' of '%s' requires '%s', which is "
+                                           "missing",
+                                           key, vr->def->name, beside);
 }
 
 /* Finds the other set; its blocks and those of the verb's set move from now on. */
@@ -200,8 +207,9 @@ static bool read_send(const struct verb_reader *vr)
             ab_field_not_in(vr->r, &to, &value, lanes, NULL);
         ab_value_fini(&value);
         if (ok && vr->r->w->sets[vr->v->set].is_shared)
-            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text), "'to' selects a lane's queue; '%s' "
-                                                               "is one queue for all lanes",
+            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text),
+                               "'to' selects a lane's queue; '%s' "
+                               "is one queue for all lanes",
                                vr->r->w->sets[vr->v->set].name);
     }
     if (!ok)
@@ -334,8 +342,8 @@ static bool read_touch(const struct verb_reader *vr)
 
 static bool read_mode(const struct verb_reader *vr)
 {
-    static const char *const names[] = {[AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write",
-                                        NULL};
+    static const char *const names[] = {
+        [AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write", NULL};
     struct ab_yaml_field f = ab_verb_field(vr, "mode", vr->raw->mode);
     struct ab_value value;
     if (f.text == NULL)

@@ -35,7 +35,7 @@ struct verb_reader {
 static const struct ab_limits ab_count_range = {AB_UNIT_COUNT, 1, (UINT64_C(1) << 63) - 1};
 
 static inline struct ab_yaml_field ab_verb_field(const struct verb_reader *vr, const char *key,
-                                            const char *text)
+                                                 const char *text)
 {
     return ab_field_of(vr->r, vr->node, key, text);
 }

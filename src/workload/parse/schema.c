@@ -8,28 +8,27 @@
 #include <cyaml/cyaml.h>
 #include <stdlib.h>
 
-#define FIELD_TEXT(owner, member, key)                                                   \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,                \
-                           struct ab_raw_##owner, member, 0, CYAML_UNLIMITED),
-#define FIELD_TEXTS(owner, member, key)                                                  \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,                  \
-                         struct ab_raw_##owner, member, &text_value, 0, CYAML_UNLIMITED),
-#define FIELD_LIST(owner, member, key, child)                                            \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,                  \
-                         struct ab_raw_##owner, member, &child##_value, 0,               \
-                         CYAML_UNLIMITED),
+#define FIELD_TEXT(owner, member, key) \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
+                           member, 0, CYAML_UNLIMITED),
+#define FIELD_TEXTS(owner, member, key) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
+                         member, &text_value, 0, CYAML_UNLIMITED),
+#define FIELD_LIST(owner, member, key, child) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
+                         member, &child##_value, 0, CYAML_UNLIMITED),
 #define FIELD_LATER(key)
 
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
 static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
-#define FIELDS(owner, OWNER)                                                             \
-    static const cyaml_schema_field_t owner##_fields[] = {                               \
+#define FIELDS(owner, OWNER) \
+    static const cyaml_schema_field_t owner##_fields[] = { \
         AB_KEYS_##OWNER(FIELD_TEXT, FIELD_TEXTS, FIELD_LIST, FIELD_LATER) CYAML_FIELD_END}
-#define SCHEMA(owner, OWNER)                                                             \
-    FIELDS(owner, OWNER);                                                                \
-    static const cyaml_schema_value_t owner##_value = {                                  \
+#define SCHEMA(owner, OWNER) \
+    FIELDS(owner, OWNER); \
+    static const cyaml_schema_value_t owner##_value = { \
         CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ab_raw_##owner, owner##_fields)}
 
 SCHEMA(verb, VERB);

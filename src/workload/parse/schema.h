@@ -9,16 +9,16 @@
 #include "workload/parse/schema_keys.h"
 
 #define AB_RAW_TEXT(owner, member, key) char *member;
-#define AB_RAW_TEXTS(owner, member, key)                                                 \
-    char **member;                                                                       \
+#define AB_RAW_TEXTS(owner, member, key) \
+    char **member; \
     unsigned member##_count;
-#define AB_RAW_LIST(owner, member, key, child)                                           \
-    struct ab_raw_##child *member;                                                       \
+#define AB_RAW_LIST(owner, member, key, child) \
+    struct ab_raw_##child *member; \
     unsigned member##_count;
 #define AB_RAW_LATER(key)
-#define AB_RAW(owner, OWNER)                                                             \
-    struct ab_raw_##owner {                                                              \
-        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_TEXTS, AB_RAW_LIST, AB_RAW_LATER)            \
+#define AB_RAW(owner, OWNER) \
+    struct ab_raw_##owner { \
+        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_TEXTS, AB_RAW_LIST, AB_RAW_LATER) \
     }
 
 AB_RAW(verb, VERB);

@@ -31,11 +31,10 @@ struct key_table {
 #define ROW_LATER(key) {key, SHAPE_LATER, NULL},
 
 static const struct key_table verb_table;
-#define TABLE(owner, OWNER, text)                                                        \
-    static const struct key_row owner##_rows[] = {                                       \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)};                          \
-    static const struct key_table owner##_table = {text, owner##_rows,                   \
-                                                   AB_ARRAY_LEN(owner##_rows)};
+#define TABLE(owner, OWNER, text) \
+    static const struct key_row owner##_rows[] = { \
+        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)}; \
+    static const struct key_table owner##_table = {text, owner##_rows, AB_ARRAY_LEN(owner##_rows)};
 TABLE(verb, VERB, "a verb")
 TABLE(param, PARAM, "a param")
 TABLE(part, PART, "a part of a mix")
@@ -66,8 +65,7 @@ static void list_known(char *buf, size_t cap, const struct key_table *table)
                                      table->rows[i].key);
 }
 
-static void add_unknown(struct check *c, const struct ab_node *node,
-                        const struct key_table *table)
+static void add_unknown(struct check *c, const struct ab_node *node, const struct key_table *table)
 {
     const char *keys[MAX_ROWS];
     char word[200], known[400];
@@ -80,8 +78,8 @@ static void add_unknown(struct check *c, const struct ab_node *node,
         ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; did you mean '%s'?", word,
                     table->what, near);
     else
-        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; allowed: %s", word,
-                    table->what, known);
+        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; allowed: %s", word, table->what,
+                    known);
 }
 
 static const char *shape_name(const struct ab_node *node)
@@ -118,15 +116,15 @@ static void check_list(struct check *c, struct ab_node *list, const struct key_t
     }
 }
 
-static void check_text(struct check *c, const struct ab_node *node,
-                       const struct key_table *table)
+static void check_text(struct check *c, const struct ab_node *node, const struct key_table *table)
 {
     if (node->kind == AB_NODE_SCALAR)
         return;
     c->is_misshapen = true;
     if (table == &param_table && strcmp(node->key, "value") == 0 && node->kind == AB_NODE_LIST)
-        ab_diag_add(c->diag, node->at, "a list of values (a sweep) is not supported by this "
-                                       "version; give one value");
+        ab_diag_add(c->diag, node->at,
+                    "a list of values (a sweep) is not supported by this "
+                    "version; give one value");
     else
         ab_diag_add(c->diag, node->at, "'%s' must be a single value, found %s", node->key,
                     shape_name(node));
@@ -150,8 +148,7 @@ static void check_texts(struct check *c, struct ab_node *list)
 
 static void check_map(struct check *c, struct ab_node *map, const struct key_table *table)
 {
-    for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL;
-         n = ab_tree_next(c->tree, n)) {
+    for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
         const struct key_row *row = NULL;
         for (size_t i = 0; i < table->n_rows && row == NULL; i++)
             if (strcmp(table->rows[i].key, n->key) == 0)
@@ -177,8 +174,10 @@ bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown
     struct check c = {.tree = tree, .diag = diag};
     struct ab_node *root = ab_tree_root(tree);
     if (root->kind != AB_NODE_MAP) {
-        ab_diag_add(diag, root->at, "a workload is a map that begins with 'allocbench: 1', "
-                                    "found %s", shape_name(root));
+        ab_diag_add(diag, root->at,
+                    "a workload is a map that begins with 'allocbench: 1', "
+                    "found %s",
+                    shape_name(root));
         return false;
     }
     check_map(&c, root, &top_table);

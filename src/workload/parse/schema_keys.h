@@ -15,98 +15,98 @@
 #include "workload/parse/yaml_index.h"
 #include "workload/verbs.h"
 
-#define AB_KEYS_TOP(TEXT, TEXTS, LIST, LATER)                                            \
-    TEXT(top, allocbench, "allocbench")                                                  \
-    TEXT(top, name, "name")                                                              \
-    TEXT(top, about, "about")                                                            \
-    TEXT(top, seed, "seed")                                                              \
-    LIST(top, params, "params", param)                                                   \
-    LIST(top, sizes, "sizes", size)                                                      \
-    LIST(top, sets, "sets", set)                                                         \
-    LIST(top, phases, "phases", phase)                                                   \
-    LIST(top, backends, "backends", backend)                                             \
-    TEXTS(top, gates, "gates")                                                           \
+#define AB_KEYS_TOP(TEXT, TEXTS, LIST, LATER) \
+    TEXT(top, allocbench, "allocbench") \
+    TEXT(top, name, "name") \
+    TEXT(top, about, "about") \
+    TEXT(top, seed, "seed") \
+    LIST(top, params, "params", param) \
+    LIST(top, sizes, "sizes", size) \
+    LIST(top, sets, "sets", set) \
+    LIST(top, phases, "phases", phase) \
+    LIST(top, backends, "backends", backend) \
+    TEXTS(top, gates, "gates") \
     LIST(top, claims, "claims", claim)
 
-#define AB_KEYS_PARAM(TEXT, TEXTS, LIST, LATER)                                          \
-    TEXT(param, name, "name")                                                            \
+#define AB_KEYS_PARAM(TEXT, TEXTS, LIST, LATER) \
+    TEXT(param, name, "name") \
     TEXT(param, value, "value")
 
-#define AB_KEYS_SIZE(TEXT, TEXTS, LIST, LATER)                                           \
-    TEXT(size, name, "name")                                                             \
-    TEXT(size, dist, "dist")                                                             \
+#define AB_KEYS_SIZE(TEXT, TEXTS, LIST, LATER) \
+    TEXT(size, name, "name") \
+    TEXT(size, dist, "dist") \
     LIST(size, mix, "mix", part)
 
-#define AB_KEYS_PART(TEXT, TEXTS, LIST, LATER)                                           \
-    TEXT(part, weight, "weight")                                                         \
-    TEXT(part, dist, "dist")                                                             \
+#define AB_KEYS_PART(TEXT, TEXTS, LIST, LATER) \
+    TEXT(part, weight, "weight") \
+    TEXT(part, dist, "dist") \
     TEXT(part, times, "times")
 
-#define AB_KEYS_SET(TEXT, TEXTS, LIST, LATER)                                            \
-    TEXT(set, name, "name")                                                              \
-    TEXT(set, kind, "kind")                                                              \
-    TEXT(set, count, "count")                                                            \
-    TEXT(set, per, "per")                                                                \
-    TEXT(set, unit, "unit")                                                              \
-    TEXT(set, order, "order")                                                            \
-    TEXT(set, on_full, "on_full")                                                        \
-    LATER("via")                                                                         \
-    LATER("fixed")                                                                       \
-    LATER("survive")                                                                     \
-    LATER("below")                                                                       \
+#define AB_KEYS_SET(TEXT, TEXTS, LIST, LATER) \
+    TEXT(set, name, "name") \
+    TEXT(set, kind, "kind") \
+    TEXT(set, count, "count") \
+    TEXT(set, per, "per") \
+    TEXT(set, unit, "unit") \
+    TEXT(set, order, "order") \
+    TEXT(set, on_full, "on_full") \
+    LATER("via") \
+    LATER("fixed") \
+    LATER("survive") \
+    LATER("below") \
     LATER("above")
 
-#define AB_KEYS_PHASE(TEXT, TEXTS, LIST, LATER)                                          \
-    TEXT(phase, name, "name")                                                            \
-    TEXT(phase, until, "until")                                                          \
-    TEXT(phase, repeat, "repeat")                                                        \
-    TEXT(phase, measure, "measure")                                                      \
-    TEXT(phase, lanes, "lanes")                                                          \
-    TEXT(phase, run_as, "run_as")                                                        \
-    LIST(phase, roles, "roles", role)                                                    \
-    LIST(phase, body, "do", verb)                                                        \
-    LATER("renew")                                                                       \
-    LATER("cap")                                                                         \
-    LATER("start")                                                                       \
-    LATER("pace")                                                                        \
-    LATER("each")                                                                        \
-    LATER("check")                                                                       \
-    LATER("finally")                                                                     \
+#define AB_KEYS_PHASE(TEXT, TEXTS, LIST, LATER) \
+    TEXT(phase, name, "name") \
+    TEXT(phase, until, "until") \
+    TEXT(phase, repeat, "repeat") \
+    TEXT(phase, measure, "measure") \
+    TEXT(phase, lanes, "lanes") \
+    TEXT(phase, run_as, "run_as") \
+    LIST(phase, roles, "roles", role) \
+    LIST(phase, body, "do", verb) \
+    LATER("renew") \
+    LATER("cap") \
+    LATER("start") \
+    LATER("pace") \
+    LATER("each") \
+    LATER("check") \
+    LATER("finally") \
     LATER("drain")
 
-#define AB_KEYS_ROLE(TEXT, TEXTS, LIST, LATER)                                           \
-    TEXT(role, name, "name")                                                             \
-    TEXT(role, lanes, "lanes")                                                           \
+#define AB_KEYS_ROLE(TEXT, TEXTS, LIST, LATER) \
+    TEXT(role, name, "name") \
+    TEXT(role, lanes, "lanes") \
     LIST(role, body, "do", verb)
 
 #define AB_VERB_KEY(TEXT, NAME, key, options, kinds) TEXT(verb, key, #key)
 #define AB_OPTION_KEY(TEXT, NAME, key) TEXT(verb, key, #key)
-#define AB_KEYS_VERB(TEXT, TEXTS, LIST, LATER)                                           \
-    AB_VERBS(AB_VERB_KEY, TEXT)                                                          \
-    LIST(verb, body, "do", verb)                                                         \
-    AB_VERB_OPTIONS(AB_OPTION_KEY, TEXT)                                                 \
-    LATER("swap")                                                                        \
-    LATER("churn")                                                                       \
-    LATER("leak")                                                                        \
-    LATER("walk")                                                                        \
-    LATER("sample")                                                                      \
-    LATER("settle")                                                                      \
-    LATER("choose")                                                                      \
-    LATER("maybe")                                                                       \
-    LATER("every")                                                                       \
-    LATER("fn")                                                                          \
-    LATER("how")                                                                         \
-    LATER("think")                                                                       \
+#define AB_KEYS_VERB(TEXT, TEXTS, LIST, LATER) \
+    AB_VERBS(AB_VERB_KEY, TEXT) \
+    LIST(verb, body, "do", verb) \
+    AB_VERB_OPTIONS(AB_OPTION_KEY, TEXT) \
+    LATER("swap") \
+    LATER("churn") \
+    LATER("leak") \
+    LATER("walk") \
+    LATER("sample") \
+    LATER("settle") \
+    LATER("choose") \
+    LATER("maybe") \
+    LATER("every") \
+    LATER("fn") \
+    LATER("how") \
+    LATER("think") \
     LATER("p")
 
-#define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, LATER)                                        \
-    TEXT(backend, name, "name")                                                          \
-    TEXTS(backend, params, "params")                                                     \
+#define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, LATER) \
+    TEXT(backend, name, "name") \
+    TEXTS(backend, params, "params") \
     TEXTS(backend, env, "env")
 
-#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, LATER)                                          \
-    TEXT(claim, claim, "claim")                                                          \
-    TEXT(claim, says, "says")                                                            \
+#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, LATER) \
+    TEXT(claim, claim, "claim") \
+    TEXT(claim, says, "says") \
     TEXT(claim, source, "source")
 
 /* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.

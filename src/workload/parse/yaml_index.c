@@ -20,7 +20,7 @@ struct scan {
     unsigned depth;
     char *key; /* of a map, waiting for its value */
     struct ab_place key_at;
-    bool is_over; /* an error that ends the scan */
+    bool is_over;       /* an error that ends the scan */
     const char *cursor; /* into the source, at line and col, both from 0 */
     size_t line, col;
 };
@@ -30,8 +30,11 @@ struct scan {
 /* Decodes one UTF-8 character; 0 bytes when it is malformed. */
 static size_t decode(const unsigned char *s, size_t n, uint32_t *c)
 {
-    size_t want = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t want = s[0] < 0x80                   ? 1
+                  : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                  : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                  : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                : 0;
     if (want == 0 || want > n)
         return 0;
     *c = want == 1 ? s[0] : s[0] & (0x7fu >> want);
@@ -93,8 +96,7 @@ struct ab_node *ab_tree_next(const struct ab_tree *tree, const struct ab_node *n
     return node == NULL || node->next == 0 ? NULL : &tree->nodes[node->next];
 }
 
-struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map,
-                            const char *key)
+struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map, const char *key)
 {
     struct ab_node *child = ab_tree_first(tree, map);
     while (child != NULL && (child->key == NULL || strcmp(child->key, key) != 0))
@@ -226,8 +228,9 @@ static void take_scalar(struct scan *s, const yaml_event_t *e)
 {
     struct ab_place at = event_place(e);
     if (e->data.scalar.anchor != NULL || (e->data.scalar.tag != NULL)) {
-        stop(s, at, e->data.scalar.anchor != NULL ? "anchors ('&') are not supported"
-                                                  : "tags ('!') are not supported");
+        stop(s, at,
+             e->data.scalar.anchor != NULL ? "anchors ('&') are not supported"
+                                           : "tags ('!') are not supported");
         return;
     }
     if (memchr(e->data.scalar.value, 0, e->data.scalar.length) != NULL) {
@@ -255,12 +258,12 @@ static void open_level(struct scan *s, const yaml_event_t *e)
 {
     bool is_map = e->type == YAML_MAPPING_START_EVENT;
     struct ab_place at = event_place(e);
-    const yaml_char_t *anchor =
-        is_map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
+    const yaml_char_t *anchor = is_map ? e->data.mapping_start.anchor
+                                       : e->data.sequence_start.anchor;
     const yaml_char_t *tag = is_map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
     if (anchor != NULL || tag != NULL) {
-        stop(s, at, anchor != NULL ? "anchors ('&') are not supported"
-                                   : "tags ('!') are not supported");
+        stop(s, at,
+             anchor != NULL ? "anchors ('&') are not supported" : "tags ('!') are not supported");
         return;
     }
     if (s->depth >= AB_CONFIG_MAX_DEPTH) {
@@ -315,8 +318,10 @@ static void add_syntax_error(struct ab_diag *diag, const yaml_parser_t *parser)
     struct ab_place at = {(uint32_t)m->line + 1, (uint32_t)m->column + 1, 1};
     const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
     if (strstr(problem, "cannot start any token") != NULL)
-        ab_diag_add(diag, at, "not valid YAML: %s; values with special characters need quotes, "
-                              "and YAML is indented with spaces, not tabs", problem);
+        ab_diag_add(diag, at,
+                    "not valid YAML: %s; values with special characters need quotes, "
+                    "and YAML is indented with spaces, not tabs",
+                    problem);
     else if (parser->context != NULL && parser->context_mark.line != m->line)
         ab_diag_add(diag, at, "not valid YAML: %s %s that began in line %zu", problem,
                     parser->context, parser->context_mark.line + 1);

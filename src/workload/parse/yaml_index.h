@@ -21,11 +21,11 @@ enum ab_node_kind { AB_NODE_SCALAR, AB_NODE_LIST, AB_NODE_MAP };
 
 struct ab_node {
     enum ab_node_kind kind;
-    struct ab_place at;      /* of the value; of a list or map its first line */
-    struct ab_place key_at;  /* inside a map */
-    char *key, *text;        /* owned; text of scalars only */
-    bool is_verbatim;        /* text stands in the source as it is, behind `quote` characters */
-    bool has_bad_key;        /* a map with a key that was already complained about */
+    struct ab_place at;     /* of the value; of a list or map its first line */
+    struct ab_place key_at; /* inside a map */
+    char *key, *text;       /* owned; text of scalars only */
+    bool is_verbatim;       /* text stands in the source as it is, behind `quote` characters */
+    bool has_bad_key;       /* a map with a key that was already complained about */
     uint32_t quote;
     uint32_t first, last, next; /* children and sibling: indices, 0 = none (0 is the root) */
 };
@@ -45,8 +45,7 @@ struct ab_node *ab_tree_root(const struct ab_tree *tree);
 struct ab_node *ab_tree_first(const struct ab_tree *tree, const struct ab_node *parent);
 struct ab_node *ab_tree_next(const struct ab_tree *tree, const struct ab_node *node);
 /* The value under `key` of a map, or NULL. */
-struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map,
-                            const char *key);
+struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map, const char *key);
 
 /* Where bytes [offset, offset + n) of a scalar's text stand, as well as that can be said. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
