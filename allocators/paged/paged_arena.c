@@ -223,7 +223,7 @@ static void bury(char *from, char *to)
     (void)to;
 }
 
-/* The last block of [page] ends here now; what was behind is dead. Of a page that has grown far
+/* The last block of [page] ends here now; what was after is dead. Of a page that has grown far
  * beyond what is in it, the pool gets the rest. */
 static void move_down(struct ab_paged_arena *a, struct ab_paged_page *page, char *to)
 {

@@ -46,7 +46,7 @@ static char *open_chunk(struct ab_pool *pool, size_t bytes)
     return ok ? base : NULL;
 }
 
-/* Puts one more chunk behind the others. 0, or an errno. The lock is let go in between, so that
+/* Puts one more chunk after the others. 0, or an errno. The lock is let go in between, so that
  * others may have put one there too: then there are more addresses than needed, no more memory. */
 static int add_chunk(struct ab_pool *pool, size_t n_slots)
 {
@@ -221,12 +221,12 @@ void ab_pool_purge(struct ab_pool *pool)
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
     if (pool->slot_bytes <= ab_os_page_bytes())
-        return; /* no slot holds a whole page behind its link, or hardly ever */
+        return; /* no slot holds a whole page after its link, or hardly ever */
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }
 
-/* Behind the last slot of a chunk that was ever handed out. */
+/* After the last slot of a chunk that was ever handed out. */
 static const char *top_of(const struct ab_pool *pool, uint32_t index)
 {
     const char *dirty = pool->chunks[index].dirty;

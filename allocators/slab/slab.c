@@ -30,7 +30,7 @@ static void renew_hot(struct ab_slab_class *c, size_t n_taken)
     c->full_bytes = (c->room + n_taken) * c->bytes;
 }
 
-/* The class behind `bytes`: of all spacings multiples of 16, but for the first. */
+/* The class after `bytes`: of all spacings multiples of 16, but for the first. */
 static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
 {
     if (spacing == AB_SLAB_POW2 || bytes == 8)

@@ -28,7 +28,7 @@ static size_t usable(const struct ab_slab_large *r)
     return (size_t)(r->map + r->map_bytes - (const char *)(r + 1));
 }
 
-/* A record of a mapping; the block behind it lives. */
+/* A record of a mapping; the block after it lives. */
 static void *enter(struct ab_slabs *s, struct ab_slab_large *r, char *map, size_t map_bytes)
 {
     *r = (struct ab_slab_large){.next = s->large, .home = s, .map = map, .map_bytes = map_bytes};

@@ -24,7 +24,7 @@
 static const char *const default_names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
 enum { N_DEFAULT = sizeof default_names / sizeof default_names[0], NAMES_MAX = 64 };
 
-/* Where a ".so" ends a name, alone or with a version behind it; NULL else. */
+/* Where a ".so" ends a name, alone or with a version after it; NULL else. */
 static const char *find_so(const char *name)
 {
     const char *found = NULL;

@@ -53,7 +53,7 @@ static void take_literally(char *text)
     *to = 0;
 }
 
-/* The ':' behind which parameters begin: one in the last part of a path. */
+/* The ':' after which parameters begin: one in the last part of a path. */
 static char *find_colon(char *text)
 {
     char *slash = strrchr(text, '/'), *equals = find_plain(text, '=');

@@ -14,7 +14,7 @@
 
 #include <x86intrin.h>
 
-/* Opens a timed interval: nothing before it is still running, nothing behind it has begun. */
+/* Opens a timed interval: nothing before it is still running, nothing after it has begun. */
 static inline uint64_t ab_tick_begin(void)
 {
     uint64_t t = __rdtsc();

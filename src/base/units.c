@@ -50,7 +50,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Decimal digits with single underscores between them; *i moves behind them. */
+/* Decimal digits with single underscores between them; *i moves after them. */
 static const char *read_digits(const char *s, size_t n, size_t *i, char *dst, size_t *used,
                                size_t cap)
 {

@@ -47,7 +47,7 @@ struct ab_converter {
     uint32_t n_parked;
     uint32_t n_threads;
     bool has_forker;         /* thread 0 is still kept for the thread that forked */
-    uint64_t until_fork;     /* stop behind this fork; 0 = at the end */
+    uint64_t until_fork;     /* stop after this fork; 0 = at the end */
     bool has_reached;        /* it did */
     uint64_t n_done, n_bare; /* events; those among them that the clock was not read for */
     uint64_t first_stamp, last_stamp;
@@ -68,7 +68,7 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
 enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
                                  struct ab_err *err);
 
-/* Goes through about n_events more events: *is_over at the last one, or behind the fork. */
+/* Goes through about n_events more events: *is_over at the last one, or after the fork. */
 enum ab_status ab_converter_run(struct ab_converter *c, uint64_t n_events, bool *is_over,
                                 struct ab_err *err);
 

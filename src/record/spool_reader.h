@@ -46,7 +46,7 @@ struct ab_stream {
 enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
                               const struct ab_spool_entry *image, uint32_t slot,
                               struct ab_err *err);
-/* To the next event that is there from `at` on, or is_done behind the last. */
+/* To the next event that is there from `at` on, or is_done after the last. */
 enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
                               const struct ab_spool_entry *image, struct ab_err *err);
 static inline enum ab_status ab_stream_next(struct ab_stream *s, const char *folder,

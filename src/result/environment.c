@@ -60,7 +60,7 @@ static void copy_trimmed(char *dst, size_t cap, const char *s, size_t n)
     ab_text_printable(dst, cap, raw);
 }
 
-/* Value of the first line that starts with `key`, behind `separator`. */
+/* Value of the first line that starts with `key`, after `separator`. */
 static void copy_value(char *dst, size_t cap, const char *text, const char *key, char separator)
 {
     size_t n = strlen(key);

@@ -34,7 +34,7 @@ struct ab_outcome {
     char reason[1024];        /* "" when ok */
     int wait_status;          /* of the process */
     char note[256];           /* first line the worker wrote to stderr, "" = none */
-    struct ab_run_page *page; /* mapped; the report within; positions and ticks behind it */
+    struct ab_run_page *page; /* mapped; the report within; positions and ticks after it */
     size_t run_bytes;
     uint32_t *positions;
     const uint32_t *ticks;

@@ -21,7 +21,7 @@ uint32_t ab_verify_count(const struct ab_verify_plan *plan);
 /* NULL past the end; for messages. */
 const char *ab_verify_check_name(uint32_t i);
 
-/* The word of a list "A,B" behind the one of *n characters that `list` begins with (0: the first);
+/* The word of a list "A,B" after the one of *n characters that `list` begins with (0: the first);
  * its length to *n. NULL past the end. */
 const char *ab_verify_word(const char *list, size_t *n);
 

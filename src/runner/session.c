@@ -230,7 +230,7 @@ static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uin
     return status;
 }
 
-/* Where the footprint peaks is only known behind a run: the first one is run for that alone, every
+/* Where the footprint peaks is only known after a run: the first one is run for that alone, every
  * later one uses what the one before it saw. */
 static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t round,
                                  struct ab_err *err)

@@ -250,7 +250,7 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
                         op, b);
 }
 
-/* The last part behind `mark`; *rest is what is before it. False when there is no mark. */
+/* The last part after `mark`; *rest is what is before it. False when there is no mark. */
 static bool cut_last(struct ab_gate_span whole, char mark, struct ab_gate_span *rest,
                      struct ab_gate_span *last)
 {

@@ -21,7 +21,7 @@ struct ab_block_state { /* of one slot */
 struct ab_crest {
     uint32_t end;  /* of the lane's ops up to here, from the end of the crest before */
     int64_t most;  /* highest, the level before the first of them included */
-    int64_t level; /* behind the last of them */
+    int64_t level; /* after the last of them */
 };
 enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CREST_GAP = 1024 };
 

@@ -8,7 +8,7 @@
  * hot loop decodes it with one instruction. A slot names a live block, never an address, and is
  * recycled (last in, first out) after its free.
  *
- * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched behind the op,
+ * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched after the op,
  * outside the timed interval: an allocation of at most a page in its first byte, a resize once a
  * page from its old size on. That is the default touch (page), fused because a second dispatch
  * would cost the harness more than the store it does; every other touch is an op of its own.
@@ -30,7 +30,7 @@ enum ab_code {
     AB_CODE_RESIZE = 4,
     AB_CODE_TOUCH = 5,    /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
     AB_CODE_ACCESS = 6,   /* operand: enum ab_access */
-    AB_CODE_RESET = 7,    /* operand: how many FREE ops behind it a bulk reset makes needless;
+    AB_CODE_RESET = 7,    /* operand: how many FREE ops after it a bulk reset makes needless;
                              slot 0: it may be used, 1: other blocks live on, free one by one */
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
     AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;

@@ -61,7 +61,7 @@ struct ab_tape {
     uint64_t n_edges;      /* guarded places; 0 with one lane */
     uint64_t n_remote;     /* frees and resizes by another lane than the one that allocated */
     struct ab_facts facts; /* lanes: how many */
-    uint64_t live_end_blocks, live_end_bytes; /* still live behind the last op */
+    uint64_t live_end_blocks, live_end_bytes; /* still live after the last op */
     uint64_t no_op_frees; /* frees of empty slots that the workload asked for: counted, not run */
     char sha256[65];      /* of ops, side table and phases, little-endian: same digest, same work */
 };
@@ -112,7 +112,7 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
                              struct ab_err *err);
 
-/* What the current lane pushes next comes behind the last use of the slot, which is live: how a
+/* What the current lane pushes next comes after the last use of the slot, which is live: how a
  * lane that receives many blocks at once waits once for the last of them, and not for each. */
 enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
 

@@ -328,7 +328,7 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
                               const struct chunk_head *h)
 {
-#ifdef AB_TRACE_UNCHECKED /* fuzzing: behind the checksums lies the code that must hold */
+#ifdef AB_TRACE_UNCHECKED /* fuzzing: after the checksums lies the code that must hold */
     (void)r, (void)head, (void)h;
     return true;
 #else

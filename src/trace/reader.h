@@ -29,7 +29,7 @@ void ab_trace_close(struct ab_trace_reader *r);
 /* Fills events[0..cap); *n = 0 at the end. Errors carry "file: byte offset: …". */
 enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events, size_t cap,
                              size_t *n, struct ab_err *err);
-/* Is there anything behind what was handed out? */
+/* Is there anything after what was handed out? */
 enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err);
 /* The file, as errors show it. */
 const char *ab_trace_reader_name(const struct ab_trace_reader *r);

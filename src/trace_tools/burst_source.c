@@ -132,7 +132,7 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-/* The burst that was just full may have been the last: then there is none behind it. */
+/* The burst that was just full may have been the last: then there is none after it. */
 static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
 {
     bool has_more = false;

@@ -37,7 +37,7 @@ enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_o
                                   struct ab_trace_feed **out, struct ab_err *err);
 void ab_trace_feed_close(struct ab_trace_feed *feed);
 
-/* *burst is borrowed until the next call; NULL behind the last. Of the first, is_over says whether it
+/* *burst is borrowed until the next call; NULL after the last. Of the first, is_over says whether it
  * is the only one. */
 enum ab_status ab_trace_feed_next(struct ab_trace_feed *feed, const struct ab_tape **burst,
                                   struct ab_err *err);

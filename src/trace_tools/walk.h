@@ -22,7 +22,7 @@ struct ab_walk_batch {
     const struct ab_live_block *blocks; /* of each event, as ab_trace_book_take gives it */
     size_t n;
     uint64_t first;                   /* number of events[0] in the file: calls before it */
-    const struct ab_trace_book *book; /* behind the last of them */
+    const struct ab_trace_book *book; /* after the last of them */
     const struct ab_trace_info *info; /* the reader's; `program` is valid from the start */
 };
 

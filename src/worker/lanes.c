@@ -218,7 +218,7 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
     struct ab_worker *w = lane->w;
     if (w->image->n_bursts == 1)
         return false;
-    /* It changes only behind the barrier. */
+    /* It changes only after the barrier. */
     uint32_t next = w->burst + 1;
     bool goes_on = next < w->image->n_bursts && !ab_lanes_have_failed(w);
     barrier(w);

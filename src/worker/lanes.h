@@ -21,20 +21,20 @@ void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase);
 void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
 /* What a WAIT of the tape says: its slot (tape/op.h) and its operand. */
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand);
-/* Behind an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
- * behind it. */
+/* After an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
+ * after it. */
 void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn);
-/* Behind the last phase of a burst, in every lane: false behind the last burst. Else another one
+/* After the last phase of a burst, in every lane: false after the last burst. Else another one
  * lies in the place of this one. */
 bool ab_lanes_next_burst(struct ab_lane *lane);
 /* An allocation gave NULL in some lane. The same answer for all lanes between two phases. */
 bool ab_lanes_have_failed(const struct ab_worker *w);
-/* Are most of the ops [begin, end), going by the first of them, plain allocations behind each other?
+/* Are most of the ops [begin, end), going by the first of them, plain allocations after each other?
  * A question about the work, so all back ends get the same answer. */
 bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end);
-/* The first sample at or behind a position in the burst. */
+/* The first sample at or after a position in the burst. */
 uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
 
 /* The global order of one phase, stretch by stretch. */

@@ -17,13 +17,13 @@ struct ab_phase_meter {
 };
 
 void ab_phase_meter_begin(struct ab_phase_meter *m);
-/* The wall clock, behind the system calls of begin. */
+/* The wall clock, after the system calls of begin. */
 static inline void ab_phase_meter_start(struct ab_phase_meter *m)
 {
     m->ticks = ab_tick_begin();
 }
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);
-/* Behind the barrier at the end: the other lanes' work is the process's too. */
+/* After the barrier at the end: the other lanes' work is the process's too. */
 void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The global order of a phase, from the turns of the tape. Turns count what was asked for, the
  * tape holds WAITs and PUBLISHes besides: a stretch has those ahead of its ops and the PUBLISH
- * behind its last one.
+ * after its last one.
  */
 #include "worker/strict_order.h"
 

@@ -6,7 +6,7 @@
  * one at once, and the sleeper is woken once for as many ops as the window has room for.
  * Who is waited for looks whether somebody sleeps with one plain load: it may come too early to see
  * one who is just falling asleep. It looks again the next time that it tells how far it is, and with
- * a fence when it stops doing so: when it waits itself, and behind its last op. For a stretch of its
+ * a fence when it stops doing so: when it waits itself, and after its last op. For a stretch of its
  * own work between two of these, sleepers look for themselves every AB_WAIT_LOOK_NS.
  */
 #ifndef AB_WORKER_WAIT_H
@@ -38,7 +38,7 @@ static inline void ab_gauge_set(struct ab_lane *lane, struct ab_gauge *gauge, ui
         ab_wait_wake(lane, gauge, count);
 }
 
-/* What was set is seen by others before what is read behind this. (A fence that TSan knows.) */
+/* What was set is seen by others before what is read after this. (A fence that TSan knows.) */
 static inline void ab_gauge_fence(struct ab_gauge *gauge)
 {
     __atomic_fetch_add(&gauge->count, 0, __ATOMIC_SEQ_CST);

@@ -113,7 +113,7 @@ const struct ab_facts *ab_worker_facts(const struct ab_worker *w);
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 /* The calling lane's own view of it. */
 void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face);
-/* Behind its last op; not in the memory pass, where the heaps are drained afterwards. */
+/* After its last op; not in the memory pass, where the heaps are drained afterwards. */
 void ab_worker_leave_heap(struct ab_lane *lane);
 
 /* pass_malloc.c, pass_heap.c, pass_handle.c: the same loops, instantiated for each boundary. */

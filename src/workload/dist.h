@@ -12,7 +12,7 @@
  *   pareto(min, alpha, max)    floor(min (1 - u (1 - (min/(max+1))^alpha))^(-1/alpha))
  *   power(min, max, exp)       density ~ x^-exp: floor((lo + u (hi - lo))^(1/(1-exp))) with
  *                              lo = min^(1-exp), hi = (max+1)^(1-exp); exp = 1 is loguniform
- *   linear_falloff(min, max)   density falls in a line to 0 behind max:
+ *   linear_falloff(min, max)   density falls in a line to 0 after max:
  *                              floor(min + (max+1-min) (1 - sqrt(1-u)))
  *   exp_falloff(min, max)      density halves every tenth of the range:
  *                              floor(min - (max+1-min)/10 log2(1 - u (1 - 2^-10)))

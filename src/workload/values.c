@@ -88,7 +88,7 @@ static size_t number_end(const struct parser *p)
     return i;
 }
 
-/* A '%' right behind a number is "percent" unless an operand follows. */
+/* A '%' right after a number is "percent" unless an operand follows. */
 static bool is_percent_sign(const struct parser *p, size_t i)
 {
     if (i >= p->n || p->s[i] != '%')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A workload file: read, checked, compiled to a tape. The three steps are separate so that
- * `allocbench check` can stop behind the second.
+ * `allocbench check` can stop after the second.
  */
 #ifndef AB_WORKLOAD_WORKLOAD_H
 #define AB_WORKLOAD_WORKLOAD_H

@@ -85,7 +85,7 @@ enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab
     return AB_OK;
 }
 
-/* One CPU number or range at *s, moving behind it; false when it is none. */
+/* One CPU number or range at *s, moving after it; false when it is none. */
 static bool read_cpus(const char **s, struct ab_options *o)
 {
     char *end;

@@ -22,7 +22,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
- * behind the real one, 2 = a realloc is, as if it were one event. */
+ * after the real one, 2 = a realloc is, as if it were one event. */
 #ifndef AB_RECORD_WRONG
 #define AB_RECORD_WRONG 0
 #endif

@@ -123,7 +123,7 @@ static size_t count_words(va_list words)
     return n;
 }
 
-/* argv of a call whose words are arguments, `first` among them; *envp takes what comes behind the
+/* argv of a call whose words are arguments, `first` among them; *envp takes what comes after the
  * NULL, where it is asked for. */
 #define WORDS_TO_ARGV(first, envp) \
     va_list words, again; \

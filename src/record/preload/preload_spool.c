@@ -8,7 +8,7 @@
  *
  * Order between threads is that of the stamps, which only events of a process with several threads
  * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release
- * and behind an acquire; convert repairs and counts what a counter that differs between CPUs gets
+ * and after an acquire; convert repairs and counts what a counter that differs between CPUs gets
  * wrong.
  *
  * Everything of one process is reached through one page that a forked child finds empty
@@ -80,7 +80,7 @@ static struct ab_file_id file_of(int32_t slot)
 
 /* ---- stamps ---- */
 
-/* Waits for what came before: behind an acquire for the call, ahead of a release for the load that
+/* Waits for what came before: after an acquire for the call, ahead of a release for the load that
  * brought the block here. Without that wait (plain rdtsc) a free that is stalled on the cache line
  * where it finds its block is stamped before the call that put the block there. */
 static inline uint64_t stamp_now(void)
@@ -103,7 +103,7 @@ static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned h
     return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
 }
 
-/* Packs a half behind those that are packed; false when there is no room. */
+/* Packs a half after those that are packed; false when there is no room. */
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
     uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;

@@ -11,7 +11,7 @@
 
 /* Once, before the first event. Does nothing when this process is not to be recorded. */
 void ab_spool_start(void);
-/* At exit(). Events behind it are still noted: other destructors free. */
+/* At exit(). Events after it are still noted: other destructors free. */
 void ab_spool_end(void);
 
 /* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Typed reading of a JSON document that may be hostile. A node knows the way to it, so that each
- * error names the place ("results[3].hdr_v2"). The first error sticks in the reader: behind it all
+ * error names the place ("results[3].hdr_v2"). The first error sticks in the reader: after it all
  * functions return something harmless and do nothing, and callers ask once, at the end.
  */
 #ifndef AB_REPORT_READ_JSON_IN_H

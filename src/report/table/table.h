@@ -26,7 +26,7 @@ struct ab_table_column {
 enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 struct ab_table_row {
-    bool is_heading;           /* of the rows behind it; the first one carries the titles */
+    bool is_heading;           /* of the rows after it; the first one carries the titles */
     enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
     char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
@@ -55,7 +55,7 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
-/* Words wrapped to the width; lines behind the first are indented by two more than
+/* Words wrapped to the width; lines after the first are indented by two more than
  * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One row a check, one column a back end; behind the tables what is wrong, call by call, with the
+ * One row a check, one column a back end; after the tables what is wrong, call by call, with the
  * line that shows it again.
  */
 #include "report/table/verify_table.h"

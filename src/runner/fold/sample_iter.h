@@ -29,7 +29,7 @@ struct ab_samples {
 /* The walk is a matter of seed, round and phase alone: the same samples are fair each time. */
 void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
                       const struct ab_phase *phase, const struct ab_outcome *run);
-/* False behind the last. */
+/* False after the last. */
 bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out);
 
 #endif

@@ -29,7 +29,7 @@ struct ab_chunk_run { /* of events of one thread */
 };
 
 struct ab_chunk_group {
-    uint32_t thread, end; /* place behind its last event */
+    uint32_t thread, end; /* place after its last event */
 };
 
 struct ab_chunk_columns { /* the next value of each */
@@ -73,7 +73,7 @@ void ab_chunk_order(struct ab_chunk_codec *c);
 bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *events,
                      const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_CHUNK_COLUMNS]);
 
-/* Begins to decode a chunk of exactly n events, raw[0..bytes), which must stay; one byte behind them
+/* Begins to decode a chunk of exactly n events, raw[0..bytes), which must stay; one byte after them
  * is read too and means nothing. NULL, or what is wrong as the end of a sentence. */
 const char *ab_chunk_open(struct ab_chunk_codec *c, const uint8_t *raw, size_t bytes, size_t n);
 /* How many events the next call gives: few at a time, while they are in the cache, but where threads

@@ -41,7 +41,7 @@ static inline uint64_t take(const uint8_t **p, bool *has_failed)
     return (low & 0x7f) | ((high << 7) & -is_two);
 }
 
-/* Behind n varints; NULL when there are not so many before `end`. */
+/* After n varints; NULL when there are not so many before `end`. */
 static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t n)
 {
     for (; n >= 8 && end - p >= 8; p += 8) {
@@ -54,7 +54,7 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
     return n == 0 ? p : NULL;
 }
 
-/* The runs of threads; *p is then behind them. False when they are not what n events need. */
+/* The runs of threads; *p is then after them. False when they are not what n events need. */
 static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {
     struct ab_cursor lengths = {*p, end, false};

@@ -34,8 +34,8 @@ static uint8_t *encode_threads(const struct ab_chunk_codec *c, uint8_t *p)
     return p;
 }
 
-/* The columns behind the kinds. While they are filled each has room for the longest values that it
- * can hold, behind the room of the one before; then they are moved together. Room is enough: an
+/* The columns after the kinds. While they are filled each has room for the longest values that it
+ * can hold, after the room of the one before; then they are moved together. Room is enough: an
  * event has at most 20 bytes in them. */
 enum column { SIZES, NEW_SIZES, FREES, RESIZES, ALIGNS, COLUMNS };
 

@@ -12,7 +12,7 @@
  * not know. */
 _Noreturn void ab_trial_null(struct ab_trial *t, const char *text);
 void ab_trial_prove_full(struct ab_trial *t);
-/* Of n blocks that were freed behind a NULL so many could be had again: too few fail. */
+/* Of n blocks that were freed after a NULL so many could be had again: too few fail. */
 void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again);
 
 #endif

@@ -40,7 +40,7 @@ struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, siz
  * memory. */
 bool ab_shadow_put(struct ab_shadow *s, const struct ab_shadow_block *block);
 void ab_shadow_drop(struct ab_shadow *s, uintptr_t at);
-/* All live blocks, in no order: the next at or behind *i; NULL = no more. Starts with *i = 0. */
+/* All live blocks, in no order: the next at or after *i; NULL = no more. Starts with *i = 0. */
 struct ab_shadow_block *ab_shadow_next(struct ab_shadow *s, uint32_t *i);
 
 #endif

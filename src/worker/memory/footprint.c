@@ -49,7 +49,7 @@ void ab_footprint_close(struct ab_footprint *f)
     shut(&f->status_fd);
 }
 
-/* A decimal number at *s, moving behind it and the blank before it; false when there is none. */
+/* A decimal number at *s, moving after it and the blank before it; false when there is none. */
 static bool read_number(const char **s, uint64_t *out)
 {
     const char *p = *s;

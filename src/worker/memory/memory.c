@@ -339,7 +339,7 @@ static void end_phases(struct ab_memory_pass *m)
     }
 }
 
-/* ---- behind each op ---- */
+/* ---- after each op ---- */
 
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped)

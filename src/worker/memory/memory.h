@@ -30,12 +30,12 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function);
 /* The baseline: when all threads are there, before the first op. */
 void ab_memory_begin(struct ab_worker *w);
 
-/* Behind the op at `op` in the tape: what it gave (at = 0: nothing, or no such op) and how many
- * ops behind it were passed over, frees that a bulk reset stood for. */
+/* After the op at `op` in the tape: what it gave (at = 0: nothing, or no such op) and how many
+ * ops after it were passed over, frees that a bulk reset stood for. */
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped);
 
-/* Behind the last op: frees what is live, waits and purges, and watches the footprint. */
+/* After the last op: frees what is live, waits and purges, and watches the footprint. */
 void ab_memory_drain(struct ab_worker *w);
 /* Stack pages that this thread may come to need, so that they are no footprint of anybody's. */
 void ab_memory_touch_stack(void);

@@ -121,7 +121,7 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
     return stop + (uint32_t)i;
 }
 
-/* Where it stopped: `end`, or behind it when a reset passed over what is there. */
+/* Where it stopped: `end`, or after it when a reset passed over what is there. */
 INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     return lane->is_in_rows ? FN(untimed_rows)(lane, f, begin, end)

@@ -186,7 +186,7 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* True when the bulk reset made lane->n_spared frees behind it needless. */
+/* True when the bulk reset made lane->n_spared frees after it needless. */
 INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
     if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)

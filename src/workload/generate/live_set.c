@@ -13,7 +13,7 @@ bool ab_live_set_init(struct ab_live_set *s, uint32_t n)
     return ab_live_set_grow(s, n);
 }
 
-/* The four arrays lie one behind the other in one block. */
+/* The four arrays lie one after the other in one block. */
 static void point_into(struct ab_live_set *s, uint32_t *memory, size_t n)
 {
     s->members = memory;

@@ -21,7 +21,7 @@
 
 /* ---- params ---- */
 
-/* The text behind `name=` in --set, or NULL. The last one counts. */
+/* The text after `name=` in --set, or NULL. The last one counts. */
 static const char *find_set(const struct ab_workload_options *options, const char *name)
 {
     const char *found = NULL;

@@ -9,13 +9,13 @@
 #include "workload/parse/read_entries.h"
 #include "workload/parse/schema.h"
 
-/* Fills r->w; errors go to r->diag, and reading goes on behind each. */
+/* Fills r->w; errors go to r->diag, and reading goes on after each. */
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
                       const struct ab_workload_options *options);
 
 void ab_read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
                   unsigned n);
-/* Behind all phases, which say how many lanes use a set: gives the sets their slots. */
+/* After all phases, which say how many lanes use a set: gives the sets their slots. */
 void ab_place_sets(struct ab_reader *r);
 void ab_read_phases(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_phase *raw,
                     unsigned n);

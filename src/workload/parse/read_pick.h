@@ -10,7 +10,7 @@
 /* count, fraction. */
 bool ab_read_amount(const struct verb_reader *vr);
 
-/* at or order, or the default of the verb; behind the amount and the sets. */
+/* at or order, or the default of the verb; after the amount and the sets. */
 bool ab_read_pick(const struct verb_reader *vr);
 
 #endif

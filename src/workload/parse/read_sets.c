@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sets: their kind, and the keys that only some kinds have. How many instances a set has follows
- * from the phases that use it, so slots are given out behind them.
+ * from the phases that use it, so slots are given out after them.
  */
 #include "workload/parse/read.h"
 

@@ -158,7 +158,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 
 /* ---- from, into, with: the other set ---- */
 
-/* Two options of which one must be there, or none where `least` is 0; NULL behind an error. */
+/* Two options of which one must be there, or none where `least` is 0; NULL after an error. */
 static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_field *a,
                          const struct ab_yaml_field *b, const char *names, int least)
 {

@@ -38,7 +38,7 @@ struct ab_schema {
 };
 
 /* Loads text that ab_tree_scan and ab_keys_check found loadable into a zeroed schema. skip_unknown:
- * keys that were complained about are passed over, so that the values behind them are checked as
+ * keys that were complained about are passed over, so that the values after them are checked as
  * well. NULL, or a static message. */
 const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknown,
                            struct ab_schema *out);

@@ -24,7 +24,7 @@ struct ab_node {
     struct ab_place at;     /* of the value; of a list or map its first line */
     struct ab_place key_at; /* inside a map */
     char *key, *text;       /* owned; text of scalars only */
-    bool is_verbatim;       /* text stands in the source as it is, behind `quote` characters */
+    bool is_verbatim;       /* text stands in the source as it is, after `quote` characters */
     bool has_bad_key;       /* a map with a key that was already complained about */
     uint32_t quote;
     uint32_t first, last, next; /* children and sibling: indices, 0 = none (0 is the root) */
