@@ -232,7 +232,9 @@ static bool compile_text(const char *text, uint64_t seed, struct ab_tape *tape)
     if (w == NULL)
         fail_msg("%s\n%s", text, messages);
     enum ab_status status = ab_workload_compile(w, tape, &err);
-    if (status != AB_OK && (status != AB_CONFIG || strchr(err.text, '^') == NULL))
+    bool is_refused = status == AB_CONFIG && strchr(err.text, '^') != NULL &&
+                      strstr(err.text, ": slot ") == NULL; /* that is the generator's mistake */
+    if (status != AB_OK && !is_refused)
         fail_msg("%s\n%s", text, err.text);
     ab_workload_free(w);
     return status == AB_OK;

@@ -25,10 +25,6 @@
 
 enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
 
-/* ---- errors, with the place in the workload ---- */
-
-/* ---- until, idle steps ---- */
-
 /* ---- lanes taking turns ---- */
 
 static const char *queue_name(const struct ab_generator *g, const struct ab_generator_lane *lane)

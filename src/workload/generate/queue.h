@@ -2,7 +2,7 @@
  *
  * A queue of messages while a tape is made. A message is some blocks, by their slots; both ends can
  * be taken. Lanes that wait stand in a line, so that none of them is passed over for ever. It only
- * holds: what happens when it is full, and who goes on, is for step.c.
+ * holds: what happens when it is full, and who goes on, is for step_message.c.
  */
 #ifndef AB_WORKLOAD_GENERATE_QUEUE_H
 #define AB_WORKLOAD_GENERATE_QUEUE_H

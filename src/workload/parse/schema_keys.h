@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every key of the language, once. schema.h expands these lists to the records that libcyaml
- * fills, schema.c to libcyaml's schema, keys.c to the tables that find unknown keys, wrong shapes
+ * fills, schema.c to libcyaml's schema, schema_keys.c to the tables that find unknown keys, wrong shapes
  * and keys that this version does not know yet.
  *
  *     TEXT(owner, member, key)          a scalar, always kept as text
