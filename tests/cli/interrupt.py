@@ -28,37 +28,59 @@ def processes():
     return found
 
 
-def start():
-    pid, terminal = pty.fork()
-    if pid == 0:
+class Run:
+    """allocbench on a terminal of its own. The session's leader is a process that outlives it: what
+    a terminal has not handed over yet is lost when its leader ends."""
+
+    END = b"\x00end\x00"
+
+    def __init__(self):
+        pid_read, pid_write = os.pipe()
+        self.output = b""
+        self.leader, self.terminal = pty.fork()
+        if self.leader == 0:
+            self.lead(pid_write)
+        os.close(pid_write)
+        self.pid = int.from_bytes(os.read(pid_read, 8), "little")
+        os.close(pid_read)
+
+    def lead(self, pid_write):
         os.environ["TERM"] = "xterm"
-        os.execv(allocbench, [allocbench, *arguments])
-    return pid, terminal
+        release_read, release_write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.read(release_read, 1)  # not before the leader ignores what is meant for it
+            os.execv(allocbench, [allocbench, *arguments])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        os.write(pid_write, pid.to_bytes(8, "little"))
+        os.write(release_write, b"x")
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.write(1, self.END + str(code).encode() + self.END)
+        signal.pause()
 
+    def read(self, until, mark):
+        """Reads up to a time or a mark, or to the end."""
+        start = len(self.output)
+        while time.monotonic() < until and not (mark and mark in self.output[start:]):
+            if self.output.count(self.END) == 2:
+                return
+            if not select.select([self.terminal], [], [], max(0, until - time.monotonic()))[0]:
+                return
+            self.output += os.read(self.terminal, 65536)
 
-def drain(terminal, until, mark=None):
-    """What is printed up to a time or a mark, or to the end (False)."""
-    output = b""
-    while time.monotonic() < until and not (mark and mark in output):
-        if not select.select([terminal], [], [], max(0, until - time.monotonic()))[0]:
-            break
-        try:
-            more = os.read(terminal, 65536)
-        except OSError:  # the other side is closed
-            return output, False
-        if not more:
-            return output, False
-        output += more
-    return output, True
-
-
-def finish(pid, terminal):
-    output, is_open = drain(terminal, time.monotonic() + 120)
-    if is_open:
-        os.kill(pid, signal.SIGKILL)
-        findings.append("did not end within 120 s")
-    status = os.waitpid(pid, 0)[1]
-    return output, os.waitstatus_to_exitcode(status)
+    def finish(self):
+        """Its exit code; output is then only what it printed."""
+        self.read(time.monotonic() + 120, None)
+        if self.output.count(self.END) != 2:
+            os.kill(self.pid, signal.SIGKILL)
+            findings.append("did not end within 120 s")
+            self.read(time.monotonic() + 5, None)
+        self.output, code, _ = self.output.split(self.END)
+        os.kill(self.leader, signal.SIGKILL)
+        os.waitpid(self.leader, 0)
+        os.close(self.terminal)
+        return int(code)
 
 
 def check_result(path, code):
@@ -99,34 +121,28 @@ def attempt(delay, number, mark=None):
     """Interrupts one run, so long after its start or after a mark; returns whether a partial result
     was kept."""
     findings_before = len(findings)
-    pid, terminal = start()
-    settings = termios.tcgetattr(terminal)
-    output = drain(terminal, time.monotonic() + 120, mark)[0] if mark else b""
-    output += drain(terminal, time.monotonic() + delay)[0]
+    run = Run()
+    settings = termios.tcgetattr(run.terminal)
+    if mark:
+        run.read(time.monotonic() + 120, mark)
+    run.read(time.monotonic() + delay, None)
     if number == signal.SIGINT:
-        try:
-            os.write(terminal, b"\x03")  # as a user would
-        except OSError:
-            pass
+        os.write(run.terminal, b"\x03")  # as a user would
     else:
         try:
-            os.kill(pid, number)
+            os.kill(run.pid, number)
         except ProcessLookupError:
             pass
-    try:
-        after = termios.tcgetattr(terminal)
-    except termios.error:
-        after = settings
-    more, code = finish(pid, terminal)
-    output += more
-    os.close(terminal)
+    after = termios.tcgetattr(run.terminal)
+    code = run.finish()
+    output = run.output
     if after != settings:
         findings.append("the terminal's settings changed")
     if output.count(b"\x1b[?25l") > output.count(b"\x1b[?25h"):
         findings.append("the cursor is hidden")
     last = output.rsplit(b"\r\x1b[K", 1)[-1]
     if re.search(rb"round \d+/\d+  ", last):
-        findings.append("the progress line is left")
+        findings.append(f"the progress line is left: {output[-400:]}")
     # before it has its handlers the signal ends it as it ends anything
     if code not in (0, 128 + number, -number):
         findings.append(f"exit code {code}")
@@ -144,15 +160,13 @@ def attempt(delay, number, mark=None):
 
 
 began = time.monotonic()
-pid, terminal = start()
-_, code = finish(pid, terminal)
-os.close(terminal)
+code = Run().finish()
 wall = time.monotonic() - began
 if code != 0 or check_left(None, code, True) != 1 or findings:
-    sys.exit(f"the run that nobody interrupts: exit code {code}, {findings}")
+    sys.exit(f"a run that is not interrupted: exit code {code}, {findings}")
 shutil.rmtree("results")
 
-# Half of the instants are anywhere in the run; the others behind the first round, however fast or
+# Half of the instants are anywhere in the run; the others after the first round, however fast or
 # slow the machine has become.
 rng = random.Random(seed)
 partial = 0

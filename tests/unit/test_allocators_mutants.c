@@ -69,7 +69,7 @@ static const struct right {
 };
 enum { RIGHT_SHARDS = 1, RIGHT_LOCKFREE, N_RIGHTS = sizeof rights / sizeof rights[0], N_SEEDS = 3 };
 
-enum { EXIT_CONTENT = 3, EXIT_REPORT = 66, SECONDS_MAX = 60 };
+enum { EXIT_CONTENT = 3, EXIT_REPORT = 66, SECONDS_MAX = 60, N_TRIES = 6 };
 
 /* ---- the child ---- */
 
@@ -233,6 +233,21 @@ static const char *find_fault(const struct mutant *mutant, const struct report *
     return strstr(at, mutant->function) != NULL ? NULL : "a report that does not name it";
 }
 
+/* A race is reported when two threads meet in it, which one run in a hundred misses where other
+ * programs hold the CPUs: a seed that missed is followed by others. */
+static void expect_report(const struct mutant *mutant, unsigned seed)
+{
+    const struct report *report = NULL;
+    const char *fault = "";
+    for (unsigned i = 0; fault != NULL && i < N_TRIES; i++) {
+        report = run(mutant->number, 1 + (seed + i) % N_SEEDS);
+        fault = find_fault(mutant, report);
+    }
+    if (fault != NULL)
+        fail_msg("%s %d: %s: exit status %#x, \"%s\"", tool, mutant->number, fault,
+                 (unsigned)report->status, report->text);
+}
+
 static void every_mutant_is_reported_by_name(void **state)
 {
     (void)state;
@@ -242,11 +257,7 @@ static void every_mutant_is_reported_by_name(void **state)
     while (read_mutant(list, &mutant)) {
         if (strcmp(mutant.tool, tool) != 0)
             continue;
-        const struct report *report = run(mutant.number, 1 + n++ % N_SEEDS);
-        const char *fault = find_fault(&mutant, report);
-        if (fault != NULL)
-            fail_msg("%s %d: %s: exit status %#x, \"%s\"", tool, mutant.number, fault,
-                     (unsigned)report->status, report->text);
+        expect_report(&mutant, n++);
     }
     fclose(list);
     assert_true(n >= 6);
