@@ -255,3 +255,14 @@ struct ab_round_range ab_session_p999_ratio(const struct ab_session *s, uint32_t
     struct aspect of = {.a = a, .b = b, .phase = phase, .op = op};
     return over_rounds(s, &of, round_p999_ratio);
 }
+
+double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    return round_time(s, backend, NULL, round);
+}
+
+double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    struct aspect of = {.a = backend};
+    return round_rss_peak(s, &of, round);
+}

@@ -68,9 +68,11 @@ enum ab_status ab_compare_check(const struct ab_session *base, const char *base_
                                 const struct ab_session *now, const char *now_label,
                                 struct ab_err *err);
 
-/* Two results, back ends matched by name; `limit` bounds the time of the whole run. */
+/* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only the
+ * new one has is a note; what only the base has is a failed cell, or a note where `is_part`: the new
+ * one was asked for fewer. */
 bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
-                        struct ab_comparison *out);
+                        bool is_part, struct ab_comparison *out);
 /* The back ends of one result with one of them, in pairs by round. Both return false, with *out
  * empty, when out of memory. */
 bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
