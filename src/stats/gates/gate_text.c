@@ -2,7 +2,7 @@
  *
  * Words of a gate's text, and errors that name them.
  */
-#include "stats/gate_text.h"
+#include "stats/gates/gate_text.h"
 
 #include "base/nearest.h"
 #include "core/text.h"
