@@ -6,7 +6,7 @@
 #define AB_CLI_COMPARE_COMPARE_GATES_H
 
 #include "cli/options/options.h"
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 struct ab_compare_gates {
     struct ab_gate *gates; /* borrow from the session and the command line */

@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "core/text.h"
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * A gate that fails by a ratio or a change is judged once more, on rounds of its own: chance that
  * fails one gate in twenty fails two in a row in one of four hundred.
  */
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include <stdio.h>
 #include <string.h>

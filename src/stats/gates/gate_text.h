@@ -5,7 +5,7 @@
 #ifndef AB_STATS_GATE_TEXT_H
 #define AB_STATS_GATE_TEXT_H
 
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include <stddef.h>
 

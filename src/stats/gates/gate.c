@@ -3,7 +3,7 @@
  * Judging. What the clock cannot tell is carried as an interval: a verdict is given only where
  * both of its ends agree.
  */
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include "base/bits.h"
 #include "stats/compare.h"
