@@ -119,7 +119,7 @@ again() { # OPTIONS…: the same measurement again
 
 @test "run --baseline: a slower library fails, with what was measured again to be sure" {
     prepare
-    make_works lib 6000
+    make_works lib 20000
     again --baseline main --json out.json
     expect_code 1
     expect_error '^1 verdict to confirm: 6 more rounds$'
@@ -198,7 +198,7 @@ again() { # OPTIONS…: the same measurement again
     expect_code 0
     expect_json '.gates[0] | .verdict == "pass" and .unit == "x baseline" and .bound == 10
         and .low <= .value and .value <= .high' out.json
-    make_works lib 6000
+    make_works lib 20000
     again --baseline main --limit 1000% --gate 'fill/all/ns_per_op < +10%' --json out.json
     expect_code 1
     expect_json '.gates[0] | .verdict == "fail" and .confirm_rounds == 6 and .level == "error"' out.json
@@ -208,7 +208,7 @@ again() { # OPTIONS…: the same measurement again
 
 @test "level: warn says it and fails nothing" {
     prepare
-    make_works lib 6000
+    make_works lib 20000
     cp "$WORKLOADS/truth.yaml" warn.yaml
     printf 'gates:\n  - {gate: "fill/all/ns_per_op < +10%%", level: warn}\n' >>warn.yaml
     bench run warn.yaml --set n=2000 --rounds 6 --no-store --drain 0s -b lib/libworks.so --baseline main \
@@ -220,9 +220,10 @@ again() { # OPTIONS…: the same measurement again
     expect_code 0
 }
 
+# bats test_tags=full
 @test "a failing ratio is confirmed by more rounds of the two back ends alone" {
     prepare
-    make_works slow 6000
+    make_works slow 20000
     mv slow/libworks.so slow/libslow.so
     mv slow/libworks.so.work slow/libslow.so.work
     bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s -b lib/libworks.so \
@@ -248,10 +249,11 @@ again() { # OPTIONS…: the same measurement again
     expect_error 'different work'
 }
 
+# bats test_tags=full
 @test "old and new build of one library side by side, and one after the other under one name" {
     prepare
     make_works old 2000
-    make_works new 6000
+    make_works new 20000
     bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s -b mine=old/libworks.so --json a.json -q
     expect_code 0
     bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s -b mine=new/libworks.so --json b.json -q
