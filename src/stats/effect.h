@@ -27,7 +27,7 @@ enum ab_effect_method {
 struct ab_effect {
     double ratio;     /* new by base; NaN = not known */
     double low, high; /* its 90 % interval: each bound is wrong in at most 5 %; NaN = none */
-    double sd;        /* standard deviation of the log-ratios (of the pooled logs); NaN = not known */
+    double sd; /* standard deviation of the log-ratios (of the pooled logs); NaN = not known */
     uint32_t n_base, n_new;
     enum ab_effect_method method;
 };

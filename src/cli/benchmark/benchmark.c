@@ -203,6 +203,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     struct watch watch = {.store = &m->store};
     struct ab_session_plan plan = {.cases = m->cases,
                                    .rounds = o->rounds,
+                                   .processes = o->processes,
                                    .progress = show_progress,
                                    .round_done = save_round,
                                    .user = &watch};

@@ -14,3 +14,13 @@ struct ab_hdr *ab_fold_new_hdr(void)
                                   of 220 KiB a histogram only a few pages are ever used */
     return hdr;
 }
+
+double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    double ns_per_tick = f->clock->ns_per_tick;
+    double spent = r->is_crowded ? (double)r->thread_cpu_ns
+                                 : (double)(r->lane_ticks - r->outside_ticks) * ns_per_tick;
+    double waits = r->is_crowded ? (double)r->awake_ticks * ns_per_tick + (double)r->asleep_cpu_ns
+                                 : (double)r->wait_ticks * ns_per_tick;
+    return spent > waits ? spent - waits : 0;
+}
