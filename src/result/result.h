@@ -229,6 +229,24 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
 };
 
+/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
+ * level of the canary. X(member: JSON key) */
+#define AB_NOISE_FIELDS(X) \
+    X(runs)                 /* throughput runs; 0 = nothing is known */ \
+    X(wall_s)               /* measured phases */ \
+    X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
+    X(slices_s)             /* measured between readings of the canary: one thread */ \
+    X(quiet_s)              /* of these: nobody else used the CPU core */ \
+    X(waited_s)             /* for that, between slices */ \
+    X(interruptions)        /* between slices something else ran on the CPU */ \
+    X(switches_involuntary) /* context switches in the measured phases */ \
+    X(canary_quiet_ns)      /* the canary, undisturbed */
+struct ab_noise {
+#define AB_NOISE_MEMBER(name) double name;
+    AB_NOISE_FIELDS(AB_NOISE_MEMBER)
+#undef AB_NOISE_MEMBER
+};
+
 struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
@@ -262,6 +280,7 @@ struct ab_session {    /* everything about one command's measurements */
         double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
         double window_ns; /* unused yet, NaN */
     } timer;
+    struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
     struct ab_round *rounds;

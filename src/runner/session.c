@@ -151,21 +151,16 @@ static enum ab_status keep_throughput(struct conductor *c, const struct ab_fold 
                                       struct ab_err *err)
 {
     enum ab_status status = ab_throughput_add(&c->throughput, f, case_index, run, err);
+    if (status != AB_OK)
+        return status;
     const struct ab_throughput_run *kept = &c->throughput.runs[c->throughput.n_runs - 1];
-    for (uint32_t i = 0; status == AB_OK && i < kept->n_slices; i++)
+    for (uint32_t i = 0; i < kept->n_slices; i++)
         ab_quiet_add(&c->quiet, run->slices[i].after);
-    if (getenv("DBG")) {
-        static FILE *o;
-        if (!o)
-            o = fopen(getenv("DBG"), "w");
-        fprintf(o, "%u %u %d %u", case_index, f->round, run->page->request.cpus[0], c->quiet.level);
-        for (uint32_t i = 0; i < kept->n_slices; i++)
-            fprintf(o, " %d,%d,%d", (int)kept->ticks[i], kept->canary[i], kept->phases[i]);
-        fputc(10, o);
-        fflush(o);
-    }
     ab_quiet_settle(&c->quiet);
-    return status;
+    struct ab_noise *noise = &c->session->noise;
+    ab_throughput_add_noise(f, kept, run, ab_canary_limit(c->quiet.level), noise);
+    noise->canary_quiet_ns = c->quiet.level * c->context.clock.ns_per_tick;
+    return AB_OK;
 }
 
 static uint16_t quiet_limit(const struct conductor *c)

@@ -101,15 +101,15 @@ static const struct ab_option_info table[] = {
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem)},
-    {"processes", "N",
-     "processes that each back end's throughput is measured in, in each\n"
-     "round",
-     "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order\n"
      "(default: 8)",
      "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
+    {"processes", "N",
+     "measure the throughput of each back end in N processes a round\n"
+     "(default: 3 to 12, more the shorter the work)",
+     "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",

@@ -30,7 +30,8 @@ struct ab_options {
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
-    uint32_t processes;
+    uint32_t
+        processes; /* of the throughput pass, a back end and round; 0 = by the length of the tape */
     const char *resume;         /* a partial result to go on with; NULL = none */
     const char *results;        /* where results are kept; NULL = not said */
     bool is_store_off;          /* --no-store */

@@ -209,6 +209,18 @@ static void read_timer(struct ab_stored_reader *r, const struct ab_json_node *do
     ab_stored_nulls(r, &o);
 }
 
+/* Older ones do not have it, and null is that nothing is known. */
+static void read_noise(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    if (!ab_json_has(&r->json, document, "noise") ||
+        json_is_null(json_object_get(document->json, "noise")))
+        return;
+    struct ab_json_node o = ab_json_object(&r->json, document, "noise");
+#define READ(name) r->session->noise.name = ab_json_number(&r->json, &o, #name);
+    AB_NOISE_FIELDS(READ)
+#undef READ
+}
+
 static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                          struct ab_backend_info *b)
 {
@@ -300,6 +312,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_backends(r, &document);
     read_rounds(r, &document);
     read_timer(r, &document);
+    read_noise(r, &document);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);

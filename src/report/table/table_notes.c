@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "report/table/table_noise.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -191,6 +192,13 @@ static void print_waits(const struct notes *r)
     print_note(r, &note);
 }
 
+static void print_noise(const struct notes *r)
+{
+    struct ab_text note = {0};
+    ab_table_noise(r->s, &note);
+    print_note(r, &note);
+}
+
 /* The harness does the same in each round: what varies there is the machine. */
 static void print_unrest(const struct notes *r)
 {
@@ -354,6 +362,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
     print_unverified(&r);
     print_preemption(&r);
     print_waits(&r);
+    print_noise(&r);
     print_unrest(&r);
     print_missing(&r);
 }

@@ -106,6 +106,27 @@ enum ab_status ab_throughput_add(struct ab_throughput *t, const struct ab_fold *
     return AB_OK;
 }
 
+void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput_run *run,
+                             const struct ab_outcome *from, uint16_t limit, struct ab_noise *noise)
+{
+    double tick_s = f->clock->ns_per_tick * 1e-9;
+    noise->runs += 1;
+    noise->interruptions += (double)from->page->report.slices.n_gaps;
+    noise->waited_s += (double)from->page->report.slices.waited_ticks * tick_s;
+    for (uint32_t i = 0; i < run->n_slices; i++) {
+        noise->slices_s += run->ticks[i] * tick_s;
+        noise->quiet_s += run->canary[i] <= limit ? run->ticks[i] * tick_s : 0;
+    }
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        const struct ab_phase_report *r = &from->page->report.phases[i];
+        if (!f->tape->phases[i].is_measured)
+            continue;
+        noise->wall_s += (double)(r->lane_ticks - r->outside_ticks) * tick_s;
+        noise->cpu_s += fmax((double)r->thread_cpu_ns * 1e-9 - (double)r->canary_ticks * tick_s, 0);
+        noise->switches_involuntary += (double)r->switches_involuntary;
+    }
+}
+
 /* ---- estimates ---- */
 
 struct slice_ratio { /* of one process to the profile */

@@ -44,6 +44,10 @@ enum ab_status ab_throughput_add(struct ab_throughput *t, const struct ab_fold *
 /* Forgets a case, or a round (AB_FOLD_ANY = every). */
 void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t round);
 
+/* Adds what disturbed the run. */
+void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput_run *run,
+                             const struct ab_outcome *from, uint16_t limit, struct ab_noise *noise);
+
 struct ab_throughput_estimate {
     uint32_t n_processes, hooks;       /* 0 processes = nothing is known */
     double busy;                       /* ns of the phase: the estimate */
