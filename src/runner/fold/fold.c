@@ -74,14 +74,13 @@ static uint64_t all_ops(const struct ab_phase *phase)
     return served_ops(phase, UINT32_MAX);
 }
 
-/* One lane has no waits: what is estimated is its wall time as well. */
-static double wall_estimate(const struct ab_fold *f, const struct ab_throughput_estimate *e)
+/* One lane has no waits: what is estimated from its slices is its wall time as well. */
+static double wall_estimate(const struct ab_throughput_estimate *e)
 {
-    return f->tape->image->n_lanes > 1 ? e->median.wall : e->busy;
+    return isnan(e->quiet_share) ? e->median.wall : e->busy;
 }
 
-static void set_throughput(const struct ab_fold *f, const struct ab_throughput_estimate *e,
-                           struct ab_result *all)
+static void set_throughput(const struct ab_throughput_estimate *e, struct ab_result *all)
 {
     double n = (double)all->n_ops;
     all->n_processes = e->n_processes;
@@ -93,7 +92,7 @@ static void set_throughput(const struct ab_fold *f, const struct ab_throughput_e
         return;
     all->ns_per_op = e->busy / n;
     all->whole_ns_per_op = e->whole / n;
-    all->wall_ns_per_op = wall_estimate(f, e) / n;
+    all->wall_ns_per_op = wall_estimate(e) / n;
     all->ops_per_s = 1e9 / all->ns_per_op;
     all->cpu_ns_per_op = e->median.cpu / n;
     all->background_cpu_ns_per_op = e->median.background / n;
@@ -112,7 +111,7 @@ static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
     all->n_ops = served_ops(phase, e->hooks);
     all->n_unsupported = all_ops(phase) - all->n_ops;
-    set_throughput(f, e, all);
+    set_throughput(e, all);
     return AB_OK;
 }
 
@@ -163,7 +162,7 @@ static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_t
         if (e.n_processes == 0) /* of a result that is resumed */
             continue;
         null->ns_per_op = e.busy / (double)null->n_ops;
-        null->wall_ns_per_op = wall_estimate(f, &e) / (double)null->n_ops;
+        null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
     }
     return AB_OK;
 }
@@ -180,7 +179,7 @@ enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab
         if (!ab_throughput_estimate(runs, r->backend, r->round, phase, quiet, &e))
             return no_memory(err);
         if (e.n_processes > 0)
-            set_throughput(f, &e, r);
+            set_throughput(&e, r);
     }
     return fold_null_again(f, runs, quiet, err);
 }
@@ -330,7 +329,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
         .round = f->round,
         .n_ops = all_ops(p),
         .ns_per_op = e->busy / n,
-        .wall_ns_per_op = wall_estimate(f, e) / n,
+        .wall_ns_per_op = wall_estimate(e) / n,
         .latency_pass_ns_per_op = ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n,
         .floor_ns = ab_result_quantile(all, 0.5),
     };

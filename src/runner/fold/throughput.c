@@ -59,7 +59,7 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
     bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > 0;
     return (struct ab_throughput_phase){
         .busy = ab_fold_busy_ns(f, r),
-        .wall = (double)(r->wall_ticks - r->outside_ticks) * ns_per_tick,
+        .wall = fmax((double)r->wall_ticks - (double)r->outside_ticks, 0) * ns_per_tick,
         .cpu = fmax((double)r->process_cpu_ns - canary, 0),
         .background = is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / (double)r->lane_ticks : NAN,
@@ -121,7 +121,7 @@ void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput
         const struct ab_phase_report *r = &from->page->report.phases[i];
         if (!f->tape->phases[i].is_measured)
             continue;
-        noise->wall_s += (double)(r->lane_ticks - r->outside_ticks) * tick_s;
+        noise->wall_s += fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * tick_s;
         noise->cpu_s += fmax((double)r->thread_cpu_ns * 1e-9 - (double)r->canary_ticks * tick_s, 0);
         noise->switches_involuntary += (double)r->switches_involuntary;
     }
