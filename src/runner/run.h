@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "result/result.h"
 #include "runner/case.h"
-#include "runner/quiet.h"
+#include "runner/fold/quiet.h"
 #include "runner/tape/tape_image.h"
 #include "wire/memory_report.h"
 

@@ -2,7 +2,7 @@
  *
  * The level of the canary from many readings, and the CPU that is chosen.
  */
-#include "runner/quiet.h"
+#include "runner/fold/quiet.h"
 
 #include "support/cmocka.h"
 

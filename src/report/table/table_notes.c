@@ -285,7 +285,8 @@ static void print_conditions(const struct notes *r)
     if (s->cpu >= 0)
         ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
     else
-        ab_text_add(&note, "; CPU affinity: none");
+        ab_text_addf(&note, "; CPU affinity: %s",
+                     s->noise.slices_s > 0 ? "the quietest before each throughput run" : "none");
     ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",

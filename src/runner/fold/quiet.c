@@ -2,7 +2,7 @@
  *
  * Reads the canary in the parent, between runs.
  */
-#include "runner/quiet.h"
+#include "runner/fold/quiet.h"
 
 #include <sched.h>
 #include <stdlib.h>

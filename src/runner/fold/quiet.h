@@ -4,8 +4,8 @@
  * disturbs it, and which CPU is the quietest just now. One lane only: of several, each would stop the
  * others.
  */
-#ifndef AB_RUNNER_QUIET_H
-#define AB_RUNNER_QUIET_H
+#ifndef AB_RUNNER_FOLD_QUIET_H
+#define AB_RUNNER_FOLD_QUIET_H
 
 #include "base/canary.h"
 
