@@ -86,7 +86,7 @@ static void equal_ones_are_called_clear_in_a_tenth(void **state)
     assert_true(clear >= 5 && clear <= 12);
 }
 
-/* The median estimate from ten rounds; a single one is good to a factor of some five. */
+/* The median estimate from ten rounds; half of the single ones to a factor of seven. */
 static void needed_rounds_are_right_to_a_factor_of_two(void **state)
 {
     const struct noise_experiment cases[] = {
