@@ -16,6 +16,7 @@
     X(INPUT, 3, "unreadable or corrupt input") \
     X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong") \
     X(SYSTEM, 4, "the system refused a resource that allocbench needs") \
+    X(INCONCLUSIVE, 5, "inconclusive, and --inconclusive=fail") \
     X(INTERRUPTED, 130, "interrupted")
 
 enum ab_status {

@@ -183,6 +183,7 @@ enum ab_gate_verdict {
     AB_GATE_FAIL,
     AB_GATE_NOT_EVALUATED, /* the back end is partial, failed or absent, or the value is n/a: fails */
     AB_GATE_SKIPPED,       /* of a default list: the back end is partial or absent; fails nothing */
+    AB_GATE_INCONCLUSIVE, /* its interval holds both sides of the bound; --inconclusive=fail */
 };
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_evaluated" … */
 
@@ -193,10 +194,16 @@ struct ab_gate_result {
     uint32_t backend;  /* UINT32_MAX = a back end that this session does not have */
     enum ab_gate_verdict verdict;
     double value, bound;   /* in `unit`; NaN = not known */
-    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live" */
+    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live", "x baseline" */
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
-                              or not evaluated; AB_CONFIG: the bound is below the clock's floor */
-    char reason[240]; /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+                              or not evaluated; AB_CONFIG: the bound is below the clock's floor;
+                              AB_INCONCLUSIVE */
+    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    double confirm_value;   /* the value in these; NaN = none */
+    uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };
 
 /* A figure that somebody published, beside what was measured. Never a verdict. */
@@ -305,7 +312,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_gates;
     struct ab_claim_result *claims;
     uint32_t n_claims;
-    const char *const *phases; /* names of the measured phases, in order */
+    const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
+    const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu;     /* lane 0 ran here, -1 = not pinned */
     const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */

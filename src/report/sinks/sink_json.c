@@ -9,6 +9,8 @@
 #include "result/session.h"
 
 #include "base/bits.h"
+#include "report/checksum.h"
+#include "report/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "result/result_fields.h"
@@ -319,26 +321,6 @@ static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "timelines", timelines);
 }
 
-static json_t *name_of(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends ? ab_json_string(s->backends[backend].name) : json_null();
-}
-
-static json_t *gate(struct ab_json *w, const struct ab_session *s, const struct ab_gate_result *g)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "gate", ab_json_string(g->text));
-    ab_json_put(w, o, "place", ab_json_string(g->place));
-    ab_json_put(w, o, "backend", name_of(s, g->backend));
-    ab_json_put(w, o, "verdict", ab_json_string(ab_gate_verdict_name(g->verdict)));
-    ab_json_put(w, o, "exit_code", ab_json_integer((uint64_t)ab_status_exit_code(g->status)));
-    ab_json_put(w, o, "value", ab_json_real(g->value));
-    ab_json_put(w, o, "bound", ab_json_real(g->bound));
-    ab_json_put(w, o, "unit", ab_json_string(g->unit));
-    ab_json_put(w, o, "reason", ab_json_string(g->reason));
-    return o;
-}
-
 static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
 {
     json_t *o = json_object();
@@ -364,12 +346,10 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
 
 static void put_verdicts(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *gates = json_array(), *claims = json_array();
-    for (uint32_t i = 0; i < s->n_gates; i++)
-        ab_json_append(w, gates, gate(w, s, &s->gates[i]));
+    json_t *claims = json_array();
     for (uint32_t i = 0; i < s->n_claims; i++)
         ab_json_append(w, claims, claim(w, &s->claims[i]));
-    ab_json_put(w, o, "gates", gates);
+    ab_json_put(w, o, "gates", ab_gates_json(w, s));
     ab_json_put(w, o, "claims", claims);
 }
 
@@ -424,6 +404,16 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "windows", windows);
 }
 
+/* The last key: of all that stands before it. */
+static void put_checksum(struct ab_json *w, json_t *o)
+{
+    char text[AB_CHECKSUM_BYTES];
+    if (ab_checksum_make(o, text))
+        ab_json_put(w, o, AB_CHECKSUM_KEY, ab_json_string(text));
+    else
+        w->is_short_of_memory = true;
+}
+
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -450,6 +440,8 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     put_memory(w, o, s);
     ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
+    ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));
+    put_checksum(w, o);
     return o;
 }
 
