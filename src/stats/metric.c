@@ -143,7 +143,7 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
-    return median_of_rounds(s, backend, m, of_round);
+    return median_of_rounds(s, backend, m, ab_metric_of_round);
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,

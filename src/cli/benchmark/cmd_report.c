@@ -5,7 +5,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "report/read/read_result.h"
+#include "report/read/read_gates.h"
 #include "report/table/sink_table.h"
 
 #include <stdio.h>
@@ -17,13 +17,17 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
-    status = ab_outputs_open(o, &outputs, err);
+    status = ab_stored_read_gates(path, &stored, err);
+    if (status == AB_OK)
+        status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o))
         ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
+    if (status == AB_OK)
+        status = ab_outputs_lines(o, &stored.session, err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;

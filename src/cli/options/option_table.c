@@ -200,9 +200,12 @@ static const struct ab_option_info table[] = {
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_LINES(id, name, help, write) \
+    {name, NULL, help, "Output", 0, RUN | REPLAY | REPORT, FLAG(wants_lines[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY, TEXT(json)},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
