@@ -67,6 +67,7 @@ struct ab_options {
     enum ab_color color;
     const char *only_check; /* verify: NULL = all */
     bool allows_broken;     /* what fails its checks is measured all the same */
+    bool is_strict_doctor;  /* doctor: a warning is exit 1 */
     bool allows_plugins;    /* libraries that the workload names are loaded */
 };
 
