@@ -228,7 +228,7 @@ static void another_machine_warns_only(void **state)
     assert_int_equal(all.counts[AB_OUTCOME_FAILED], 1);
     ab_finding_list_fini(&all);
     char *text = form(f, AB_SINK_GITHUB);
-    assert_non_null(strstr(text, "::warning title=allocbench comparison: time of the whole run"));
+    assert_non_null(strstr(text, "::warning title=allocbench comparison%3A time of the whole run"));
     assert_non_null(strstr(text, "advisory: the kernels differ"));
     free(text);
     fake_session_free(f);

@@ -43,7 +43,7 @@ static void put_annotation(FILE *to, const char *command, const struct ab_findin
         put_escaped(to, without_dot(f->file.s), true);
         fprintf(to, ",line=%" PRIu32 ",col=%" PRIu32 ",", f->line, f->column);
     }
-    fprintf(to, "title=allocbench %s: ", f->kind);
+    fprintf(to, "title=allocbench %s%%3A ", f->kind);
     put_escaped(to, f->title.s, true);
     fputs("::", to);
     put_escaped(to, f->sentence.s, false);
