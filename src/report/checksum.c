@@ -44,5 +44,5 @@ enum ab_checksum ab_checksum_take(json_t *document)
         snprintf(said, sizeof said, "%s", json_string_value(value));
     json_object_del(document, AB_CHECKSUM_KEY);
     return ab_checksum_make(document, is) && strcmp(is, said) == 0 ? AB_CHECKSUM_GOOD
-                                                                  : AB_CHECKSUM_WRONG;
+                                                                   : AB_CHECKSUM_WRONG;
 }

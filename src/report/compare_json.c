@@ -6,18 +6,6 @@
 
 #include "report/format.h"
 
-#include <math.h>
-
-static const char *method_name(enum ab_effect_method method)
-{
-    static const char *const names[] = {
-        [AB_EFFECT_NONE] = "none",   [AB_EFFECT_PAIRED] = "paired",
-        [AB_EFFECT_UNPAIRED] = "unpaired", [AB_EFFECT_EXACT] = "exact",
-        [AB_EFFECT_FEW] = "few_rounds",
-    };
-    return (unsigned)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
-}
-
 /* Not known and never are both null. */
 static json_t *rounds_needed(uint32_t n)
 {
@@ -38,7 +26,7 @@ static json_t *cell(struct ab_json *w, const struct ab_cell *c)
     ab_json_put(w, o, "ratio", ab_json_real(c->effect.ratio));
     ab_json_put(w, o, "low", ab_json_real(c->effect.low));
     ab_json_put(w, o, "high", ab_json_real(c->effect.high));
-    ab_json_put(w, o, "method", ab_json_string(method_name(c->effect.method)));
+    ab_json_put(w, o, "method", ab_json_string(ab_effect_method_name(c->effect.method)));
     ab_json_put(w, o, "n_base", ab_json_integer(c->effect.n_base));
     ab_json_put(w, o, "n_new", ab_json_integer(c->effect.n_new));
     ab_json_put(w, o, "limit", ab_json_real(c->limit));
@@ -47,6 +35,8 @@ static json_t *cell(struct ab_json *w, const struct ab_cell *c)
     ab_json_put(w, o, "direction",
                 ab_cell_is_judged(c) ? json_null() : ab_json_string(ab_cell_word(c)));
     ab_json_put(w, o, "rounds_needed", rounds_needed(c->rounds_needed));
+    ab_json_put(w, o, "confirm_rounds", ab_json_integer(c->n_confirm));
+    ab_json_put(w, o, "confirm_ratio", ab_json_real(c->confirm_ratio));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
 }

@@ -46,8 +46,7 @@ const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 {
-    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped",
-                                        "inconclusive"};
+    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped", "inconclusive"};
     return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
 }
 

@@ -79,6 +79,7 @@ static struct ab_cell *add_cell(struct ab_comparison *c)
         .now = NAN,
         .effect = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
         .limit = NAN,
+        .confirm_ratio = NAN,
     };
     return &c->cells[c->n_cells++];
 }
@@ -107,22 +108,35 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
 }
 
 /* What even a clock that reads nothing would say, of both sides. */
-static double floor_of(const struct pair *p, const struct ab_metric *m)
+static double floor_of(const struct ab_session *base, const struct ab_session *now,
+                       const struct ab_metric *m)
 {
     if (m == NULL || !ab_metric_is_latency(m))
         return -INFINITY;
-    return fmax(p->c->base->timer.floor_ns, p->c->now->timer.floor_ns);
+    return fmax(base->timer.floor_ns, now->timer.floor_ns);
+}
+
+/* Counted, not timed: no noise, so that one round may do. Memory is noisy, a little. */
+static bool is_counted(const struct ab_metric *m)
+{
+    static const char *const noisy[] = {"ns", "1/s", "percent", "bytes", "x live"};
+    for (size_t i = 0; m != NULL && i < AB_ARRAY_LEN(noisy); i++)
+        if (strcmp(ab_metric_unit(m), noisy[i]) == 0)
+            return false;
+    return m != NULL;
 }
 
 static bool measure(const struct pair *p, const struct ab_metric *m, round_number *number,
                     struct ab_effect *effect)
 {
     const struct ab_session *s[2] = {p->c->base, p->c->now};
-    double floor = floor_of(p, m);
+    double floor = floor_of(s[0], s[1], m);
     double *base = collect(s[0], p->base, m, number, floor);
     double *now = collect(s[1], p->now, m, number, floor);
     bool ok = base != NULL && now != NULL;
-    if (ok && p->is_paired)
+    if (ok && is_counted(m))
+        *effect = ab_effect_counted(base, s[0]->n_rounds, now, s[1]->n_rounds);
+    else if (ok && p->is_paired)
         *effect = ab_effect_paired(base, now, s[0]->n_rounds);
     else if (ok)
         *effect = ab_effect_unpaired(base, s[0]->n_rounds, now, s[1]->n_rounds);
@@ -131,18 +145,26 @@ static bool measure(const struct pair *p, const struct ab_metric *m, round_numbe
     return ok;
 }
 
-/* Differences of less than two steps of the clock, or of the histogram's, are none. */
-static void forgive(const struct pair *p, struct ab_cell *cell)
+double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now)
 {
-    double step = fmax(1, fmax(p->c->base->timer.quantum_ns, p->c->now->timer.quantum_ns));
-    if (fabs(cell->now - cell->base) < 2 * step && !isnan(cell->effect.low))
-        snprintf(cell->reason, sizeof cell->reason, "the difference is below two steps of the clock");
+    return 2 * fmax(1, fmax(base->timer.quantum_ns, now->timer.quantum_ns));
 }
 
-static double metric_of_round(const struct ab_session *s, uint32_t backend,
-                              const struct ab_metric *m, uint32_t round)
+static void forgive(const struct pair *p, struct ab_cell *cell)
 {
-    return ab_metric_of_round(s, backend, m, round);
+    if (fabs(cell->now - cell->base) < ab_compare_step_ns(p->c->base, p->c->now) &&
+        !isnan(cell->effect.low))
+        snprintf(cell->reason, sizeof cell->reason,
+                 "the difference is below two steps of the clock");
+}
+
+bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
+                       const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
+                       struct ab_effect *effect)
+{
+    struct ab_comparison c = {.base = base, .now = now};
+    struct pair p = {.c = &c, .base = base_backend, .now = backend, .is_paired = base == now};
+    return measure(&p, m, ab_metric_of_round, effect);
 }
 
 static bool add_metric(const struct pair *p, const struct ab_metric *m)
@@ -152,7 +174,7 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     if (isnan(base) && isnan(now))
         return true; /* neither has enough ops for it */
     struct ab_cell *cell = add_pair_cell(p);
-    if (cell == NULL || !measure(p, m, metric_of_round, &cell->effect))
+    if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
         return false;
     cell->phase = m->phase;
     cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
@@ -324,8 +346,8 @@ static bool add_back_end(const struct pair *p)
                                   ab_backend_status_name(now->status));
     bool is_base = !ab_backend_is_comparable(base);
     snprintf(what, sizeof what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
-    return add_failure(p->c, is_base ? base : now, is_base ? "in the base it" : "in the new result it",
-                       what);
+    return add_failure(p->c, is_base ? base : now,
+                       is_base ? "in the base it" : "in the new result it", what);
 }
 
 static uint32_t find_backend(const struct ab_session *s, const char *name)
@@ -344,8 +366,9 @@ static bool add_missing(struct ab_comparison *c, bool is_part)
         if (ab_backend_is_null(b) || find_backend(c->now, b->name) != UINT32_MAX)
             continue;
         bool is_note = is_part || (b->status == AB_BACKEND_ABSENT && !b->was_named);
-        if (!(is_note ? ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name)
-                      : add_failure(c, b, "the new result", "has no such back end")))
+        if (!(is_note
+                  ? ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name)
+                  : add_failure(c, b, "the new result", "has no such back end")))
             return false;
     }
     return true;
@@ -413,4 +436,53 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c)
     if (ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0 && !c->is_advisory)
         return AB_GATE;
     return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
+}
+
+static bool is_suspicious(const struct ab_cell *cell)
+{
+    return ab_cell_is_judged(cell) && cell->verdict == AB_VERDICT_REGRESSED;
+}
+
+uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned)
+{
+    uint32_t n = 0, i;
+    for (uint32_t k = 0; k < c->n_cells; k++) {
+        const struct ab_cell *cell = &c->cells[k];
+        if (!is_suspicious(cell))
+            continue;
+        if ((i = find_backend(c->now, cell->backend)) != UINT32_MAX)
+            is_concerned[i] = true;
+        if (c->base == c->now && (i = find_backend(c->now, cell->base_backend)) != UINT32_MAX)
+            is_concerned[i] = true;
+        n++;
+    }
+    return n;
+}
+
+static const struct ab_cell *find_cell(const struct ab_comparison *c, const struct ab_cell *like)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (ab_cell_is_judged(&c->cells[i]) && strcmp(c->cells[i].metric, like->metric) == 0 &&
+            strcmp(c->cells[i].backend, like->backend) == 0)
+            return &c->cells[i];
+    return NULL;
+}
+
+void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        struct ab_cell *cell = &c->cells[i];
+        const struct ab_cell *other = is_suspicious(cell) ? find_cell(again, cell) : NULL;
+        if (other == NULL || other->verdict == AB_VERDICT_FAILED)
+            continue; /* not measured again: it stands */
+        cell->n_confirm = other->effect.n_new;
+        cell->confirm_ratio = other->effect.ratio;
+        if (other->verdict == AB_VERDICT_REGRESSED)
+            continue;
+        cell->verdict = AB_VERDICT_INCONCLUSIVE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
+                 100 * (cell->effect.ratio - 1), 100 * (other->effect.ratio - 1),
+                 other->effect.n_new);
+    }
 }

@@ -37,6 +37,8 @@ struct ab_cell {
     enum ab_verdict verdict;
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
+    uint32_t n_confirm;     /* rounds that were run to confirm a regression; 0 = none */
+    double confirm_ratio;   /* the effect in these; NaN = none */
 };
 /* Is there a limit, and so a verdict that counts? */
 bool ab_cell_is_judged(const struct ab_cell *cell);
@@ -61,12 +63,14 @@ struct ab_comparison {
     char advisory[240]; /* which and why; "" = not */
 };
 
-/* May the two be compared at all? AB_USAGE: different work; AB_INPUT: an incomplete result, or one
- * without rounds; AB_BACKEND: no back end of the one has numbers, or none in common. *err says which
- * (by its label). */
-enum ab_status ab_compare_check(const struct ab_session *base, const char *base_label,
-                                const struct ab_session *now, const char *now_label,
-                                struct ab_err *err);
+/* Is a result whole enough to be compared? AB_INPUT: incomplete, or without rounds; AB_BACKEND: no
+ * back end has numbers. *err names it by its label. */
+enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
+                                      struct ab_err *err);
+/* May the two be compared? AB_USAGE: different work, or no back end in common. */
+enum ab_status ab_compare_check_work(const struct ab_session *base, const char *base_label,
+                                     const struct ab_session *now, const char *now_label,
+                                     struct ab_err *err);
 
 /* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only the
  * new one has is a note; what only the base has is a failed cell, or a note where `is_part`: the new
@@ -84,6 +88,22 @@ uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verd
 /* What the command must end with: AB_BACKEND where a cell failed, AB_GATE where one regressed and
  * the verdicts count, AB_INCONCLUSIVE where one is, else AB_OK. */
 enum ab_status ab_comparison_status(const struct ab_comparison *c);
+
+/* The effect of one metric between a back end of `base` and one of `now`, in pairs of rounds where
+ * both are one session; latencies under the clock's floor count as the floor. ratio is new by base,
+ * not turned. False when out of memory. */
+bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
+                       const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
+                       struct ab_effect *effect);
+/* Differences of a latency below this are none: two steps of the clock or of the histogram. */
+double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now);
+
+/* Marks the back ends of the new result (one flag each) that regressed, and for pairs within one
+ * result their base; how many cells. */
+uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned);
+/* `again` compares new rounds of the back ends concerned: a regression that these do not show as
+ * well becomes inconclusive. */
+void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again);
 
 /* The rule of all verdicts, for a ratio above 1 that is worse: regressed when low > 1 and the ratio
  * beyond 1 + limit, improved in the mirror, ok when high <= 1 + limit, else inconclusive. */

@@ -26,7 +26,8 @@ bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
 
 /* ---- may they be compared? ---- */
 
-static enum ab_status check_whole(const struct ab_session *s, const char *label, struct ab_err *err)
+enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
+                                      struct ab_err *err)
 {
     const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
     if (s->n_rounds == 0)
@@ -47,29 +48,23 @@ static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
     return a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0;
 }
 
-enum ab_status ab_compare_check(const struct ab_session *base, const char *base_label,
-                                const struct ab_session *now, const char *now_label,
-                                struct ab_err *err)
+enum ab_status ab_compare_check_work(const struct ab_session *base, const char *base_label,
+                                     const struct ab_session *now, const char *now_label,
+                                     struct ab_err *err)
 {
     char names[2][128];
-    enum ab_status status = check_whole(base, base_label, err);
-    if (status == AB_OK)
-        status = check_whole(now, now_label, err);
-    if (status != AB_OK)
-        return status;
     ab_text_printable(names[0], sizeof names[0], base->name);
     ab_text_printable(names[1], sizeof names[1], now->name);
     if (!is_same_work(base, now))
-        return ab_fail(err, AB_USAGE,
-                       "different work: %s ran %s (digest %.12s), %s ran %s (digest %.12s); only "
-                       "the same workload or trace with the same parameters and seed can be compared",
-                       base_label, names[0], base->tape_sha256, now_label, names[1],
-                       now->tape_sha256);
+        return ab_fail(
+            err, AB_USAGE,
+            "different work: %s ran %s (digest %.12s), %s ran %s (digest %.12s); only "
+            "the same workload or trace with the same parameters and seed can be compared",
+            base_label, names[0], base->tape_sha256, now_label, names[1], now->tape_sha256);
     if (base->is_strict != now->is_strict)
-        return ab_fail(err, AB_USAGE,
-                       "different work: %s was measured with --order strict, %s was not",
-                       base->is_strict ? base_label : now_label,
-                       base->is_strict ? now_label : base_label);
+        return ab_fail(
+            err, AB_USAGE, "different work: %s was measured with --order strict, %s was not",
+            base->is_strict ? base_label : now_label, base->is_strict ? now_label : base_label);
     for (uint32_t i = 0; i < base->n_backends; i++)
         for (uint32_t k = 0; k < now->n_backends; k++)
             if (!ab_backend_is_null(&base->backends[i]) &&

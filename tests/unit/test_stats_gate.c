@@ -84,7 +84,7 @@ static const struct ab_gate_result *judge(struct fixture *x, const char *text)
     if (!ab_gate_parse(text, false, &x->scope, &g, &error))
         fail_msg("%s: %s", text, error.text);
     g.place = "x.yaml:1:1";
-    assert_true(ab_gates_judge(&g, 1, x->s));
+    assert_true(ab_gates_judge(&g, 1, x->s, NULL));
     assert_true(x->s->n_gates > 0);
     return x->s->gates;
 }

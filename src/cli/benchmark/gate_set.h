@@ -25,7 +25,8 @@ struct ab_gate_set {
     struct ab_gate *gates; /* first the workload's */
     struct ab_claim *claims;
     size_t n_gates, n_claims, n_of_workload;
-    char **places; /* owned, n_gates + n_claims */
+    size_t *remarks; /* n_of_workload: which gate of the workload each comes from */
+    char **places;   /* owned; one a gate and a claim of the workload */
     const struct ab_workload *workload;
 };
 

@@ -44,6 +44,7 @@ enum {
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
 /* What -b takes, without its default, which differs. */
@@ -159,6 +160,26 @@ static const struct ab_option_info table[] = {
      "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
      "A gate that cannot be evaluated fails too (see configs/README.md)",
      "Gates", 0, REPLAY, LIST_OF(gates)},
+    {"gate", "TEXT",
+     "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
+     "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
+     "repeated (see configs/README.md)",
+     "Gates", 0, COMPARE, LIST_OF(gates)},
+    {"baseline", "NAME|FILE",
+     "compare with this baseline (allocbench baseline save) or stored result\n"
+     "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
+     "is confirmed by more rounds first",
+     "Gates", 0, RUN | REPLAY, TEXT(baseline)},
+    {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
+     "Gates", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+    {"strict", NULL,
+     "fail (exit 1) if base and new were measured on different machines or\n"
+     "systems; otherwise verdicts are then advisory",
+     "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare)},
+    {"inconclusive", "HOW",
+     "when the rounds do not suffice for a verdict: report (default) or fail\n"
+     "(exit 5)",
+     "Gates", 0, RUN | REPLAY | COMPARE, WORD(fails_inconclusive, inconclusives)},
     {"events", "A..B", "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B",
      "What is read", 0, TRACE, SPECIAL(ab_option_events)},
     {"live", "HOW",
@@ -195,6 +216,10 @@ static const struct ab_option_info table[] = {
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, RUN | REPLAY, TEXT(results)},
+    {"results", "DIR",
+     "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, BASELINE, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \
@@ -208,20 +233,26 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
+     TEXT(json)},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
     {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
      TEXT(live_csv)},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
-     RUN | REPLAY | REPORT | VERIFY | DOCTOR, WORD(color, whens)},
+     RUN | REPLAY | REPORT | VERIFY | COMPARE | BASELINE | DOCTOR, WORD(color, whens)},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
-     RUN | REPLAY | REPORT | TRACE | VERIFY | DOCTOR, FLAG(is_ascii)},
+     RUN | REPLAY | REPORT | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR, FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | VERIFY, FLAG(is_quiet)},
+     RUN | REPLAY | VERIFY | COMPARE, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
     {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
      'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
+     FLAG(is_verbose)},
+    {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
+     'v', BASELINE, FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},

@@ -25,7 +25,12 @@ struct ab_options {
     size_t n_sets;
     const char **gates; /* of --gate */
     size_t n_gates;
-    const char **args; /* what is no option; for `record` the command and its arguments */
+    const char *baseline;    /* run, replay: a name or a file; NULL = none */
+    bool has_limit;          /* --limit was given */
+    double limit;            /* of the time of a whole run, 0.05 = 5 % */
+    bool is_strict_compare;  /* --strict */
+    bool fails_inconclusive; /* --inconclusive=fail */
+    const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;
     uint64_t seed;

@@ -167,6 +167,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
                                 struct ab_options *out, struct ab_err *err)
 {
     struct ab_options o = {.rounds = 8,
+                           .limit = 0.05,
                            .drain_ns = 100000000,
                            .touch = AB_TOUCH_PAGE,
                            .tape_mem_share = 0.25,

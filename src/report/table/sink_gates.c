@@ -50,10 +50,14 @@ static const char *sign_of(const struct ab_gate_result *g, bool utf8)
 {
     if (g->verdict == AB_GATE_PASS)
         return utf8 ? "\u2713" : "ok  ";
+    if (g->is_warning && (g->verdict == AB_GATE_FAIL || g->verdict == AB_GATE_NOT_EVALUATED))
+        return utf8 ? "!" : "warn";
     if (g->verdict == AB_GATE_FAIL)
         return utf8 ? "\u2717" : "FAIL";
     if (g->verdict == AB_GATE_NOT_EVALUATED)
         return utf8 ? "?" : "??  ";
+    if (g->verdict == AB_GATE_INCONCLUSIVE)
+        return utf8 ? "~" : "~~  ";
     return utf8 ? "\u2013" : "--  ";
 }
 
@@ -70,11 +74,22 @@ static void add_rest(struct ab_text *rest, const struct ab_gate_result *g)
 {
     const char *lead = g->verdict == AB_GATE_SKIPPED         ? "skipped: "
                        : g->verdict == AB_GATE_NOT_EVALUATED ? "not evaluated: "
+                       : g->verdict == AB_GATE_INCONCLUSIVE  ? "inconclusive: "
                                                              : "";
+    char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+    if (isfinite(g->low) && isfinite(g->high) && g->low < g->high)
+        ab_text_addf(rest, "  [%.20s, %.20s]", ab_format_ratio(low, g->low),
+                     ab_format_ratio(high, g->high));
+    if (g->is_warning)
+        ab_text_add(rest, "  warning only");
+    if (g->n_confirm > 0 && g->verdict == AB_GATE_FAIL)
+        ab_text_addf(rest, "  confirmed: %.3gx in %u more rounds", g->confirm_value, g->n_confirm);
     if (g->verdict != AB_GATE_PASS)
         ab_text_addf(rest, "  (%s)", g->place);
     if (g->reason[0] != 0)
         ab_text_addf(rest, "%s%s%s", g->verdict == AB_GATE_PASS ? "  " : " ", lead, g->reason);
+    else if (g->rounds_needed > 0 && g->rounds_needed < UINT32_MAX)
+        ab_text_addf(rest, " %sabout %u rounds would tell", lead, g->rounds_needed);
 }
 
 static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gate_result *g,
@@ -108,20 +123,27 @@ static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gat
 
 static void print_title(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    uint32_t n_passed = 0, n_failed = 0, n_open = 0, n_skipped = 0;
+    uint32_t n_passed = 0, n_failed = 0, n_open = 0, n_skipped = 0, n_unsure = 0, n_warned = 0;
     struct ab_text title = {0};
     for (uint32_t i = 0; i < s->n_gates; i++) {
         const struct ab_gate_result *g = &s->gates[i];
         n_passed += g->verdict == AB_GATE_PASS;
-        n_failed += g->verdict == AB_GATE_FAIL;
-        n_open += g->verdict == AB_GATE_NOT_EVALUATED;
+        bool is_bad = g->verdict == AB_GATE_FAIL || g->verdict == AB_GATE_NOT_EVALUATED;
+        n_warned += is_bad && g->is_warning;
+        n_failed += g->verdict == AB_GATE_FAIL && !g->is_warning;
+        n_open += g->verdict == AB_GATE_NOT_EVALUATED && !g->is_warning;
         n_skipped += g->verdict == AB_GATE_SKIPPED;
+        n_unsure += g->verdict == AB_GATE_INCONCLUSIVE;
     }
     ab_text_addf(&title, "gates: %u passed", n_passed);
     if (n_failed > 0)
         ab_text_addf(&title, ", %u FAILED", n_failed);
     if (n_open > 0)
         ab_text_addf(&title, ", %u NOT EVALUATED (fails)", n_open);
+    if (n_warned > 0)
+        ab_text_addf(&title, ", %u warning%s", n_warned, n_warned == 1 ? "" : "s");
+    if (n_unsure > 0)
+        ab_text_addf(&title, ", %u inconclusive", n_unsure);
     if (n_skipped > 0)
         ab_text_addf(&title, ", %u skipped", n_skipped);
     if (title.s != NULL)

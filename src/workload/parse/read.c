@@ -349,7 +349,7 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
     if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
-        ab_read_gates(r, list, raw->gates, raw->gates_count);
+        ab_read_gates(r, list);
     if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
         ab_read_claims(r, list, raw->claims, raw->claims_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of a gate's text, and errors that name them.
+ * Words of a gate's text, errors that name them, and names of back ends.
  */
-#include "stats/gate_text.h"
+#include "stats/gates/gate_text.h"
 
 #include "base/nearest.h"
 #include "core/text.h"
@@ -87,4 +87,63 @@ bool ab_gate_fail_unknown(struct ab_gate_parser *p, struct ab_gate_span at, cons
                  ab_text_printable(name, sizeof name, near));
     return ab_gate_fail(p, at, "unknown %s '%s'%s %s", what, ab_gate_shown(quoted, at), hint,
                         ab_gate_list_names(list, names));
+}
+
+/* ---- back ends ---- */
+
+/* Without its settings: "slab" of "slab:threads=sharded". */
+static struct ab_gate_span base_of(struct ab_gate_span name)
+{
+    size_t n = 0;
+    while (n < name.n && name.s[n] != ':' && name.s[n] != '{')
+        n++;
+    return (struct ab_gate_span){name.s, n};
+}
+
+static bool fail_backend(struct ab_gate_parser *p, struct ab_gate_span name)
+{
+    struct ab_gate_names names = {.n = 0};
+    for (size_t i = 0; i < p->scope->n_backends; i++)
+        ab_gate_add_name(&names, p->scope->backends[i]);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *here = names.items[i];
+        struct ab_gate_span base = base_of((struct ab_gate_span){here, strlen(here)}),
+                            own = base_of(name);
+        char quoted[AB_GATE_WORD_BYTES], is[160];
+        if (base.n == own.n && memcmp(base.s, own.s, own.n) == 0)
+            return ab_gate_fail(p, name, "no back end '%s' in this run; did you mean '%s'?",
+                                ab_gate_shown(quoted, name),
+                                ab_text_printable(is, sizeof is, here));
+    }
+    return ab_gate_fail_unknown(p, name, "back end", &names);
+}
+
+bool ab_gate_read_backend(struct ab_gate_parser *p, struct ab_gate_span name, uint32_t *out,
+                          char copy[128])
+{
+    const struct ab_gate_scope *scope = p->scope;
+    struct ab_gate_span base = base_of(name);
+    if (name.n == 0)
+        return ab_gate_fail(p, (struct ab_gate_span){name.s, 1},
+                            "the name of a back end is missing");
+    if (ab_gate_is_word(base, "null"))
+        return ab_gate_fail(p, name, "the null back end measures the harness; it has no gates");
+    snprintf(copy, 128, "%.*s", (int)(name.n < 128 ? name.n : 127), name.s);
+    for (size_t i = 0; i < scope->n_backends; i++)
+        if (ab_gate_is_word(name, scope->backends[i])) {
+            *out = (uint32_t)i;
+            return true;
+        }
+    for (size_t i = 0; i < scope->n_backends; i++) {
+        const char *here = scope->backends[i];
+        struct ab_gate_span other = base_of((struct ab_gate_span){here, strlen(here)});
+        if (other.n == base.n && memcmp(other.s, base.s, base.n) == 0)
+            return fail_backend(p, name);
+    }
+    for (size_t i = 0; i < scope->n_known; i++)
+        if (ab_gate_is_word(base, scope->known[i])) {
+            *out = AB_GATE_ELSEWHERE;
+            return true;
+        }
+    return fail_backend(p, name);
 }
