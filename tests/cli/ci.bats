@@ -36,6 +36,20 @@ use_german() {
     [ "$(locale decimal_point)" = , ] || skip "no German decimal point"
 }
 
+# Little work, for what does not become better by more.
+make_tiny_workload() {
+    cat >tiny.yaml <<'YAML'
+allocbench: 1
+name: tiny
+sets: [{name: heap, count: 100}]
+phases:
+  - name: churn
+    do:
+      - {alloc: heap, size: 64, count: all}
+      - {replace: heap, at: random, size: 64, count: 4000}
+YAML
+}
+
 # ---- readers that are not ours ----
 
 read_junit() { # FILE
@@ -100,7 +114,7 @@ import json, sys
 def refuse(x):
     raise ValueError(x)
 custom, google = (json.load(open(f, encoding="utf-8"), parse_constant=refuse) for f in sys.argv[1:])
-assert len(custom) > 10 and google["context"]["json_schema_version"] == 1
+assert len(custom) > 5 and google["context"]["json_schema_version"] == 1
 for b in google["benchmarks"]:
     assert b["run_type"] in ("iteration", "aggregate") and b["time_unit"] == "ns"
     assert isinstance(b["real_time"], (int, float)) and isinstance(b["cpu_time"], (int, float))
@@ -225,10 +239,11 @@ PY
 # ---- configs/ci ----
 
 @test "the CI example passes with a library that is not slower, and says so in every file" {
+    make_tiny_workload
     cp "$GUESTS/libtoy.so" old.so
     cp "$GUESTS/libtoy.so" new.so
     env GITHUB_ACTIONS=true "GITHUB_STEP_SUMMARY=$OUT/summary" LIMIT=50 ROUNDS=6 OUT=ci \
-        "$ROOT/configs/ci/compare-libraries.sh" old.so new.so "$WORKLOADS/small.yaml" 3>&- ||
+        "$ROOT/configs/ci/compare-libraries.sh" old.so new.so tiny.yaml 3>&- ||
         fail "exit code $?"
     read_junit ci/junit.xml
     cmp ci/summary.md "$OUT/summary"
@@ -239,9 +254,10 @@ PY
 
 @test "the CI example fails with exit code 1 when a slow library is put in" {
     uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
+    make_tiny_workload
     code=0
     GITHUB_ACTIONS=true ROUNDS=6 OUT=ci "$ROOT/configs/ci/compare-libraries.sh" \
-        "$GUESTS/libtoy.so" "$GUESTS/libslow1us.so" "$WORKLOADS/small.yaml" \
+        "$GUESTS/libtoy.so" "$GUESTS/libslow1us.so" tiny.yaml \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 1
     grep -q '^::error title=allocbench' "$OUT/stdout"
@@ -252,6 +268,7 @@ PY
 
 # bats test_tags=full
 @test "the CI example fails when a library is missing or the command line is wrong" {
+    make_tiny_workload
     for arguments in "" "one" "/nonexistent.so $GUESTS/libtoy.so"; do
         code=0
         # shellcheck disable=SC2086 # words
@@ -260,7 +277,7 @@ PY
     done
     code=0
     OUT=ci "$ROOT/configs/ci/compare-libraries.sh" "$GUESTS/libtoy.so" "$GUESTS/libnomalloc.so" \
-        "$WORKLOADS/small.yaml" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+        tiny.yaml >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 4
 }
 
@@ -300,4 +317,46 @@ PY
 @test "the job for GitLab is YAML, and its script runs" {
     python3 -c 'import yaml' 2>/dev/null || skip "no PyYAML"
     run_job gitlab
+}
+
+# ---- comparisons ----
+
+# The same back end, base and new, so that the new one is slower by far.
+make_results() {
+    make_tiny_workload
+    bench run tiny.yaml -b "m=$GUESTS/libtoy.so" --rounds 6 --no-store -q --json base.json
+    expect_code 0
+    bench run tiny.yaml -b "m=$1" --rounds 6 --no-store -q --json new.json
+    expect_code 0
+}
+
+@test "a comparison is told in every form" {
+    uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
+    make_results "$GUESTS/libslow1us.so"
+    bench compare base.json new.json -q --junit "$OUT/j.xml" --markdown "$OUT/s.md" \
+        --benchmark-json "$OUT/b.json" --google-benchmark "$OUT/g.json" --github
+    expect_code 1
+    read_all
+    grep -q '<failure type="regressed"' "$OUT/j.xml"
+    [ "$(grep -c '^::error title=allocbench comparison%3A time of the whole run' "$OUT/stdout")" -eq 1 ]
+    grep -q 'regressed.*time of the whole run' "$OUT/s.md"
+    jq -e 'any(.extra | test("worse: [0-9.]+x \\["))' "$OUT/b.json" >/dev/null
+    bench compare base.json new.json --github --json -
+    expect_code 1
+    expect_one_document
+    grep -q '^::error ' "$OUT/stderr"
+}
+
+@test "a comparison with another machine warns, and fails with --strict" {
+    make_results "$GUESTS/libtoy.so"
+    jq '.host.fingerprint = ("0" * 64) | .host.kernel = "Linux 1.0 x86_64" | del(.checksum)' base.json >other.json
+    bench compare other.json new.json -q --junit "$OUT/j.xml" --github
+    expect_code 0
+    grep -q '^::warning .*The comparison is advisory and fails nothing' "$OUT/stdout"
+    run ! grep -q "<failure" "$OUT/j.xml"
+    bench compare other.json new.json -q --strict --junit "$OUT/j.xml" --github
+    expect_code 1
+    grep -q '^::error .*The comparison is advisory, and fails with --strict' "$OUT/stdout"
+    grep -q '<failure type="advisory"' "$OUT/j.xml"
+    read_junit "$OUT/j.xml"
 }

@@ -27,7 +27,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
     if (status == AB_OK)
-        status = ab_outputs_lines(o, &stored.session, err);
+        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
+                                  err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;

@@ -243,9 +243,8 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
 }
 
 enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
-                                struct ab_err *err)
+                                FILE *to, struct ab_err *err)
 {
-    FILE *to = ab_outputs_use_stdout(o) ? stderr : stdout;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
         if (o->wants_lines[i] && !ab_sinks[i].write(to, session))
             return ab_fail(err, AB_SYSTEM, "out of memory for --%s", ab_sinks[i].option);

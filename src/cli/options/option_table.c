@@ -226,10 +226,19 @@ static const struct ab_option_info table[] = {
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
-    {name, NULL, help, "Output", 0, RUN | REPLAY | REPORT, FLAG(wants_lines[AB_SINK_##id])},
+    {name, \
+     NULL, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | REPORT | COMPARE, \
+     FLAG(wants_lines[AB_SINK_##id])},
+#define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
+    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},

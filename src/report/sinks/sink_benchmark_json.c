@@ -19,9 +19,10 @@ struct document {
     json_t *list;
 };
 
+/* Cells of a phase and of memory name no op. */
 static bool is_same_op(const char *a, const char *b)
 {
-    return a == NULL ? strcmp(b, "memory") == 0 : strcmp(a, b) == 0;
+    return a == NULL ? strcmp(b, "memory") == 0 || strcmp(b, "all") == 0 : strcmp(a, b) == 0;
 }
 
 /* What a comparison says of this number; NULL = nothing. */

@@ -75,14 +75,17 @@ static void add_finding(struct page *page, const struct ab_finding *f)
     add_row(page, &row);
 }
 
-/* Those from `first` to before `end`: they are sorted by outcome. */
+/* Those from `first` to before `end`, with a limit or without. */
 static void add_findings(struct page *page, const struct ab_findings *all,
-                         enum ab_finding_outcome first, enum ab_finding_outcome end)
+                         enum ab_finding_outcome first, enum ab_finding_outcome end,
+                         bool is_shown_only)
 {
     ab_text_add(&page->text, "| verdict | what | in words |\n|---|---|---|\n");
-    for (size_t i = 0; i < all->n; i++)
-        if (all->items[i].outcome >= first && all->items[i].outcome < end)
-            add_finding(page, &all->items[i]);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct ab_finding *f = &all->items[i];
+        if (f->outcome >= first && f->outcome < end && f->is_shown_only == is_shown_only)
+            add_finding(page, f);
+    }
     ab_text_add(&page->text, "\n");
 }
 
@@ -107,11 +110,6 @@ static void add_headline(struct page *page, const struct ab_session *s,
     ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
                  counts.s != NULL ? counts.s : "");
     ab_text_fini(&counts);
-    if (s->comparison != NULL && s->comparison->is_advisory) {
-        ab_text_add(&page->text, "The comparison is advisory: ");
-        add_escaped(&page->text, s->comparison->advisory);
-        ab_text_add(&page->text, ".\n\n");
-    }
 }
 
 static void add_number(const struct ab_session *s, const struct ab_series *x, void *user)
@@ -188,15 +186,20 @@ static void add_document(struct page *page, const struct ab_session *s,
         n_bad += all->counts[i];
     add_headline(page, s, all);
     if (n_bad > 0)
-        add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED);
+        add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED, false);
     if (all->counts[AB_OUTCOME_SKIPPED] > 0) {
         begin_details(page, "Skipped or inconclusive");
-        add_findings(page, all, AB_OUTCOME_SKIPPED, AB_OUTCOME_PASSED);
+        add_findings(page, all, AB_OUTCOME_SKIPPED, AB_OUTCOME_PASSED, false);
         end_details(page);
     }
     begin_details(page, "Passed");
-    add_findings(page, all, AB_OUTCOME_PASSED, AB_OUTCOME_COUNT);
+    add_findings(page, all, AB_OUTCOME_PASSED, AB_OUTCOME_COUNT, false);
     end_details(page);
+    if (s->comparison != NULL) {
+        begin_details(page, "Compared without a limit");
+        add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_COUNT, true);
+        end_details(page);
+    }
     add_numbers(page, s);
     add_conditions(page, s);
     if (page->n_left_out > 0)

@@ -17,8 +17,10 @@ enum ab_sink_id {
 #define AB_SINK(id, ...) AB_SINK_##id,
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_LINES AB_SINK
+#define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_HISTOGRAMS
 #undef AB_SINK_OF_LINES
     AB_SINK_COUNT
@@ -41,8 +43,10 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
     void function(FILE *to, const struct ab_hdr *hdr);
 #define AB_SINK_OF_LINES(id, option, help, function) \
     bool function(FILE *to, const struct ab_session *session);
+#define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
 #undef AB_SINK_OF_HISTOGRAMS
 

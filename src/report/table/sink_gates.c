@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/table/table.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TEXT_WIDEST = 60, TEXT_LEAST = 12, NAME_WIDEST = 24, VALUE_WIDEST = 12, SIGNS = 6, GAP = 2 };
