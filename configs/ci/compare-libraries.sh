@@ -9,7 +9,7 @@
 # ROUNDS   how often each runs (default: 10)
 # OUT      folder for the files (default: allocbench-ci)
 #
-# Exit code: 0 not slower than that, or not sure; 1 slower; 2 usage; 3 unreadable input; 4 a library could not be
+# Exit code: 0 not slower than that, or inconclusive; 1 slower; 2 usage; 3 unreadable input; 4 a library could not be
 # measured.
 set -eu
 

@@ -40,12 +40,12 @@ struct ab_options {
     bool is_store_off;          /* --no-store */
     bool has_rounds, has_touch; /* given, not the default */
     const char
-        *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
+        *sinks[AB_SINK_COUNT];       /* run, replay, report: where to write; NULL = not asked for */
     bool wants_lines[AB_SINK_COUNT]; /* of those that have no file */
-    const char *json, *csv;    /* the same for list, trace and verify */
-    const char *output;        /* -o; NULL = not given */
-    uint64_t mem_limit_bytes;  /* 0 = default */
-    uint64_t timeout_ns;       /* 0 = from the estimate */
+    const char *json, *csv;          /* the same for list, trace and verify */
+    const char *output;              /* -o; NULL = not given */
+    uint64_t mem_limit_bytes;        /* 0 = default */
+    uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
