@@ -20,9 +20,9 @@ enum { BASE, NOW, EFFECT, INTERVAL, LIMIT, VERDICT, N_COLUMNS };
 enum { ROWS_OF_A_LONG_TABLE = 30 };
 
 static const struct ab_table_column columns[N_COLUMNS] = {
-    [BASE] = {"base", 0},     [NOW] = {"new", 0},
+    [BASE] = {"base", 2},     [NOW] = {"new", 1},
     [EFFECT] = {"effect", 0}, [INTERVAL] = {"90 % interval", 0},
-    [LIMIT] = {"limit", 1},   [VERDICT] = {"verdict", 0},
+    [LIMIT] = {"limit", 3},   [VERDICT] = {"verdict", 0},
 };
 
 static void format_number(char cell[AB_CELL_BYTES], double x, const char *unit)
