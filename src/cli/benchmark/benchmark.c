@@ -268,6 +268,9 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
+    if (status == AB_OK && written == AB_OK)
+        written = ab_outputs_lines(m->options, &m->session,
+                                   ab_outputs_use_stdout(m->options) ? stderr : stdout, err);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);

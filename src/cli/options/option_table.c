@@ -233,20 +233,32 @@ static const struct ab_option_info table[] = {
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_LINES(id, name, help, write) \
+    {name, \
+     NULL, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | REPORT | COMPARE, \
+     FLAG(wants_lines[AB_SINK_##id])},
+#define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
+    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_VERDICTS
+#undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-     TRACE | LIST | VERIFY, TEXT(json)},
+     TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
     {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
      TEXT(live_csv)},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
-     RUN | REPLAY | REPORT | VERIFY | COMPARE | BASELINE, WORD(color, whens)},
+     RUN | REPLAY | REPORT | VERIFY | COMPARE | BASELINE | DOCTOR, WORD(color, whens)},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
-     RUN | REPLAY | REPORT | TRACE | VERIFY | COMPARE | BASELINE, FLAG(is_ascii)},
+     RUN | REPLAY | REPORT | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR, FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
      RUN | REPLAY | VERIFY | COMPARE, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
@@ -260,6 +272,9 @@ static const struct ab_option_info table[] = {
      'v', BASELINE, FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
+    {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
+     FLAG(is_strict_doctor)},
     {"help", NULL, "print this help", "Output", 'h', ~0u, FLAG(wants_help)},
 };
 

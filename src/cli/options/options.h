@@ -42,11 +42,12 @@ struct ab_options {
     bool is_store_off;          /* --no-store */
     bool has_rounds, has_touch; /* given, not the default */
     const char
-        *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
-    const char *json, *csv;    /* the same for list, trace and verify */
-    const char *output;        /* -o; NULL = not given */
-    uint64_t mem_limit_bytes;  /* 0 = default */
-    uint64_t timeout_ns;       /* 0 = from the estimate */
+        *sinks[AB_SINK_COUNT];       /* run, replay, report: where to write; NULL = not asked for */
+    bool wants_lines[AB_SINK_COUNT]; /* of those that have no file */
+    const char *json, *csv;          /* the same for list, trace and verify */
+    const char *output;              /* -o; NULL = not given */
+    uint64_t mem_limit_bytes;        /* 0 = default */
+    uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
@@ -73,6 +74,7 @@ struct ab_options {
     enum ab_color color;
     const char *only_check; /* verify: NULL = all */
     bool allows_broken;     /* what fails its checks is measured all the same */
+    bool is_strict_doctor;  /* doctor: a warning is exit 1 */
     bool allows_plugins;    /* libraries that the workload names are loaded */
 };
 
