@@ -7,6 +7,7 @@
 
 #include "backend/selection.h"
 #include "cli/benchmark/cases.h"
+#include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
@@ -268,28 +269,6 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
- * failed back end outweighs a gate: without it the gate says nothing. */
-static int judge(const struct measurement *m)
-{
-    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
-    for (uint32_t i = 0; i < m->session.n_backends; i++) {
-        const struct ab_backend_info *b = &m->session.backends[i];
-        if (ab_backend_status_has_numbers(b->status))
-            continue;
-        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
-        char name[300], reason[1400];
-        if (is_error)
-            exit_code = ab_status_exit_code(AB_BACKEND);
-        if (is_error || !m->options->is_quiet)
-            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
-                    ab_text_printable(name, sizeof name, b->name),
-                    ab_backend_status_name(b->status),
-                    ab_text_printable(reason, sizeof reason, b->reason));
-    }
-    return exit_code;
-}
-
 /* What of -b has to be said again: a result is not taken at its word about libraries. */
 static void add_libraries(const struct measurement *m, struct ab_text *t)
 {
@@ -370,7 +349,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         status = written;
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
-    *exit_code = judge(&m);
+    *exit_code = ab_failures_tell(&m.session, o->is_quiet);
     if (status == AB_INTERRUPTED)
         explain_interruption(&m, err);
 out:
