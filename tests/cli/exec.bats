@@ -200,6 +200,27 @@ has_no_program() {
     expect_code 2
 }
 
+@test "a trace of the program is replayed, and its prediction stands beside the program" {
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 20000 3>&-
+    calls=$(allocbench trace info --json - "$OUT/t.abt" | jq .events)
+    bench exec --rounds 6 -b "glibc,slow=$GUESTS/libslow1us.so" --trace "$OUT/t.abt" --json "$OUT/r.json" \
+        -- "$PROG" works 20000
+    expect_code 0
+    expect_json "[.results[].program.calls] | length == 12 and all(. == $calls)" "$OUT/r.json"
+    expect_json '[.results[].program.replay_ns_per_call] | all(. > 0)' "$OUT/r.json"
+    # a malloc that takes a microsecond more: half a microsecond a call, in both
+    difference=$(sed -n '/replay, ns.call/,$p' "$OUT/stdout" | awk '$1 == "slow"' | tr -d '[],+')
+    echo "$difference" | awk '$1 == "slow" && $2 > 200 && $5 > 200 { ok = 1 } END { exit !ok }' ||
+        fail "no such difference: $difference"
+    expect_nothing_left
+    bench report "$OUT/r.json"
+    grep -q 'replay, ns/call' "$OUT/stdout" || fail "a stored result does not show it"
+    echo x >"$OUT/bad.abt"
+    execute -b glibc --trace "$OUT/bad.abt" -- "$PROG"
+    expect_code 3
+    expect_nothing_left
+}
+
 @test "a stored result reads back as it was, and fits the schema" {
     bench exec --rounds 6 -b "glibc,toy=$TOY" --json "$OUT/r.json" --csv "$OUT/r.csv" -- "$PROG" works 1000
     expect_code 0

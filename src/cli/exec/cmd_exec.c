@@ -13,6 +13,7 @@
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
 #include "cli/exec/exec_work.h"
+#include "cli/exec/prediction.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "program/program_file.h"
@@ -43,6 +44,7 @@ struct exec {
     struct ab_gate_set gates;
     struct ab_session session;
     struct ab_program_summary summary;
+    struct ab_prediction prediction;
     uint32_t rounds;
 };
 
@@ -249,6 +251,7 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
 {
     struct ab_err why;
     struct ab_session *s = &x->session;
+    ab_prediction_note(&x->prediction, s);
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
     if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s))
@@ -272,6 +275,7 @@ static void release(struct exec *x)
     ab_selection_list_fini(&x->selection);
     ab_gate_set_fini(&x->gates);
     ab_exec_work_fini(&x->work);
+    ab_prediction_fini(&x->prediction);
     free(x->session.gates);
     free(x->session.backends);
     free(x->cases);
@@ -290,6 +294,8 @@ enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab
     if (status == AB_OK && (status = open_outputs(&x, err)) == AB_OK &&
         (status = prepare_cases(&x, err)) == AB_OK)
         status = read_gates(&x, err);
+    if (status == AB_OK && o->trace != NULL)
+        status = ab_prediction_make(o, x.rounds, &x.prediction, err);
     if (status == AB_OK) {
         describe_session(&x);
         status = run_session(&x, err);

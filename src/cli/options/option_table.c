@@ -74,6 +74,10 @@ static const struct ab_option_info table[] = {
      "What runs", 'b', EXEC, LIST_OF(backends)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
+    {"trace", "TRACE.abt",
+     "a recording of the same command: it is replayed too, and what the replay\n"
+     "predicts for each back end is shown beside what was measured",
+     "What runs", 0, EXEC, TEXT(trace)},
     {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
      TEXT(prepare)},
     {"backend-path", "DIR:DIR",

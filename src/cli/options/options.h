@@ -69,6 +69,7 @@ struct ab_options {
     bool allows_plugins;              /* libraries that the workload names are loaded */
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
+    const char *trace;                /* exec; NULL = none */
 };
 
 #define AB_BURST_LEAST 256u

@@ -121,6 +121,98 @@ static void add_section(struct section *t, const char *title, struct ab_table *t
             add_backend(t, b, table);
 }
 
+/* ---- beside the replay ---- */
+
+/* Each round's number by another of the same round. */
+static void collect_by_calls(struct section *t, uint32_t backend, const char *field, double *out)
+{
+    t->field = find_field("calls");
+    collect(t, backend, t->sorted);
+    t->field = find_field(field);
+    collect(t, backend, out);
+    for (uint32_t i = 0; i < t->s->n_rounds; i++)
+        out[i] /= t->sorted[i];
+}
+
+static bool is_known(const struct ab_effect *e)
+{
+    return isfinite(e->low) && isfinite(e->high);
+}
+
+static void format_difference(const struct ab_effect *e, char cell[AB_CELL_BYTES])
+{
+    if (!isfinite(e->ratio))
+        snprintf(cell, AB_CELL_BYTES, "-");
+    else if (!is_known(e))
+        snprintf(cell, AB_CELL_BYTES, "%+.1f", e->ratio);
+    else
+        snprintf(cell, AB_CELL_BYTES, "%+.1f [%+.1f, %+.1f]", e->ratio, e->low, e->high);
+}
+
+/* A difference that may be none tells nothing about the prediction. */
+static const char *word_of(const struct ab_effect *predicted, const struct ab_effect *measured)
+{
+    if (!is_known(predicted) || !is_known(measured))
+        return "-";
+    if (measured->low <= 0 && measured->high >= 0)
+        return "not measurable";
+    if (predicted->low <= measured->high && measured->low <= predicted->high)
+        return "agrees";
+    if (predicted->low <= 0 && predicted->high >= 0)
+        return "not predicted";
+    return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+}
+
+static void add_witness(struct section *t, uint32_t backend, struct ab_table *table)
+{
+    struct ab_table_row *row = ab_table_add_backend(table, &t->s->backends[backend]);
+    if (row == NULL)
+        return;
+    t->field = find_field("replay_ns_per_call");
+    collect(t, t->base, t->of_base);
+    collect(t, backend, t->now);
+    struct ab_effect predicted = ab_effect_difference(t->of_base, t->now, t->s->n_rounds);
+    collect_by_calls(t, t->base, "cpu_ns", t->of_base);
+    collect_by_calls(t, backend, "cpu_ns", t->now);
+    struct ab_effect measured = ab_effect_difference(t->of_base, t->now, t->s->n_rounds);
+    format_difference(&predicted, row->cells[0]);
+    format_difference(&measured, row->cells[1]);
+    snprintf(row->cells[2], AB_CELL_BYTES, "%s", word_of(&predicted, &measured));
+}
+
+static bool has_trace(struct section *t)
+{
+    bool has = false;
+    t->field = find_field("replay_ns_per_call");
+    for (uint32_t i = 0; i < t->s->n_results; i++)
+        has = has || ab_field_exists(t->field, &t->s->results[i]);
+    return has;
+}
+
+static void print_witness(FILE *to, struct section *t)
+{
+    static const struct ab_table_column columns[] = {
+        {"replay, ns/call", 0}, {"program, ns/call", 0}, {"", 0}};
+    char title[200], base[100];
+    struct ab_table table;
+    if (t->base == UINT32_MAX || !has_trace(t))
+        return;
+    snprintf(title, sizeof title, "vs %s",
+             ab_format_label(base, sizeof base, t->s->backends[t->base].name, 20, t->style.utf8));
+    ab_table_init(&table, columns, AB_ARRAY_LEN(columns));
+    ab_table_add(&table, title, true);
+    for (uint32_t b = 0; b < t->s->n_backends; b++)
+        if (b != t->base && ab_session_has_numbers(t->s, b))
+            add_witness(t, b, &table);
+    fputc('\n', to);
+    ab_table_print(to, &table, t->style);
+    ab_table_fini(&table);
+    ab_table_prose(to, t->style, AB_FAINT,
+                   "What a call costs more than under the base: predicted by the replay of the "
+                   "trace, and measured, CPU time of the program by the calls in the trace. Not "
+                   "measurable: the interval of the measured difference contains 0.");
+}
+
 static void print_title(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
     struct ab_text title = {0};
@@ -172,6 +264,7 @@ void ab_table_program(FILE *to, const struct ab_session *s, uint32_t base,
         ab_table_prose(to, style, AB_FAINT,
                        "Ratios are of the rounds, pair by pair, with their 90 % interval; ~: it "
                        "contains 1.");
+    print_witness(to, &t);
     fputc('\n', to);
 out:
     free(x);
