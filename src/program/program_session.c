@@ -60,12 +60,14 @@ static enum ab_status run_once(struct conductor *c, uint32_t backend, uint32_t r
                                struct ab_err *err)
 {
     const struct ab_program_plan *p = c->plan;
-    struct ab_progress progress = {round,
-                                   is_preflight ? 0 : p->rounds,
-                                   c->session->backends[backend].name,
-                                   is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT,
-                                   c->done,
-                                   c->total};
+    struct ab_progress progress = {
+        .round = round,
+        .n_rounds = is_preflight ? 0 : p->rounds,
+        .backend = c->session->backends[backend].name,
+        .pass = is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT,
+        .done = c->done,
+        .total = c->total,
+    };
     enum ab_status status = AB_OK;
     if (p->progress != NULL)
         p->progress(p->user, &progress);
@@ -187,7 +189,7 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
             order[n++] = i;
     ab_rng_init(&rng, s->seed, STREAM(round));
     ab_rng_shuffle(&rng, order, n);
-    s->rounds[s->n_rounds++] = (struct ab_round){round, order, n};
+    s->rounds[s->n_rounds++] = (struct ab_round){.index = round, .order = order, .n_order = n};
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
         status = run_checked(c, order[i], round, false, &run, err);
         if (status == AB_OK && is_running(c, order[i]))

@@ -132,6 +132,15 @@ static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *
     return AB_OK;
 }
 
+static void shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n)
+{
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t j = (uint32_t)ab_rng_below(rng, i), t = x[i - 1];
+        x[i - 1] = x[j];
+        x[j] = t;
+    }
+}
+
 static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, uint32_t round,
                                struct ab_err *err)
 {
@@ -244,7 +253,7 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (is_running(c, i))
             order[n++] = i;
-    ab_rng_shuffle(&c->rng, order, n);
+    shuffle(&c->rng, order, n);
     s->rounds[s->n_rounds] = (struct ab_round){round, order, n};
     enum ab_status status = run_nulls(c, round, err);
     int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;

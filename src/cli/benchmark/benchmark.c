@@ -269,6 +269,13 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     return status == AB_OK ? written : status;
 }
 
+/* A failed back end outweighs a gate: without it the gate says nothing. */
+static int judge(const struct measurement *m)
+{
+    int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
+    return exit_code != 0 ? exit_code : ab_status_exit_code(ab_gates_status(&m->session));
+}
+
 /* What of -b has to be said again: a result is not taken at its word about libraries. */
 static void add_libraries(const struct measurement *m, struct ab_text *t)
 {
@@ -349,7 +356,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         status = written;
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
-    *exit_code = ab_failures_tell(&m.session, o->is_quiet);
+    *exit_code = judge(&m);
     if (status == AB_INTERRUPTED)
         explain_interruption(&m, err);
 out:

@@ -1,17 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * What a measurement ends with: the back ends that failed, named on standard error, and the exit
- * code.
- */
+/* SPDX-License-Identifier: MIT */
 #ifndef AB_CLI_BENCHMARK_FAILURES_H
 #define AB_CLI_BENCHMARK_FAILURES_H
 
 #include "result/result.h"
 
-#include <stdbool.h>
-
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
- * failed back end outweighs a gate: without it the gate says nothing. */
+/* Says on stderr which back ends have no numbers, and why. The exit code for it: 4 where one was
+ * asked for by name or has failed, else 0; what a default list lacks is only a warning, which
+ * `is_quiet` leaves out. */
 int ab_failures_tell(const struct ab_session *session, bool is_quiet);
 
 #endif

@@ -258,6 +258,8 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status written = write_outputs(x, status == AB_OK ? err : &why);
     *exit_code = ab_failures_tell(s, x->options->is_quiet);
+    if (*exit_code == 0) /* a failed back end outweighs a gate */
+        *exit_code = ab_status_exit_code(ab_gates_status(s));
     return status == AB_OK ? written : status;
 }
 

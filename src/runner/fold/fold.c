@@ -6,7 +6,6 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
-#include "result/result_fields.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -29,9 +28,21 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .phase = phase,
         .op = op,
         .round = f->round,
+        .min = NAN,
+        .mean = NAN,
+        .max = NAN,
         .hdr = hdr,
+        .ns_per_op = NAN,
+        .wall_ns_per_op = NAN,
+        .ops_per_s = NAN,
+        .cpu_ns_per_op = NAN,
+        .background_cpu_ns_per_op = NAN,
+        .wait_percent = NAN,
+        .live_peak_blocks = NAN,
+        .latency_pass_ns_per_op = NAN,
     };
-    ab_fields_forget_all(r);
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+        r->quantiles[q] = NAN;
     return r;
 }
 
