@@ -64,7 +64,11 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
     if (foreign != NULL && !o->allows_plugins)
         printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
                ab_text_printable(shown, sizeof shown, foreign->name));
-    struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
+    struct ab_gate_source source = {.options = o,
+                                    .workload = workload,
+                                    .phases = tape->phases,
+                                    .n_phases = tape->image->n_phases,
+                                    .backends = names};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = list.items[i].name;
     if (ab_gates_count(o, workload) > 0)

@@ -96,6 +96,7 @@ struct ab_result {
 #define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
 #define AB_FIELD(group, name, member, type, unit, better, since, doc) \
     AB_MEMBERS_##group(type, member)
@@ -261,9 +262,13 @@ struct ab_round {
     uint32_t n_order;
 };
 
+/* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
+ * op `all`, which is the whole program; n_ops is 1. */
+#define AB_KIND_EXEC "exec"
+#define AB_PROGRAM_PHASE "program"
 struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload" or "trace" */
-    const char *name;  /* workload's name, or the trace's file name */
+    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
+    const char *name;  /* workload's name, the trace's file name, or the program's */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
@@ -323,6 +328,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;             /* lanes took turns in the exact order */
 };
+
+bool ab_session_is_exec(const struct ab_session *session);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */

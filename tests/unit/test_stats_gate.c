@@ -58,7 +58,7 @@ static int set_up(void **state)
     x->s = &x->f->s;
     for (unsigned i = 0; i < FAKE_COUNT; i++)
         x->names[i] = x->f->backends[i].name;
-    x->scope = (struct ab_gate_scope){phases, 2, x->names, FAKE_COUNT, known, 1};
+    x->scope = (struct ab_gate_scope){phases, 2, x->names, FAKE_COUNT, known, 1, false};
     add_memory(x);
     *state = x;
     return 0;

@@ -20,7 +20,7 @@ static const struct ab_gate_phase phases[] = {{"run", ALLOC | FREE}, {"drain", F
 static const char *const backends[] = {"glibc", "slab:threads=sharded", "jemalloc{A=B:C,x/y<z}",
                                        "null"};
 static const char *const known[] = {"glibc", "slab", "jemalloc", "mimalloc"};
-static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4};
+static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4, false};
 
 struct good {
     const char *text;

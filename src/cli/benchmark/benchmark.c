@@ -9,6 +9,7 @@
 #include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/decision.h"
+#include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
@@ -277,26 +278,12 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
- * failed back end outweighs a gate: without it the gate says nothing. */
+/* A failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
-    for (uint32_t i = 0; i < m->session.n_backends; i++) {
-        const struct ab_backend_info *b = &m->session.backends[i];
-        if (ab_backend_status_has_numbers(b->status))
-            continue;
-        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
-        char name[300], reason[1400];
-        if (is_error)
-            exit_code = ab_status_exit_code(AB_BACKEND);
-        if (is_error || !m->options->is_quiet)
-            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
-                    ab_text_printable(name, sizeof name, b->name),
-                    ab_backend_status_name(b->status),
-                    ab_text_printable(reason, sizeof reason, b->reason));
-    }
-    return exit_code;
+    int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
+    return exit_code != 0 ? exit_code
+                          : ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
 }
 
 /* What of -b has to be said again: a result is not taken at its word about libraries. */

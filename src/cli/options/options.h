@@ -72,10 +72,13 @@ struct ab_options {
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
-    const char *only_check; /* verify: NULL = all */
-    bool allows_broken;     /* what fails its checks is measured all the same */
-    bool is_strict_doctor;  /* doctor: a warning is exit 1 */
-    bool allows_plugins;    /* libraries that the workload names are loaded */
+    const char *only_check;           /* verify: NULL = all */
+    bool allows_broken;               /* what fails its checks is measured all the same */
+    bool is_strict_doctor;            /* doctor: a warning is exit 1 */
+    bool allows_plugins;              /* libraries that the workload names are loaded */
+    const char *prepare, *stdin_path; /* exec; NULL = none */
+    bool is_output_free;              /* exec --no-check-output */
+    const char *trace;                /* exec; NULL = none */
 };
 
 #define AB_BURST_LEAST 256u

@@ -268,6 +268,11 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
         ab_json_put(w, o, "is_waiting", json_boolean(ab_result_is_waiting(r)));
     ab_json_put(w, o, "tail", tail(w, r));
+    if (ab_session_is_exec(s)) {
+        json_t *program = json_object();
+        put_fields(w, program, r, AB_FIELD_PROGRAM);
+        ab_json_put(w, o, "program", program);
+    }
     return o;
 }
 

@@ -28,10 +28,19 @@ static const struct {
     {"end", AB_AT_END},
 };
 
-static const struct ab_field *find_field(struct ab_gate_span x)
+/* Numbers of a real program are of no workload, and it has few of a workload's. */
+static bool is_measured(const struct ab_gate_parser *p, const struct ab_field *field)
+{
+    bool is_program = field->group == AB_FIELD_PROGRAM;
+    return is_program == p->scope->is_exec ||
+           field->offset == offsetof(struct ab_result, faults_minor) ||
+           field->offset == offsetof(struct ab_result, switches_involuntary);
+}
+
+static const struct ab_field *find_field(const struct ab_gate_parser *p, struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_field_count; i++)
-        if (ab_gate_is_word(x, ab_fields[i].name))
+        if (is_measured(p, &ab_fields[i]) && ab_gate_is_word(x, ab_fields[i].name))
             return &ab_fields[i];
     return NULL;
 }
@@ -93,7 +102,7 @@ static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool i
 {
     struct ab_gate_names names = {.n = 0};
     for (size_t i = 0; i < ab_field_count && !is_memory; i++)
-        if (is_all || ab_fields[i].group != AB_FIELD_ALL)
+        if (is_measured(p, &ab_fields[i]) && (is_all || ab_fields[i].group != AB_FIELD_ALL))
             ab_gate_add_name(&names, ab_fields[i].name);
     for (size_t i = 0; i < ab_memory_field_count && is_memory; i++)
         ab_gate_add_name(&names, ab_memory_fields[i].name);
@@ -108,7 +117,7 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
     m->memory = find_memory_field(stat);
-    if (m->memory == NULL && find_field(stat) != NULL)
+    if (m->memory == NULL && find_field(p, stat) != NULL)
         return ab_gate_fail(p, stat,
                             "'%s' is not a memory statistic: write "
                             "%s/all/%s",
@@ -135,7 +144,7 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
     ab_text_printable(phase, sizeof phase, m->phase);
-    m->field = find_field(stat);
+    m->field = find_field(p, stat);
     if (m->field == NULL && find_memory_field(stat) != NULL)
         return ab_gate_fail(p, op,
                             "'%s' is a memory statistic: write "
@@ -154,7 +163,8 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
     struct ab_gate_names names = {.n = 0};
     uint32_t here = kinds_of(p, p->gate.metric.phase);
     uint32_t kinds = p->star.n > 0 ? kinds_of(p, NULL) : here;
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    size_t n_places = p->scope->is_exec ? 0 : AB_ARRAY_LEN(places);
+    for (size_t i = 0; i < n_places; i++)
         if (ab_gate_is_word(op, places[i].name)) {
             p->gate.metric.at = places[i].at;
             return read_memory_stat(p, op, stat);
@@ -169,7 +179,7 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
             return read_stat(p, op, stat);
         }
     }
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    for (size_t i = 0; i < n_places; i++)
         ab_gate_add_name(&names, places[i].name);
     char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
     if (is_op_name(op))
@@ -184,7 +194,8 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
                        struct ab_gate_span first, struct ab_gate_span stat)
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
-    const char *op = find_field(stat) == NULL && find_memory_field(stat) != NULL ? "memory" : "all";
+    const char *op = find_field(p, stat) == NULL && find_memory_field(stat) != NULL ? "memory"
+                                                                                    : "all";
     if (p->scope->n_phases > 0)
         ab_text_printable(phase, sizeof phase, p->scope->phases[0].name);
     ab_gate_shown(b, stat);
