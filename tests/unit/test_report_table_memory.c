@@ -62,7 +62,7 @@ static struct numbers *attach(struct ab_session *s)
     for (uint32_t b = 0; b < 2; b++) {
         n->timelines[b] = (struct ab_timeline){b, 0, 4, n->points[b]};
         for (uint32_t i = 0; i < 4; i++)
-            n->points[b][i] = (struct ab_timeline_point){i * 100, 0, 0, (b + 1) * 1000.0 * i};
+            n->points[b][i] = (struct ab_timeline_point){i * 100, 0, 0, (b + 1) * 1000.0 * i, NAN};
     }
     s->size_classes = n->classes;
     s->n_size_classes = 2;
