@@ -88,3 +88,13 @@ bool ab_gate_fail_unknown(struct ab_gate_parser *p, struct ab_gate_span at, cons
     return ab_gate_fail(p, at, "unknown %s '%s'%s %s", what, ab_gate_shown(quoted, at), hint,
                         ab_gate_list_names(list, names));
 }
+
+bool ab_gate_is_in_bytes(const char *text)
+{
+    const char *end = text + strlen(text), *word;
+    while (end > text && ab_gate_is_blank(end[-1]))
+        end--;
+    for (word = end; word > text && strchr(" \t<>=", word[-1]) == NULL; word--) {
+    }
+    return word < end && *word >= '0' && *word <= '9' && end[-1] == 'B';
+}
