@@ -17,6 +17,15 @@
  * the allocator's own doing. */
 enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
 
+/* Codes of ops that write to the block. */
+enum {
+    TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ZEROED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ALIGNED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_RESIZE)
+};
+
 /* ---- memory of ours, written before the baseline ---- */
 
 static void *map(struct ab_worker *w, size_t bytes)
@@ -331,7 +340,7 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     struct ab_memory_state s;
     read_state(m, &s);
     bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
-    struct ab_page_split split = ab_memory_split(m, is_checked);
+    struct ab_page_split split = ab_memory_split(m, s.footprint_bytes, is_checked);
     if (is_checked) {
         look_closer(m, &s);
         ab_memory_dispute(m, &s, &split);
@@ -424,11 +433,15 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
 {
     struct ab_memory_pass *m = w->memory;
     const uint32_t before = m->clock;
+    const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
+    const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
     for (uint32_t i = 0; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
     if (given->at != 0)
         ab_book_put(&m->book, AB_OP_SLOT(*op), given);
+    if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
+        ab_memory_note_touch(m, *op, old_size);
     m->clock += 1 + n_skipped;
     if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
         note_live_peak(m, *op, before);

@@ -24,7 +24,8 @@ enum {
     WORDS = AB_LEDGER_WORDS,
     OWN_PAGE = 4096, /* the least that a first write makes resident */
     CALL_COST = 16,  /* of a system call, in pages */
-    SAMPLE_CREDIT = 512,
+    SAMPLE_CREDIT = 128,
+    WIDE_SPAN = 64, /* pages */
     FIRST_CREDIT = 1 << 16,
     MOST_CREDIT = 1 << 20,
 };
@@ -86,8 +87,9 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     write_leaves(l);
     while (l->n_stretches_written < wanted)
         write_stretches(l);
-    l->pool[0].number = UINT64_MAX; /* nobody's, so that there is always a last one */
-    l->last = &l->pool[0];
+    l->pool[0].number = UINT64_MAX; /* nobody's, so that there are always recent ones */
+    for (unsigned i = 0; i < AB_LEDGER_RECENT; i++)
+        l->recent[i] = &l->pool[0];
     l->n_stretches = 1;
     l->n_grown = 0;
     return true;
@@ -102,6 +104,18 @@ static uint32_t add_leaf(struct ab_page_ledger *l)
     return ++l->n_leaves;
 }
 
+/* All pages that are not resident, so that the faults they take are known; it is no error where that
+ * cannot be read. */
+static void note_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
+{
+    uint32_t n = UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2);
+    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n, is_there))
+        return;
+    s->epoch = l->epoch;
+    for (uint32_t i = 0; i < n; i++)
+        s->absent[i >> 6] |= (uint64_t)!is_there[i] << (i & 63);
+}
+
 static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
 {
     if (l->n_stretches == l->cap_stretches)
@@ -109,14 +123,16 @@ static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
     if (l->n_stretches == l->n_stretches_written)
         write_stretches(l);
     l->pool[l->n_stretches].number = number;
+    note_absent(l, &l->pool[l->n_stretches]);
     return ++l->n_stretches;
 }
 
 /* NULL: lost. */
 static struct ab_ledger_stretch *find(struct ab_page_ledger *l, uint64_t number)
 {
-    if (l->last->number == number)
-        return l->last;
+    struct ab_ledger_stretch **recent = &l->recent[number & (AB_LEDGER_RECENT - 1)];
+    if ((*recent)->number == number)
+        return *recent;
     uint32_t *leaf = &l->root[number >> LEAF_LOG2];
     if (*leaf == 0 && (*leaf = add_leaf(l)) == 0)
         return NULL;
@@ -124,7 +140,8 @@ static struct ab_ledger_stretch *find(struct ab_page_ledger *l, uint64_t number)
                                  (number & ((UINT64_C(1) << LEAF_LOG2) - 1))];
     if (*place == 0 && (*place = add_stretch(l, number)) == 0)
         return NULL;
-    return l->last = &l->pool[*place - 1];
+    *recent = &l->pool[*place - 1];
+    return *recent;
 }
 
 /* ---- a page ---- */
@@ -342,7 +359,8 @@ static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
 static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t *first,
                          uint32_t *last)
 {
-    if (s->epoch != l->epoch)
+    bool is_new = s->epoch != l->epoch;
+    if (is_new)
         memset(s->absent, 0, sizeof s->absent);
     s->epoch = l->epoch;
     *first = UINT32_MAX;
@@ -354,45 +372,78 @@ static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
         *first = *first == UINT32_MAX ? low : *first;
         *last = w * 64 + (uint32_t)ab_log2(unknown);
     }
-    return *first != UINT32_MAX;
+    if (*first == UINT32_MAX)
+        return false;
+    if (is_new && *last - *first >= WIDE_SPAN) { /* the rest as well: then its faults are known */
+        *first = 0;
+        *last = (UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2)) - 1;
+    }
+    return true;
 }
 
-/* Looks at what is pending of a stretch; false when it cannot be read. */
-static bool look(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
+/* Looks at what is pending of a stretch; false when it cannot be read, or is too dear. */
+static bool look(struct ab_page_ledger *l, struct ab_ledger_stretch *s, bool must)
 {
     uint32_t first, last;
     if (!find_unknown(l, s, &first, &last))
         return true;
-    uint64_t begin = (s->number << (AB_STRETCH_LOG2 - l->page_log2)) + first;
-    if (!ab_residency_read(l->residency, begin, last - first + 1, is_there))
+    if (l->credit <= 0 && !must)
         return false;
+    uint64_t begin = (s->number << (AB_STRETCH_LOG2 - l->page_log2)) + first;
+    if (!ab_residency_read(l->residency, begin, last - first + 1, is_there)) {
+        l->is_lost = true;
+        return false;
+    }
     l->credit -= CALL_COST + last - first + 1;
     for (uint32_t i = first; i <= last; i++) {
         const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
-        if ((s->pending[word] & bit) == 0)
-            continue;
-        if (is_there[i - first]) {
+        if (!is_there[i - first]) {
+            s->absent[word] |= bit;
+        } else if ((s->pending[word] & bit) != 0) {
             settle_page(l, s, i);
             l->credit++; /* somebody wrote to it, which took longer than this */
-        } else {
-            s->absent[word] |= bit;
         }
     }
     return true;
 }
 
+void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintptr_t last)
+{
+    for (uint64_t page = first >> l->page_log2; page <= last >> l->page_log2 && !l->is_lost;
+         page++) {
+        struct ab_ledger_stretch *s = find(l, page >> (AB_STRETCH_LOG2 - l->page_log2));
+        uint32_t i = ab_page_ledger_index(l, page << l->page_log2);
+        const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
+        if (s == NULL || (s->pending[word] & bit) == 0)
+            continue;
+        if (s->epoch == l->epoch && (s->absent[word] & bit) != 0)
+            l->n_known++;
+        s->absent[word] &= ~bit;
+        settle_page(l, s, i);
+    }
+}
+
+/* What is known of faults is only so while each brings a single page. */
+static void enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
+{
+    struct rusage usage;
+    uint64_t known = (l->n_known - l->known_before) * l->page_bytes;
+    if (resident_bytes == UINT64_MAX || l->resident_bytes == UINT64_MAX ||
+        (known > 0 && resident_bytes > l->resident_bytes + known))
+        l->n_moves++;
+    l->known_before = l->n_known;
+    l->resident_bytes = resident_bytes;
+    getrusage(RUSAGE_SELF, &usage);
+    l->epoch = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt + l->n_moves - l->n_known + 1;
+}
+
 /* Stretches stay listed while something of them is pending. */
-static bool look_at_all(struct ab_page_ledger *l)
+static bool look_at_all(struct ab_page_ledger *l, bool must)
 {
     struct ab_ledger_stretch **link = &l->listed, *s;
-    struct rusage usage;
-    if (*link == NULL)
-        return true;
-    getrusage(RUSAGE_SELF, &usage);
-    l->epoch = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt + l->n_moves + 1;
     while ((s = *link) != NULL) {
         uint64_t left = 0;
-        if (!look(l, s))
+        if (!look(l, s, must))
             return false;
         for (unsigned w = 0; w < WORDS; w++)
             left |= s->pending[w];
@@ -406,17 +457,16 @@ static bool look_at_all(struct ab_page_ledger *l)
     return true;
 }
 
-bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, bool must,
-                         struct ab_page_split *out)
+bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resident_bytes,
+                         bool must, struct ab_page_split *out)
 {
     l->credit += (int64_t)n_ops + SAMPLE_CREDIT;
     l->credit = l->credit < MOST_CREDIT ? l->credit : MOST_CREDIT;
-    if (l->is_lost || (l->credit <= 0 && !must))
+    if (l->is_lost)
         return false;
-    if (!look_at_all(l)) {
-        l->is_lost = true;
+    enter_epoch(l, resident_bytes);
+    if (!look_at_all(l, must))
         return false;
-    }
     uint64_t on_pages = l->usable - l->pending.usable - l->before.usable;
     out->live = l->requested - l->pending.requested - l->before.requested;
     out->internal = on_pages - out->live;

@@ -5,8 +5,8 @@
  *
  * A page that was seen resident stays so as long as a live block is on it: no allocator may give
  * away what a program wrote. So page tables are asked only for pages that came under a block since
- * they were last looked at, and, after a page fault of this process, for those that nobody had
- * written to. Where that would be too dear (much memory that is asked for and not written), the
+ * they were last looked at, and, after a page fault of this process that the program's own writes do
+ * not explain, for those that nobody had written to. Where that would be too dear (much memory that is asked for and not written), the
  * caller is told that it is not known here. The walk over all blocks proves the ledger wherever it is taken (memory.c).
  */
 #ifndef AB_WORKER_MEMORY_PAGE_LEDGER_H
@@ -22,7 +22,11 @@ struct ab_page_split { /* bytes, as in struct ab_page_tally */
     uint64_t live, internal, external, untouched, baseline;
 };
 
-enum { AB_LEDGER_WORDS = AB_RESIDENCY_PAGES_MAX / 64, AB_LEDGER_STRETCH_LOG2 = 21 };
+enum {
+    AB_LEDGER_WORDS = AB_RESIDENCY_PAGES_MAX / 64,
+    AB_LEDGER_STRETCH_LOG2 = 21,
+    AB_LEDGER_RECENT = 64
+};
 
 /* 2 MiB. A page with a live block has one of the three bits, any other none. */
 struct ab_ledger_stretch {
@@ -53,7 +57,7 @@ struct ab_page_ledger {
     uint32_t n_leaves, n_stretches; /* in use */
     uint32_t n_leaves_written, n_stretches_written; /* resident */
     uint32_t cap_stretches;
-    struct ab_ledger_stretch *last;   /* found */
+    struct ab_ledger_stretch *recent[AB_LEDGER_RECENT]; /* found last, by the end of its number */
     struct ab_ledger_stretch *listed; /* those with pages to look at, linked */
     uint64_t requested, usable;       /* of all blocks; usable is never the less */
     struct {
@@ -63,7 +67,10 @@ struct ab_page_ledger {
     uint64_t n_grown;  /* pages of its own that it wrote since it was opened */
     int64_t credit;    /* for looking at pages in vain */
     uint64_t n_moves;  /* of large blocks by a resize, which may bring their pages along */
-    uint64_t epoch;    /* while it stays the same no page became resident */
+    uint64_t n_known;  /* pages that were seen absent and then written to by the program: a fault */
+    uint64_t epoch;    /* while it stays the same no other page became resident: page faults of the
+                          process, less those that are known, and moves */
+    uint64_t resident_bytes, known_before; /* when it was read last */
     bool is_resizing;  /* a block lies on itself for a moment */
     bool is_lost;      /* more stretches than it holds, nonsense, or unreadable page tables */
 };
@@ -73,17 +80,27 @@ struct ab_page_ledger {
 bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *residency,
                          const struct ab_page_runs *baseline, uint64_t live_peak_bytes);
 
-/* The load of a block's only page, where that was seen resident and is in the stretch of the block
- * before: most calls by far end here. Else NULL. */
+static inline struct ab_ledger_stretch *ab_page_ledger_recent(struct ab_page_ledger *l,
+                                                              uintptr_t at)
+{
+    return l->recent[at >> AB_LEDGER_STRETCH_LOG2 & (AB_LEDGER_RECENT - 1)];
+}
+
+static inline uint32_t ab_page_ledger_index(const struct ab_page_ledger *l, uintptr_t at)
+{
+    return (uint32_t)(at >> l->page_log2) &
+           ((UINT32_C(1) << (AB_LEDGER_STRETCH_LOG2 - l->page_log2)) - 1);
+}
+
+/* The load of a block's only page, where that was seen resident and its stretch is a recent one: most
+ * calls by far end here. Else NULL. */
 static inline uint64_t *ab_page_ledger_load(struct ab_page_ledger *l, uintptr_t at, uint64_t usable)
 {
-    struct ab_ledger_stretch *s = l->last;
-    uint32_t i = (uint32_t)(at >> l->page_log2) & (AB_RESIDENCY_PAGES_MAX - 1);
+    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at);
+    uint32_t i = ab_page_ledger_index(l, at);
     if (AB_UNLIKELY(at >> AB_LEDGER_STRETCH_LOG2 != s->number ||
                     (at & (l->page_bytes - 1)) + usable > l->page_bytes || usable > l->page_bytes))
         return NULL;
-    if (l->page_log2 != AB_LEDGER_STRETCH_LOG2 - 9)
-        i &= (UINT32_C(1) << (AB_LEDGER_STRETCH_LOG2 - l->page_log2)) - 1;
     return AB_LIKELY((s->resident[i >> 6] >> (i & 63) & 1) != 0) ? &s->loads[i] : NULL;
 }
 
@@ -122,9 +139,23 @@ static inline void ab_page_ledger_drop(struct ab_page_ledger *l, uintptr_t at, u
     *load -= AB_LEDGER_LOAD(size, usable);
 }
 
-/* The split now, after `n_ops` ops since it was asked last. False: not known here, because looking
+void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintptr_t last);
+
+/* The program wrote to every page of [first, last], all of live blocks. */
+static inline void ab_page_ledger_touch(struct ab_page_ledger *l, uintptr_t first, uintptr_t last)
+{
+    const struct ab_ledger_stretch *s = ab_page_ledger_recent(l, first);
+    uint32_t i = ab_page_ledger_index(l, first);
+    bool is_one = first >> l->page_log2 == last >> l->page_log2;
+    if (!is_one || first >> AB_LEDGER_STRETCH_LOG2 != s->number ||
+        (s->pending[i >> 6] >> (i & 63) & 1) != 0)
+        ab_page_ledger_touch_slow(l, first, last);
+}
+
+/* The split now, after `n_ops` ops since it was asked last, with so many private bytes resident in
+ * the process (UINT64_MAX = not known). False: not known here, because looking
  * would be too dear (never with `must`) or the ledger is lost. */
-bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, bool must,
-                         struct ab_page_split *out);
+bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resident_bytes,
+                         bool must, struct ab_page_split *out);
 
 #endif

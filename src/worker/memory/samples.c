@@ -41,13 +41,13 @@ void ab_memory_end_samples(struct ab_memory_pass *m)
     m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
 }
 
-struct ab_page_split ab_memory_split(struct ab_memory_pass *m, bool must)
+struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must)
 {
     const uint64_t unknown = AB_MEMORY_UNKNOWN;
     struct ab_page_split split = {unknown, unknown, unknown, unknown, unknown};
     if (m->book.pages == NULL)
         return split;
-    ab_page_ledger_read(m->book.pages, m->clock - m->split_at, must, &split);
+    ab_page_ledger_read(m->book.pages, m->clock - m->split_at, footprint_bytes, must, &split);
     m->split_at = m->clock;
     if (m->book.pages->is_lost) {
         m->report->flags |= AB_MEMORY_NO_LEDGER;
@@ -83,4 +83,52 @@ void ab_memory_dispute(struct ab_memory_pass *m, const struct ab_memory_state *s
                    split->baseline == s->baseline_bytes;
     if (split->live != AB_MEMORY_UNKNOWN && s->live_bytes != AB_MEMORY_UNKNOWN && !is_same)
         m->report->phases[m->phase].n_disputed++;
+}
+
+/* First and last byte that is written to of a block of `size` bytes, with none further apart than
+ * 4096 between them (worker/passes/touch.h); false where it is not told. */
+static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
+                         uint64_t *last)
+{
+    const uint32_t operand = AB_OP_SIZE(op);
+    const uint64_t n = AB_TOUCH_BYTES(operand);
+    *first = *last = 0;
+    if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) { /* once a page from its old size */
+        *first = old_size;
+        *last = old_size + ((size - 1 - old_size) & ~UINT64_C(4095));
+        return size > old_size;
+    }
+    if (AB_OP_CODE(op) == AB_CODE_ACCESS)
+        return operand == AB_ACCESS_WRITE;
+    if (AB_OP_CODE(op) != AB_CODE_TOUCH)
+        return true;
+    switch (AB_TOUCH_MODE(operand)) {
+    case AB_TOUCH_NONE:
+        return false;
+    case AB_TOUCH_FIRST:
+        *last = n < size ? n - 1 : size - 1;
+        return n > 0;
+    case AB_TOUCH_ENDS: /* the last byte: not told */
+        return true;
+    case AB_TOUCH_PAGE:
+        *last = (size - 1) & ~UINT64_C(4095);
+        return true;
+    case AB_TOUCH_LINE:
+        *last = (size - 1) & ~UINT64_C(63);
+        return true;
+    case AB_TOUCH_ALL:
+        *last = size - 1;
+        return true;
+    }
+    return false;
+}
+
+void ab_memory_note_touch(struct ab_memory_pass *m, uint64_t op, uint64_t old_size)
+{
+    const struct ab_block_entry *e = &m->book.entries[AB_OP_SLOT(op)];
+    uint64_t first, last;
+    if (m->book.pages == NULL || !e->is_live || e->size == 0)
+        return;
+    if (find_touched(op, old_size, e->size, &first, &last))
+        ab_page_ledger_touch(m->book.pages, e->at + first, e->at + last);
 }
