@@ -166,9 +166,31 @@ struct ab_memory {
 #define AB_WHY_PURGED "purged"
 #define AB_WHY_OWN "allocated" /* what the allocator says */
 
+/* What is kept as a distribution over the ops of a phase: memory_dists.def. */
+enum ab_memory_dist_kind {
+#define AB_MEMORY_DIST(id, name, unit, step, doc) AB_DIST_##id,
+#include "result/memory_dists.def"
+#undef AB_MEMORY_DIST
+    AB_DIST_COUNT
+};
+
+/* One distribution of one back end x phase x round. The split of the pages is read at samples, at
+ * least 1,000 in a phase that has as many ops; each stands for the ops since the one before. */
+struct ab_memory_dist {
+    uint32_t backend;
+    const char *phase;
+    uint32_t round;
+    enum ab_memory_dist_kind kind;
+    uint64_t n_ops, n_samples; /* of the phase; those where it is known */
+    struct ab_hdr *hdr; /* counts are ops, values in steps (memory_dist.h); owned by the session;
+                           NULL where nothing is known */
+    char reason[160];   /* why it is not known, or not everywhere; "" = it is */
+};
+
 struct ab_timeline_point {
     uint32_t position; /* in the tape */
     double requested_bytes, usable_bytes, footprint_bytes;
+    double external_bytes; /* by page, as in a memory record */
 };
 
 /* Requested, usable and footprint over the op clock, one a back end × round, over all phases. */
@@ -304,13 +326,15 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines;
+        cap_timelines, cap_dists;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_window *windows;
     uint32_t n_windows;
     struct ab_memory *memory;
     uint32_t n_memory;
+    struct ab_memory_dist *dists;
+    uint32_t n_dists;
     struct ab_timeline *timelines;
     uint32_t n_timelines;
     struct ab_gate_result *gates;

@@ -5,6 +5,8 @@
  */
 #include "stats/metric.h"
 
+#include "stats/metric_dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,8 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, round);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -139,6 +143,8 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
 
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
     if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
@@ -222,7 +228,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
                            bool in_each_round, char *buf, size_t cap)
 {
     buf[0] = 0;
-    if (m->memory != NULL) {
+    if (ab_metric_is_dist(m)) {
+        ab_metric_dist_why(s, backend, m, buf, cap);
+    } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
             r = find_memory(s, backend, m, s->rounds[i].index);

@@ -347,7 +347,7 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    struct ab_timeline_point points[] = {{0, 0, NAN, 4096}, {7, 1e6, NAN, 2e6}};
+    struct ab_timeline_point points[] = {{0, 0, NAN, 4096, NAN}, {7, 1e6, NAN, 2e6, 1e3}};
     struct ab_timeline lines[] = {{FAKE_JEMALLOC, 2, 2, points}, {FAKE_COUNT, 0, 2, points}};
     struct ab_memory records[] = {{.backend = FAKE_JEMALLOC,
                                    .phase = "churn",

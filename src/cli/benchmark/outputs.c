@@ -84,7 +84,8 @@ static void name_histogram(const struct ab_sink *sink, const struct ab_histogram
 {
     char tag[AB_TAG_BYTES];
     snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
-             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, h->op), sink->option);
+             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, ab_result_op_name(h->op)),
+             sink->option);
 }
 
 static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,

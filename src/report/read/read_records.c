@@ -103,6 +103,12 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
     return keep_histogram(r);
 }
 
+void ab_stored_refine_max(struct ab_hdr *hdr, uint64_t max)
+{
+    if (max <= hdr->max && max <= AB_HDR_HIGHEST && ab_hdr_index(max) == ab_hdr_index(hdr->max))
+        hdr->max = max;
+}
+
 const char *ab_stored_boundary(struct ab_json_reader *r, const struct ab_json_node *o)
 {
     return ab_boundary_names[ab_json_one_of(r, o, "boundary", ab_boundary_names,

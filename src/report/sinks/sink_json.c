@@ -13,6 +13,7 @@
 #include "report/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "result/memory_dist.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -295,6 +296,14 @@ static json_t *memory(struct ab_json *w, const struct ab_session *s, const struc
     return o;
 }
 
+static json_t *externals(struct ab_json *w, const struct ab_timeline *t)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < t->n; i++)
+        ab_json_append(w, list, ab_json_real(t->points[i].external_bytes));
+    return list;
+}
+
 static json_t *timeline(struct ab_json *w, const struct ab_session *s, const struct ab_timeline *t)
 {
     json_t *o = json_object(), *points = json_array();
@@ -309,13 +318,41 @@ static json_t *timeline(struct ab_json *w, const struct ab_session *s, const str
         ab_json_append(w, points, point);
     }
     ab_json_put(w, o, "points", points);
+    ab_json_put(w, o, "external", externals(w, t));
     return o;
 }
 
-/* Both lists of the memory pass. */
+static json_t *distribution(struct ab_json *w, const struct ab_session *s,
+                            const struct ab_memory_dist *d)
+{
+    json_t *o = json_object();
+    const struct ab_memory_dist_kind_info *kind = &ab_memory_dists[d->kind];
+    ab_json_put(w, o, "backend", ab_json_string(s->backends[d->backend].name));
+    ab_json_put(w, o, "phase", ab_json_string(d->phase));
+    ab_json_put(w, o, "round", ab_json_integer(d->round));
+    ab_json_put(w, o, "metric", ab_json_string(kind->name));
+    ab_json_put(w, o, "unit", ab_json_string(kind->unit));
+    ab_json_put(w, o, "n_ops", ab_json_integer(d->n_ops));
+    ab_json_put(w, o, "n_samples", ab_json_integer(d->n_samples));
+    ab_json_put(w, o, "n", ab_json_integer(d->hdr != NULL ? ab_hdr_total(d->hdr) : 0));
+    ab_json_put(w, o, "overflow", ab_json_integer(d->hdr != NULL ? d->hdr->overflow : 0));
+    for (unsigned i = 0; i < AB_DIST_STATS; i++)
+        ab_json_put(w, o, ab_dist_stat_names[i], ab_json_real(ab_memory_dist_value(d, i)));
+    ab_json_put(w, o, "step", ab_json_real(kind->step));
+    bool is_empty = d->hdr == NULL || ab_hdr_total(d->hdr) == 0;
+    ab_json_put(w, o, "highest", is_empty ? json_null() : ab_json_integer(d->hdr->max));
+    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : histogram(d->hdr));
+    ab_json_put(w, o, "reason", ab_json_string(d->reason));
+    return o;
+}
+
+/* The lists of the memory pass. */
 static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *records = json_array(), *timelines = json_array();
+    json_t *records = json_array(), *dists = json_array(), *timelines = json_array();
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        if (ab_session_has_numbers(s, s->dists[i].backend))
+            ab_json_append(w, dists, distribution(w, s, &s->dists[i]));
     for (uint32_t i = 0; i < s->n_memory; i++)
         if (ab_session_has_numbers(s, s->memory[i].backend))
             ab_json_append(w, records, memory(w, s, &s->memory[i]));
@@ -323,6 +360,7 @@ static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
         if (ab_session_has_numbers(s, s->timelines[i].backend))
             ab_json_append(w, timelines, timeline(w, s, &s->timelines[i]));
     ab_json_put(w, o, "memory", records);
+    ab_json_put(w, o, "memory_distributions", dists);
     ab_json_put(w, o, "timelines", timelines);
 }
 

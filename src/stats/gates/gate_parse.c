@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "stats/gates/gate_bound.h"
 #include "stats/gates/gate_text.h"
+#include "stats/metric_dist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static bool is_memory_name(struct ab_gate_span x, const char *name)
                                         strcmp(name + x.n, tail) == 0);
 }
 
-static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
+static const struct ab_memory_field *find_memory_field(const struct ab_gate_parser *p,
+                                                       struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_memory_field_count; i++)
         if (is_memory_name(x, ab_memory_fields[i].name))
@@ -61,7 +63,7 @@ static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
         if (ab_gate_is_word(x, ab_drain_fields[i].name))
             return &ab_drain_fields[i];
-    return NULL;
+    return ab_dist_field_find(x.s, x.n, ab_gate_is_in_bytes(p->text));
 }
 
 static bool is_op_name(struct ab_gate_span x)
@@ -108,6 +110,8 @@ static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool i
         ab_gate_add_name(&names, ab_memory_fields[i].name);
     for (size_t i = 0; i < AB_DRAIN_COUNT && is_memory; i++)
         ab_gate_add_name(&names, ab_drain_fields[i].name);
+    for (size_t i = 0; i < AB_DIST_SHORT && is_memory; i++)
+        ab_gate_add_name(&names, ab_dist_short_names[i]);
     return ab_gate_fail_unknown(p, stat, is_memory ? "memory statistic" : "statistic", &names);
 }
 
@@ -116,7 +120,7 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
 {
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
-    m->memory = find_memory_field(stat);
+    m->memory = find_memory_field(p, stat);
     if (m->memory == NULL && find_field(p, stat) != NULL)
         return ab_gate_fail(p, stat,
                             "'%s' is not a memory statistic: write "
@@ -126,6 +130,11 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
                             ab_gate_shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
+    if (ab_metric_is_dist(m) && !ab_gate_is_word(op, "memory"))
+        return ab_gate_fail(p, op, "'%s' is over all ops of the phase: write %s/memory/%s",
+                            ab_gate_shown(word, stat),
+                            ab_text_printable(phase, sizeof phase, m->phase),
+                            ab_gate_shown(word, stat));
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !ab_gate_is_word(op, "memory") && !ab_gate_is_word(op, "end"))
         return ab_gate_fail(p, op,
@@ -145,7 +154,7 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     char phase[160], word[AB_GATE_WORD_BYTES];
     ab_text_printable(phase, sizeof phase, m->phase);
     m->field = find_field(p, stat);
-    if (m->field == NULL && find_memory_field(stat) != NULL)
+    if (m->field == NULL && find_memory_field(p, stat) != NULL)
         return ab_gate_fail(p, op,
                             "'%s' is a memory statistic: write "
                             "%s/memory/%s",
@@ -194,7 +203,7 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
                        struct ab_gate_span first, struct ab_gate_span stat)
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
-    const char *op = find_field(p, stat) == NULL && find_memory_field(stat) != NULL ? "memory"
+    const char *op = find_field(p, stat) == NULL && find_memory_field(p, stat) != NULL ? "memory"
                                                                                     : "all";
     if (p->scope->n_phases > 0)
         ab_text_printable(phase, sizeof phase, p->scope->phases[0].name);
