@@ -36,7 +36,9 @@ static void print_total(const struct ab_options *o, const struct ab_tape_map *ta
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
         n += list->items[i].state == AB_SELECTION_OK;
-    double ns = ab_estimate_session_ns(tape, n, o->rounds, o->drain_ns);
+    double ns = ab_estimate_session_ns(
+        tape, n, o->rounds, o->processes != 0 ? o->processes : ab_estimate_processes(tape),
+        o->drain_ns);
     printf("  whole run  about %s with %zu back end%s and %u rounds\n",
            ab_units_time(time, sizeof time, ns), n, n == 1 ? "" : "s", o->rounds);
 }
@@ -62,7 +64,11 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
     if (foreign != NULL && !o->allows_plugins)
         printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
                ab_text_printable(shown, sizeof shown, foreign->name));
-    struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
+    struct ab_gate_source source = {.options = o,
+                                    .workload = workload,
+                                    .phases = tape->phases,
+                                    .n_phases = tape->image->n_phases,
+                                    .backends = names};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = list.items[i].name;
     if (ab_gates_count(o, workload) > 0)

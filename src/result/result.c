@@ -78,6 +78,11 @@ bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)
            ab_backend_status_has_numbers(session->backends[backend].status);
 }
 
+bool ab_session_is_exec(const struct ab_session *session)
+{
+    return session->kind != NULL && strcmp(session->kind, AB_KIND_EXEC) == 0;
+}
+
 const char *ab_result_op_name(unsigned op)
 {
     return op < AB_OP_KIND_COUNT ? ab_op_kind_name((enum ab_op_kind)op) : "all";

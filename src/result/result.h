@@ -96,6 +96,7 @@ struct ab_result {
 #define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
 #define AB_FIELD(group, name, member, type, unit, better, since, doc) \
     AB_MEMBERS_##group(type, member)
@@ -165,9 +166,31 @@ struct ab_memory {
 #define AB_WHY_PURGED "purged"
 #define AB_WHY_OWN "allocated" /* what the allocator says */
 
+/* What is kept as a distribution over the ops of a phase: memory_dists.def. */
+enum ab_memory_dist_kind {
+#define AB_MEMORY_DIST(id, name, unit, step, doc) AB_DIST_##id,
+#include "result/memory_dists.def"
+#undef AB_MEMORY_DIST
+    AB_DIST_COUNT
+};
+
+/* One distribution of one back end x phase x round. The split of the pages is read at samples, at
+ * least 1,000 in a phase that has as many ops; each stands for the ops since the one before. */
+struct ab_memory_dist {
+    uint32_t backend;
+    const char *phase;
+    uint32_t round;
+    enum ab_memory_dist_kind kind;
+    uint64_t n_ops, n_samples; /* of the phase; those where it is known */
+    struct ab_hdr *hdr; /* counts are ops, values in steps (memory_dist.h); owned by the session;
+                           NULL where nothing is known */
+    char reason[160];   /* why it is not known, or not everywhere; "" = it is */
+};
+
 struct ab_timeline_point {
     uint32_t position; /* in the tape */
     double requested_bytes, usable_bytes, footprint_bytes;
+    double external_bytes; /* by page, as in a memory record */
 };
 
 /* Requested, usable and footprint over the op clock, one a back end × round, over all phases. */
@@ -212,11 +235,12 @@ struct ab_claim_result {
     const char *phase, *op, *stat;
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
-    double claimed;    /* number of the back end by that of the base */
-    double measured;   /* the same, median over the rounds; NaN = not known */
-    double low, high;  /* extremes of the rounds */
-    uint32_t n_rounds; /* that have both numbers */
-    char reason[240];  /* why nothing was measured, else "" */
+    double claimed;                     /* number of the back end by that of the base */
+    double measured;                    /* the same, median over the rounds; NaN = not known */
+    double low, high;                   /* extremes of the rounds */
+    double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
+    uint32_t n_rounds;                  /* that have both numbers */
+    char reason[240];                   /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -236,15 +260,37 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
 };
 
+/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
+ * level of the canary. X(member: JSON key) */
+#define AB_NOISE_FIELDS(X) \
+    X(runs)                 /* throughput runs; 0 = nothing is known */ \
+    X(wall_s)               /* measured phases */ \
+    X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
+    X(slices_s)             /* measured between readings of the canary: one thread */ \
+    X(quiet_s)              /* of these: nobody else used the CPU core */ \
+    X(waited_s)             /* for that, between slices */ \
+    X(interruptions)        /* between slices something else ran on the CPU */ \
+    X(switches_involuntary) /* context switches in the measured phases */ \
+    X(canary_quiet_ns)      /* the canary, undisturbed */
+struct ab_noise {
+#define AB_NOISE_MEMBER(name) double name;
+    AB_NOISE_FIELDS(AB_NOISE_MEMBER)
+#undef AB_NOISE_MEMBER
+};
+
 struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
     uint32_t n_order;
 };
 
+/* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
+ * op `all`, which is the whole program; n_ops is 1. */
+#define AB_KIND_EXEC "exec"
+#define AB_PROGRAM_PHASE "program"
 struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload" or "trace" */
-    const char *name;  /* workload's name, or the trace's file name */
+    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
+    const char *name;  /* workload's name, the trace's file name, or the program's */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
@@ -269,8 +315,10 @@ struct ab_session {    /* everything about one command's measurements */
         double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
         double window_ns; /* unused yet, NaN */
     } timer;
+    struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
+    const char *base; /* the back end that the others are compared with; NULL = none was named */
     struct ab_round *rounds;
     uint32_t n_rounds;
     struct ab_result *results;
@@ -278,13 +326,15 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines;
+        cap_timelines, cap_dists;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_window *windows;
     uint32_t n_windows;
     struct ab_memory *memory;
     uint32_t n_memory;
+    struct ab_memory_dist *dists;
+    uint32_t n_dists;
     struct ab_timeline *timelines;
     uint32_t n_timelines;
     struct ab_gate_result *gates;
@@ -302,6 +352,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;             /* lanes took turns in the exact order */
 };
+
+bool ab_session_is_exec(const struct ab_session *session);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */

@@ -52,6 +52,7 @@ static void settle_timeline(struct ab_timeline *t)
         settle(&t->points[i].requested_bytes);
         settle(&t->points[i].usable_bytes);
         settle(&t->points[i].footprint_bytes);
+        settle(&t->points[i].external_bytes);
     }
 }
 
@@ -61,6 +62,9 @@ void ab_session_settle(struct ab_session *s)
     settle(&s->timer.ns_per_tick);
     settle(&s->timer.quantum_ns);
     settle(&s->timer.floor_ns);
+#define SETTLE(name) settle(&s->noise.name);
+    AB_NOISE_FIELDS(SETTLE)
+#undef SETTLE
     for (uint32_t i = 0; i < s->n_results; i++)
         settle_result(&s->results[i]);
     for (uint32_t i = 0; i < s->n_nulls; i++) {
@@ -92,12 +96,15 @@ void ab_session_fini(struct ab_session *session)
         free(session->size_classes[i].hdr);
     for (uint32_t i = 0; i < session->n_timelines; i++)
         free(session->timelines[i].points);
+    for (uint32_t i = 0; i < session->n_dists; i++)
+        free(session->dists[i].hdr);
     for (uint32_t i = 0; i < session->n_rounds; i++)
         free((void *)session->rounds[i].order);
     free(session->size_classes);
     free(session->windows);
     free(session->memory);
     free(session->timelines);
+    free(session->dists);
     free(session->results);
     free(session->nulls);
     free(session->rounds);
@@ -108,6 +115,8 @@ void ab_session_fini(struct ab_session *session)
     session->windows = NULL;
     session->memory = NULL;
     session->timelines = NULL;
+    session->dists = NULL;
     session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
+    session->n_dists = 0;
 }

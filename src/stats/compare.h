@@ -61,6 +61,7 @@ struct ab_comparison {
     size_t cap_notes;
     bool is_advisory;   /* another machine or kernel: verdicts do not fail */
     char advisory[240]; /* which and why; "" = not */
+    bool is_strict;     /* --strict: an advisory comparison fails the command */
 };
 
 /* Is a result whole enough to be compared? AB_INPUT: incomplete, or without rounds; AB_BACKEND: no

@@ -10,7 +10,6 @@
 #include "stats/rank_law.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 static const double z_power = 1.645 + 0.842; /* 95 % one-sided, 80 % power */
@@ -231,6 +230,11 @@ struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown)
     e.low = isnan(e.low) ? NAN : fmin(e.low, shown);
     e.high = isnan(e.high) ? NAN : fmax(e.high, shown);
     return e;
+}
+
+bool ab_effect_is_clear(const struct ab_effect *effect)
+{
+    return (effect->low > 1 || effect->high < 1) && fabs(effect->ratio - 1) >= 0.005;
 }
 
 /* On logarithms: from no difference, or from the limit where the effect lies within it. */

@@ -13,6 +13,7 @@
 #ifndef AB_STATS_EFFECT_H
 #define AB_STATS_EFFECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,10 @@ struct ab_effect ab_effect_difference_unpaired(const double *base, uint32_t n_ba
 /* The effect as it is shown beside two numbers whose ratio (or difference) is `shown`, which a
  * reader can work out: that one, with an interval that holds it. */
 struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown);
+
+/* Does the interval leave out 1, and does the ratio differ from it in the three digits that are
+ * shown? Never without an interval. Of ratios. */
+bool ab_effect_is_clear(const struct ab_effect *effect);
 
 /* Rounds in all (of two samples: of either) after which a ratio of this size, if it is beyond
  * 1 + limit, is found to be above 1, and else is shown to be within the limit, with a probability of

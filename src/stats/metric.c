@@ -5,6 +5,8 @@
  */
 #include "stats/metric.h"
 
+#include "stats/metric_dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,8 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, round);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -139,6 +143,8 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
 
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
     if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
@@ -157,7 +163,7 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m)
 {
-    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
+    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}, ab_effect_paired(NULL, NULL, 0)};
     struct ab_pairs shown, least, most;
     bool ok = ab_pairs_init(&shown, s->n_rounds);
     ok = ab_pairs_init(&least, s->n_rounds) && ok;
@@ -171,6 +177,7 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
         ab_pairs_add(&most, of_a.high, of_b.low);
     }
     if (ok) {
+        ratio.effect = ab_pairs_effect(&shown);
         ratio.range = ab_pairs_ratio(&shown);
         ratio.median.low = ab_pairs_ratio(&least).median;
         ratio.median.high = ab_pairs_ratio(&most).median;
@@ -221,7 +228,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
                            bool in_each_round, char *buf, size_t cap)
 {
     buf[0] = 0;
-    if (m->memory != NULL) {
+    if (ab_metric_is_dist(m)) {
+        ab_metric_dist_why(s, backend, m, buf, cap);
+    } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
             r = find_memory(s, backend, m, s->rounds[i].index);

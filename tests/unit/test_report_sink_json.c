@@ -171,7 +171,7 @@ static void gates_and_claims_have_an_entry_each(void **state)
     };
     static struct ab_claim_result claims[] = {
         {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
-         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, 0, "arena absent"},
+         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, NAN, NAN, 0, "arena absent"},
     };
     struct fake_session *f = fake_session_new();
     f->s.gates = gates;
@@ -206,10 +206,12 @@ static void the_schema_has_every_field(void **state)
     json_t *schema = json_load_file(SCHEMA, 0, NULL), *defs = json_object_get(schema, "$defs");
     json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
     json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
+    json_t *program = json_object_get(json_object_get(defs, "program"), "properties");
     json_t *quantiles = json_object_get(json_object_get(result, "quantiles"), "properties");
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         json_t *where = f->group == AB_FIELD_TAIL       ? tail
+                        : f->group == AB_FIELD_PROGRAM  ? program
                         : f->group == AB_FIELD_QUANTILE ? quantiles
                                                         : result;
         if (json_object_get(where, f->json_key) == NULL)
@@ -345,7 +347,7 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    struct ab_timeline_point points[] = {{0, 0, NAN, 4096}, {7, 1e6, NAN, 2e6}};
+    struct ab_timeline_point points[] = {{0, 0, NAN, 4096, NAN}, {7, 1e6, NAN, 2e6, 1e3}};
     struct ab_timeline lines[] = {{FAKE_JEMALLOC, 2, 2, points}, {FAKE_COUNT, 0, 2, points}};
     struct ab_memory records[] = {{.backend = FAKE_JEMALLOC,
                                    .phase = "churn",

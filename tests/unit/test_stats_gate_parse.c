@@ -20,7 +20,7 @@ static const struct ab_gate_phase phases[] = {{"run", ALLOC | FREE}, {"drain", F
 static const char *const backends[] = {"glibc", "slab:threads=sharded", "jemalloc{A=B:C,x/y<z}",
                                        "null"};
 static const char *const known[] = {"glibc", "slab", "jemalloc", "mimalloc"};
-static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4};
+static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4, false};
 
 struct good {
     const char *text;
@@ -63,6 +63,18 @@ static const struct good goods[] = {
      AB_GATE_ABSOLUTE, 1 << 20, EACH, 0, 0},
     {"drain/end/drained_0.1s < 0.1x glibc", "drain", "end", "drained_0.1s", AB_GATE_LESS,
      AB_GATE_BACKEND, 0.1, EACH, 0, 0},
+    {"run/memory/external.p99 < 20%", "run", "footprint_peak", "external_ratio.p99", AB_GATE_LESS,
+     AB_GATE_ABSOLUTE, 0.2, EACH, 0, 0},
+    {"run/memory/external.p99 < 64MiB ", "run", "footprint_peak", "external_bytes.p99",
+     AB_GATE_LESS, AB_GATE_ABSOLUTE, 64 << 20, EACH, 0, 0},
+    {"run/memory/retained_bytes.max < 1.5x live", "run", "footprint_peak", "retained_bytes.max",
+     AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 0},
+    {"run/memory/overhead.p50 < 1.2x live", "run", "footprint_peak", "overhead.p50", AB_GATE_LESS,
+     AB_GATE_ABSOLUTE, 1.2, EACH, 0, 0},
+    {"run/memory/internal.p90 < 1x glibc", "run", "footprint_peak", "internal_ratio.p90",
+     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 0},
+    {"run/memory/internal.p90 < 1x glibc floor 4KiB", "run", "footprint_peak", "internal_bytes.p90",
+     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 4096},
     {"run/all/faults_minor < 10", "run", "all", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
      EACH, 0, 0},
     {"run/end/faults_minor < 10", "run", "end", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
@@ -136,6 +148,13 @@ static const struct bad bads[] = {
     {"run/alloc/rss_peak < 2MiB", "alloc", "write run/memory/rss_peak"},
     {"run/memory/p99 < 2us", "p99", "write run/all/p99"},
     {"run/memory/rss_paek < 2us", "rss_paek", "memory statistic"},
+    {"run/memory/externl.p99 < 20%", "externl.p99", "did you mean 'external.p99'?"},
+    {"run/memory/external.p999 < 20%", "external.p999", "did you mean 'external.p99'?"},
+    {"run/end/external.p99 < 20%", "end",
+     "is over all ops of the phase: write run/memory/external"},
+    {"run/all/external.p99 < 20%", "all", "is a memory statistic: write run/memory/external.p99"},
+    {"run/memory/external_ratio.p99 < 64MiB", "64MiB", "cannot bound external_ratio.p99"},
+    {"run/memory/external_bytes.p99 < 20%", "20%", "write +20%"},
     {"run/live_peak/drained_1s < 2MiB", "live_peak", "write run/end/drained_1s"},
     {"p99 < 2us", "p99", "write run/all/p99"},
     {"rss_peak < 2us", "rss_peak", "write run/memory/rss_peak"},

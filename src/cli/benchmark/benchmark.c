@@ -6,13 +6,15 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
+#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
-#include "cli/benchmark/decision.h"
+#include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
+#include "cli/compare/decision.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"
@@ -203,11 +205,13 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     struct watch watch = {.store = &m->store};
-    struct ab_session_plan plan = {.cases = m->cases,
-                                   .rounds = o->rounds,
-                                   .progress = show_progress,
-                                   .round_done = save_round,
-                                   .user = &watch};
+    struct ab_session_plan plan = {
+        .cases = m->cases,
+        .rounds = o->rounds,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(m->subject->map),
+        .progress = show_progress,
+        .round_done = save_round,
+        .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -265,32 +269,21 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
+    if (status == AB_OK && written == AB_OK)
+        written = ab_outputs_lines(m->options, &m->session,
+                                   ab_outputs_use_stdout(m->options) ? stderr : stdout, err);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
     return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
- * failed back end outweighs a gate: without it the gate says nothing. */
+/* A failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
-    for (uint32_t i = 0; i < m->session.n_backends; i++) {
-        const struct ab_backend_info *b = &m->session.backends[i];
-        if (ab_backend_status_has_numbers(b->status))
-            continue;
-        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
-        char name[300], reason[1400];
-        if (is_error)
-            exit_code = ab_status_exit_code(AB_BACKEND);
-        if (is_error || !m->options->is_quiet)
-            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
-                    ab_text_printable(name, sizeof name, b->name),
-                    ab_backend_status_name(b->status),
-                    ab_text_printable(reason, sizeof reason, b->reason));
-    }
-    return exit_code;
+    int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
+    return exit_code != 0 ? exit_code
+                          : ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
 }
 
 /* What of -b has to be said again: a result is not taken at its word about libraries. */
@@ -402,8 +395,9 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
                                               err);
     if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
-        (status = prepare_cases(m, err)) != AB_OK || (status = list_phases(m, err)) != AB_OK ||
-        (status = read_gates(m, err)) != AB_OK)
+        (status = prepare_cases(m, err)) != AB_OK ||
+        (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
+        (status = list_phases(m, err)) != AB_OK || (status = read_gates(m, err)) != AB_OK)
         return status;
     describe_session(m);
     status = ab_outputs_check(&m->outputs, &m->session, err);

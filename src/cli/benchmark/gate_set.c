@@ -50,6 +50,7 @@ static enum ab_status make_scope(const struct ab_gate_source *from, struct scope
         a->known[n_known++] = ab_preset_at(i)->name;
     for (size_t i = 0; i < ab_builtin_count(); i++)
         a->known[n_known++] = ab_builtin_at(i)->name;
+    a->scope.is_exec = from->is_exec;
     a->scope.phases = a->phases;
     a->scope.backends = from->backends;
     a->scope.n_backends = from->n_backends;

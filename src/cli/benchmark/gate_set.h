@@ -14,11 +14,12 @@
 
 struct ab_gate_source {
     const struct ab_options *options;
-    const struct ab_workload *workload; /* NULL for a trace */
+    const struct ab_workload *workload; /* NULL for a trace, a program */
     const struct ab_phase *phases;
     uint32_t n_phases;
     const char *const *backends; /* names of what will run */
     size_t n_backends;
+    bool is_exec; /* a real program, in place of a workload */
 };
 
 struct ab_gate_set {

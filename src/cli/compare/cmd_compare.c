@@ -86,6 +86,7 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
             return ab_fail(err, AB_SYSTEM, "out of memory");
         c->base_label = r->base.label;
         c->now_label = r->news[i].label;
+        c->is_strict = r->options->is_strict_compare;
         now->comparison = c;
         r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, c, now));
     }
@@ -101,11 +102,16 @@ static void print_one(const struct compare_run *r, const struct ab_comparison *c
     ab_verdict_print_next(to, c);
 }
 
+static bool is_stdout_taken(const struct ab_options *o)
+{
+    return ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
+}
+
 /* Standard output has the tables, unless a document goes there or nobody asked. */
 static void print_all(const struct compare_run *r)
 {
     const struct ab_options *o = r->options;
-    bool is_taken = ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
+    bool is_taken = is_stdout_taken(o);
     for (size_t i = 0; i < r->n; i++) {
         const struct ab_comparison *c = &r->comparisons[i];
         bool is_bad = ab_verdict_status(o, c, c->now) != AB_OK;
@@ -127,6 +133,15 @@ static enum ab_status write_files(struct compare_run *r, struct ab_err *err)
     }
     if (status == AB_OK && r->n == 1)
         status = ab_outputs_write(&r->outputs, &r->news[0].stored.session, err);
+    return status;
+}
+
+static enum ab_status print_lines(const struct compare_run *r, struct ab_err *err)
+{
+    FILE *to = is_stdout_taken(r->options) ? stderr : stdout;
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < r->n && status == AB_OK; i++)
+        status = ab_outputs_lines(r->options, &r->news[i].stored.session, to, err);
     return status;
 }
 
@@ -164,6 +179,8 @@ enum ab_status ab_cmd_compare(const struct ab_options *o, int *exit_code, struct
         (status = open_outputs(&r, err)) == AB_OK && (status = compare_all(&r, err)) == AB_OK) {
         status = write_files(&r, err);
         print_all(&r);
+        if (status == AB_OK)
+            status = print_lines(&r, err);
     }
     *exit_code = ab_status_exit_code(r.verdict);
     release(&r);

@@ -13,6 +13,7 @@
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "program/program_file.h"
 #include "record/starts.h"
 
 #include <stdlib.h>
@@ -228,7 +229,7 @@ static void print_unseen_program(const struct ab_unseen *u)
     const char *reason = "LD_PRELOAD was removed, or it ended before the recorder started";
     if (stop != NULL)
         reason = stop;
-    else if (!ab_launch_find(u->path, path, sizeof path))
+    else if (!ab_program_file_find(u->path, path, sizeof path))
         reason = "not found: deleted since, or started from another folder or root";
     else if (ab_launch_check(path, &why) != AB_OK)
         reason = why.text;

@@ -4,6 +4,7 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
+#include "report/sinks/json_ratios.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
@@ -12,6 +13,7 @@
 #include "report/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "result/memory_dist.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -89,6 +91,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "window_given", json_boolean(s->is_window_given));
     ab_json_put(w, o, "n_edges", ab_json_integer(s->n_edges));
     ab_json_put(w, o, "n_remote", ab_json_integer(s->n_remote));
+    ab_json_put(w, o, "base", ab_json_string(s->base));
     return o;
 }
 
@@ -141,6 +144,17 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_nulls; i++)
         ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
+    return o;
+}
+
+static json_t *noise(struct ab_json *w, const struct ab_session *s)
+{
+    if (!(s->noise.runs > 0))
+        return json_null();
+    json_t *o = json_object();
+#define PUT(name) ab_json_put(w, o, #name, ab_json_real(s->noise.name));
+    AB_NOISE_FIELDS(PUT)
+#undef PUT
     return o;
 }
 
@@ -255,6 +269,11 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
         ab_json_put(w, o, "is_waiting", json_boolean(ab_result_is_waiting(r)));
     ab_json_put(w, o, "tail", tail(w, r));
+    if (ab_session_is_exec(s)) {
+        json_t *program = json_object();
+        put_fields(w, program, r, AB_FIELD_PROGRAM);
+        ab_json_put(w, o, "program", program);
+    }
     return o;
 }
 
@@ -277,6 +296,14 @@ static json_t *memory(struct ab_json *w, const struct ab_session *s, const struc
     return o;
 }
 
+static json_t *externals(struct ab_json *w, const struct ab_timeline *t)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < t->n; i++)
+        ab_json_append(w, list, ab_json_real(t->points[i].external_bytes));
+    return list;
+}
+
 static json_t *timeline(struct ab_json *w, const struct ab_session *s, const struct ab_timeline *t)
 {
     json_t *o = json_object(), *points = json_array();
@@ -291,13 +318,41 @@ static json_t *timeline(struct ab_json *w, const struct ab_session *s, const str
         ab_json_append(w, points, point);
     }
     ab_json_put(w, o, "points", points);
+    ab_json_put(w, o, "external", externals(w, t));
     return o;
 }
 
-/* Both lists of the memory pass. */
+static json_t *distribution(struct ab_json *w, const struct ab_session *s,
+                            const struct ab_memory_dist *d)
+{
+    json_t *o = json_object();
+    const struct ab_memory_dist_kind_info *kind = &ab_memory_dists[d->kind];
+    ab_json_put(w, o, "backend", ab_json_string(s->backends[d->backend].name));
+    ab_json_put(w, o, "phase", ab_json_string(d->phase));
+    ab_json_put(w, o, "round", ab_json_integer(d->round));
+    ab_json_put(w, o, "metric", ab_json_string(kind->name));
+    ab_json_put(w, o, "unit", ab_json_string(kind->unit));
+    ab_json_put(w, o, "n_ops", ab_json_integer(d->n_ops));
+    ab_json_put(w, o, "n_samples", ab_json_integer(d->n_samples));
+    ab_json_put(w, o, "n", ab_json_integer(d->hdr != NULL ? ab_hdr_total(d->hdr) : 0));
+    ab_json_put(w, o, "overflow", ab_json_integer(d->hdr != NULL ? d->hdr->overflow : 0));
+    for (unsigned i = 0; i < AB_DIST_STATS; i++)
+        ab_json_put(w, o, ab_dist_stat_names[i], ab_json_real(ab_memory_dist_value(d, i)));
+    ab_json_put(w, o, "step", ab_json_real(kind->step));
+    bool is_empty = d->hdr == NULL || ab_hdr_total(d->hdr) == 0;
+    ab_json_put(w, o, "highest", is_empty ? json_null() : ab_json_integer(d->hdr->max));
+    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : histogram(d->hdr));
+    ab_json_put(w, o, "reason", ab_json_string(d->reason));
+    return o;
+}
+
+/* The lists of the memory pass. */
 static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *records = json_array(), *timelines = json_array();
+    json_t *records = json_array(), *dists = json_array(), *timelines = json_array();
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        if (ab_session_has_numbers(s, s->dists[i].backend))
+            ab_json_append(w, dists, distribution(w, s, &s->dists[i]));
     for (uint32_t i = 0; i < s->n_memory; i++)
         if (ab_session_has_numbers(s, s->memory[i].backend))
             ab_json_append(w, records, memory(w, s, &s->memory[i]));
@@ -305,6 +360,7 @@ static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
         if (ab_session_has_numbers(s, s->timelines[i].backend))
             ab_json_append(w, timelines, timeline(w, s, &s->timelines[i]));
     ab_json_put(w, o, "memory", records);
+    ab_json_put(w, o, "memory_distributions", dists);
     ab_json_put(w, o, "timelines", timelines);
 }
 
@@ -324,6 +380,8 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
     ab_json_put(w, o, "measured", ab_json_real(c->measured));
     ab_json_put(w, o, "low", ab_json_real(c->low));
     ab_json_put(w, o, "high", ab_json_real(c->high));
+    ab_json_put(w, o, "interval_low", ab_json_real(c->interval_low));
+    ab_json_put(w, o, "interval_high", ab_json_real(c->interval_high));
     ab_json_put(w, o, "n_rounds", ab_json_integer(c->n_rounds));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
@@ -410,6 +468,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put(w, o, "host", host(w, &s->host));
     ab_json_put(w, o, "timer", timer(w, s));
+    ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);
@@ -422,6 +481,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
     ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));
     put_checksum(w, o);

@@ -4,9 +4,7 @@
  * pass. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
 #include "report/table/sink_gates.h"
-#include "core/units_show.h"
 
-#include "base/units.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
@@ -19,25 +17,6 @@ enum { TEXT_WIDEST = 60, TEXT_LEAST = 12, NAME_WIDEST = 24, VALUE_WIDEST = 12, S
 struct columns {
     unsigned text, name, value;
 };
-
-static void format_value(char cell[AB_CELL_BYTES], double value, const char *unit)
-{
-    char ratio[AB_CELL_BYTES];
-    if (!isfinite(value))
-        snprintf(cell, AB_CELL_BYTES, "-");
-    else if (strcmp(unit, "ns") == 0)
-        ab_units_time(cell, AB_CELL_BYTES, value);
-    else if (strcmp(unit, "bytes") == 0)
-        ab_units_bytes(cell, AB_CELL_BYTES, value);
-    else if (strcmp(unit, "percent") == 0)
-        snprintf(cell, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12));
-    else if (strncmp(unit, "x ", 2) == 0 && value > 0 && value < 0.0995)
-        snprintf(cell, AB_CELL_BYTES, "%.3gx", value);
-    else if (strncmp(unit, "x ", 2) == 0)
-        snprintf(cell, AB_CELL_BYTES, "%.20sx", ab_format_ratio(ratio, value));
-    else
-        ab_units_count(cell, AB_CELL_BYTES, value);
-}
 
 static const char *name_of(const struct ab_session *s, const struct ab_gate_result *g)
 {
@@ -57,7 +36,7 @@ static struct columns measure_columns(const struct ab_session *s, unsigned width
     struct columns c = {0, 0, 0};
     for (uint32_t i = 0; i < s->n_gates; i++) {
         char cell[AB_CELL_BYTES];
-        format_value(cell, s->gates[i].value, s->gates[i].unit);
+        ab_format_value(cell, s->gates[i].value, s->gates[i].unit);
         c.text = wider(c.text, s->gates[i].text, TEXT_WIDEST);
         c.name = wider(c.name, name_of(s, &s->gates[i]), NAME_WIDEST);
         c.value = wider(c.value, cell, VALUE_WIDEST);
@@ -120,7 +99,7 @@ static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gat
     struct ab_text line = {0}, rest = {0};
     char cell[AB_CELL_BYTES];
     enum ab_emphasis emphasis = g->status != AB_OK ? AB_STRONG : AB_PLAIN;
-    format_value(cell, g->value, g->unit);
+    ab_format_value(cell, g->value, g->unit);
     ab_text_addf(&line, "  %s", sign_of(g, style.utf8));
     add_padded(&line, g->text, c->text, style.utf8);
     add_padded(&line, name_of(s, g), c->name, style.utf8);

@@ -57,6 +57,7 @@ struct ab_gate_scope {
     size_t n_backends;
     const char *const *known; /* names that are no mistake even where the session lacks them */
     size_t n_known;
+    bool is_exec; /* of a real program: its own statistics, and no memory pass */
 };
 
 struct ab_gate_error {

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "stats/gates/gate_bound.h"
 #include "stats/gates/gate_text.h"
+#include "stats/metric_dist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,10 +29,19 @@ static const struct {
     {"end", AB_AT_END},
 };
 
-static const struct ab_field *find_field(struct ab_gate_span x)
+/* Numbers of a real program are of no workload, and it has few of a workload's. */
+static bool is_measured(const struct ab_gate_parser *p, const struct ab_field *field)
+{
+    bool is_program = field->group == AB_FIELD_PROGRAM;
+    return is_program == p->scope->is_exec ||
+           field->offset == offsetof(struct ab_result, faults_minor) ||
+           field->offset == offsetof(struct ab_result, switches_involuntary);
+}
+
+static const struct ab_field *find_field(const struct ab_gate_parser *p, struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_field_count; i++)
-        if (ab_gate_is_word(x, ab_fields[i].name))
+        if (is_measured(p, &ab_fields[i]) && ab_gate_is_word(x, ab_fields[i].name))
             return &ab_fields[i];
     return NULL;
 }
@@ -44,7 +54,8 @@ static bool is_memory_name(struct ab_gate_span x, const char *name)
                                         strcmp(name + x.n, tail) == 0);
 }
 
-static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
+static const struct ab_memory_field *find_memory_field(const struct ab_gate_parser *p,
+                                                       struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_memory_field_count; i++)
         if (is_memory_name(x, ab_memory_fields[i].name))
@@ -52,7 +63,7 @@ static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
         if (ab_gate_is_word(x, ab_drain_fields[i].name))
             return &ab_drain_fields[i];
-    return NULL;
+    return ab_dist_field_find(x.s, x.n, ab_gate_is_in_bytes(p->text));
 }
 
 static bool is_op_name(struct ab_gate_span x)
@@ -93,12 +104,14 @@ static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool i
 {
     struct ab_gate_names names = {.n = 0};
     for (size_t i = 0; i < ab_field_count && !is_memory; i++)
-        if (is_all || ab_fields[i].group != AB_FIELD_ALL)
+        if (is_measured(p, &ab_fields[i]) && (is_all || ab_fields[i].group != AB_FIELD_ALL))
             ab_gate_add_name(&names, ab_fields[i].name);
     for (size_t i = 0; i < ab_memory_field_count && is_memory; i++)
         ab_gate_add_name(&names, ab_memory_fields[i].name);
     for (size_t i = 0; i < AB_DRAIN_COUNT && is_memory; i++)
         ab_gate_add_name(&names, ab_drain_fields[i].name);
+    for (size_t i = 0; i < AB_DIST_SHORT && is_memory; i++)
+        ab_gate_add_name(&names, ab_dist_short_names[i]);
     return ab_gate_fail_unknown(p, stat, is_memory ? "memory statistic" : "statistic", &names);
 }
 
@@ -107,8 +120,8 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
 {
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
-    m->memory = find_memory_field(stat);
-    if (m->memory == NULL && find_field(stat) != NULL)
+    m->memory = find_memory_field(p, stat);
+    if (m->memory == NULL && find_field(p, stat) != NULL)
         return ab_gate_fail(p, stat,
                             "'%s' is not a memory statistic: write "
                             "%s/all/%s",
@@ -117,6 +130,11 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
                             ab_gate_shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
+    if (ab_metric_is_dist(m) && !ab_gate_is_word(op, "memory"))
+        return ab_gate_fail(p, op, "'%s' is over all ops of the phase: write %s/memory/%s",
+                            ab_gate_shown(word, stat),
+                            ab_text_printable(phase, sizeof phase, m->phase),
+                            ab_gate_shown(word, stat));
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !ab_gate_is_word(op, "memory") && !ab_gate_is_word(op, "end"))
         return ab_gate_fail(p, op,
@@ -135,8 +153,8 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
     ab_text_printable(phase, sizeof phase, m->phase);
-    m->field = find_field(stat);
-    if (m->field == NULL && find_memory_field(stat) != NULL)
+    m->field = find_field(p, stat);
+    if (m->field == NULL && find_memory_field(p, stat) != NULL)
         return ab_gate_fail(p, op,
                             "'%s' is a memory statistic: write "
                             "%s/memory/%s",
@@ -154,7 +172,8 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
     struct ab_gate_names names = {.n = 0};
     uint32_t here = kinds_of(p, p->gate.metric.phase);
     uint32_t kinds = p->star.n > 0 ? kinds_of(p, NULL) : here;
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    size_t n_places = p->scope->is_exec ? 0 : AB_ARRAY_LEN(places);
+    for (size_t i = 0; i < n_places; i++)
         if (ab_gate_is_word(op, places[i].name)) {
             p->gate.metric.at = places[i].at;
             return read_memory_stat(p, op, stat);
@@ -169,7 +188,7 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
             return read_stat(p, op, stat);
         }
     }
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    for (size_t i = 0; i < n_places; i++)
         ab_gate_add_name(&names, places[i].name);
     char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
     if (is_op_name(op))
@@ -184,7 +203,8 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
                        struct ab_gate_span first, struct ab_gate_span stat)
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
-    const char *op = find_field(stat) == NULL && find_memory_field(stat) != NULL ? "memory" : "all";
+    const char *op = find_field(p, stat) == NULL && find_memory_field(p, stat) != NULL ? "memory"
+                                                                                       : "all";
     if (p->scope->n_phases > 0)
         ab_text_printable(phase, sizeof phase, p->scope->phases[0].name);
     ab_gate_shown(b, stat);

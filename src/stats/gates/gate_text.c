@@ -147,3 +147,13 @@ bool ab_gate_read_backend(struct ab_gate_parser *p, struct ab_gate_span name, ui
         }
     return fail_backend(p, name);
 }
+
+bool ab_gate_is_in_bytes(const char *text)
+{
+    const char *end = text + strlen(text), *word;
+    while (end > text && ab_gate_is_blank(end[-1]))
+        end--;
+    for (word = end; word > text && strchr(" \t<>=", word[-1]) == NULL; word--) {
+    }
+    return word < end && *word >= '0' && *word <= '9' && end[-1] == 'B';
+}

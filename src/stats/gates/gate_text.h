@@ -40,6 +40,9 @@ bool ab_gate_fail(struct ab_gate_parser *p, struct ab_gate_span at, const char *
 bool ab_gate_is_blank(char c);
 struct ab_gate_span ab_gate_trim(struct ab_gate_span x);
 
+/* Is the bound a size, or its floor? It tells "external.p99" in bytes from that by live bytes. */
+bool ab_gate_is_in_bytes(const char *text);
+
 bool ab_gate_is_word(struct ab_gate_span x, const char *word);
 /* A copy that ends; what is too long for a name is cut. */
 const char *ab_gate_word(char buf[AB_GATE_WORD_BYTES], struct ab_gate_span x);

@@ -2,7 +2,7 @@
  *
  * Holds a baseline from before the run to its end, and turns gates and comparison into one status.
  */
-#include "cli/benchmark/decision.h"
+#include "cli/compare/decision.h"
 
 #include "cli/compare/verdict.h"
 #include "report/table/sink_compare.h"
@@ -58,6 +58,7 @@ enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set 
         return ab_fail(err, AB_SYSTEM, "out of memory");
     d->comparison.base_label = d->base.label;
     d->comparison.now_label = base != NULL ? "this run" : NULL;
+    d->comparison.is_strict = d->options->is_strict_compare;
     session->comparison = comparison_of(d);
     return AB_OK;
 }
