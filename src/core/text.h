@@ -18,6 +18,9 @@ void ab_text_add(struct ab_text *t, const char *s);
 void ab_text_addf(struct ab_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_text_fini(struct ab_text *t);
 
+/* Appends a word to the list in buf, which is text already; cut at cap. */
+void ab_text_join(char *buf, size_t cap, const char *separator, const char *word);
+
 /* Copies `s` with control characters, those that turn the direction of text, and invalid UTF-8
  * shown as \xNN, so that hostile names cannot move the cursor nor be read as others. Always terminates; returns dst. */
 const char *ab_text_printable(char *dst, size_t cap, const char *s);

@@ -451,6 +451,12 @@ bool ab_value_is_word(const struct ab_value *value, const char *word)
            memcmp(value->text, word, value->n_text) == 0;
 }
 
+bool ab_value_is_call(const struct ab_value *value, const char *name)
+{
+    return value->kind == AB_VALUE_CALL && strcspn(name, "(") == value->n_text &&
+           memcmp(value->text, name, value->n_text) == 0;
+}
+
 const char *ab_value_kind_name(const struct ab_value *value)
 {
     switch (value->kind) {

@@ -75,6 +75,8 @@ void ab_value_fini(struct ab_value *value);
 
 /* Is it this word? */
 bool ab_value_is_word(const struct ab_value *value, const char *word);
+/* Is it a call of this name? What follows a '(' in `name` does not count. */
+bool ab_value_is_call(const struct ab_value *value, const char *name);
 /* "a size", "a fraction", … for messages. */
 const char *ab_value_kind_name(const struct ab_value *value);
 

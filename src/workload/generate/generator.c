@@ -52,8 +52,7 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
                       lane->idle > IDLE_FREE / g->phase->n_lanes + n_ops * IDLE_PER_OP;
     if (is_endless)
         return ab_generate_fail(g, at,
-                                "makes almost no ops: %llu steps had no effect, after %llu "
-                                "ops",
+                                "makes almost no ops: %llu steps had no effect, after %llu ops",
                                 (unsigned long long)lane->idle, (unsigned long long)n_ops);
     return AB_OK;
 }

@@ -143,7 +143,7 @@ enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v)
         lane->n_steps = count_sent(g, v);
     else if (v->kind == AB_VERB_RECV)
         lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : v->count;
-    else if (v->kind == AB_VERB_RESET || v->kind == AB_VERB_SHUFFLE)
+    else if ((ab_verbs[v->kind].traits & AB_VERB_WHOLE) != 0)
         lane->n_steps = s->live.n_live > 0;
     else if (v->pick >= AB_PICK_FIFO)
         status = choose_by_order(g, v, &s->live);

@@ -171,9 +171,7 @@ enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s)
 
 enum ab_status ab_block_no_room(struct ab_generator *g, uint32_t set, const struct ab_instance *s)
 {
-    return ab_generate_fail(g, g->lane->verb->place,
-                            "full: all %u positions of '%s' are "
-                            "occupied",
+    return ab_generate_fail(g, g->lane->verb->place, "full: all %u positions of '%s' are occupied",
                             s->live.n, g->w->sets[set].name);
 }
 

@@ -32,9 +32,8 @@ static bool fail_file(const struct csv *c, const char *message)
     char shown[200];
     ab_diag_quote(shown, sizeof shown, c->name, strlen(c->name));
     if (c->line > 0)
-        return ab_field_fail(c->r, c->f, file->offset, file->n, "%s, line %u: %s", shown, c->line,
-                             message);
-    return ab_field_fail(c->r, c->f, file->offset, file->n, "%s: %s", shown, message);
+        return AB_REFUSE_VALUE(c->r, c->f, file, "%s, line %u: %s", shown, c->line, message);
+    return AB_REFUSE_VALUE(c->r, c->f, file, "%s: %s", shown, message);
 }
 
 static bool is_inside(const char *path)
@@ -112,8 +111,7 @@ static bool find_column(const struct csv *c, const struct ab_value *v, char **fi
     }
     char word[200];
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    return ab_field_fail(c->r, c->f, v->offset, v->n,
-                         "the table has no column '%s' in its first line", word);
+    return AB_REFUSE_VALUE(c->r, c->f, v, "the table has no column '%s' in its first line", word);
 }
 
 static bool parse_row(struct csv *c, char **fields, size_t n, struct ab_dist_row *row)
@@ -197,10 +195,9 @@ static bool check_call(struct csv *c)
     for (size_t i = 0; i < call->n_args; i++)
         ok = ok && call->args[i].name == NULL && !call->args[i].is_pair;
     if (!ok)
-        return ab_field_fail(c->r, c->f, call->offset, call->n,
-                             "expected csv(\"file\", size, "
-                             "weight) with names or numbers of "
-                             "columns");
+        return AB_REFUSE_VALUE(c->r, c->f, call,
+                               "expected csv(\"file\", size, weight) with names or numbers of "
+                               "columns");
     const struct ab_value *size = &call->args[1].first, *weight = &call->args[2].first;
     if (size->kind == AB_VALUE_WORD && weight->kind == AB_VALUE_WORD)
         return true;

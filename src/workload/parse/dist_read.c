@@ -123,8 +123,8 @@ static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
 {
     char word[200] = "";
     if (arg->name == NULL)
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n,
-                             "too many arguments; expected %s", usage_of(formula->name));
+        return AB_REFUSE_VALUE(r, f, &arg->first, "too many arguments; expected %s",
+                               usage_of(formula->name));
     ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
     return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
                          "unknown argument '%s'; expected %s", word, usage_of(formula->name));
@@ -152,17 +152,17 @@ static bool take_args(const struct ab_reader *r, const struct ab_yaml_field *f,
         if (which == 4)
             return bad_arg(r, f, formula, arg);
         if (given[which] || arg->is_pair)
-            return ab_field_fail(r, f, arg->first.offset, arg->first.n, "'%s' %s",
-                                 formula->args[which].name,
-                                 given[which] ? "is given twice" : "must be one value, not a pair");
+            return AB_REFUSE_VALUE(r, f, &arg->first, "'%s' %s", formula->args[which].name,
+                                   given[which] ? "is given twice"
+                                                : "must be one value, not a pair");
         given[which] = true;
         ok = take_arg(r, f, &formula->args[which], &arg->first, d) && ok;
     }
     for (size_t i = 0; i < count_args(formula); i++) {
         bool has_default = formula->kind == AB_DIST_LOGNORMAL && formula->args[i].id == ARG_MIN;
         if (!given[i] && !has_default)
-            return ab_field_fail(r, f, call->offset, call->n, "'%s' is missing; expected %s",
-                                 formula->args[i].name, usage_of(formula->name));
+            return AB_REFUSE_VALUE(r, f, call, "'%s' is missing; expected %s",
+                                   formula->args[i].name, usage_of(formula->name));
     }
     return ok;
 }
@@ -174,19 +174,17 @@ static bool check_formula(const struct ab_reader *r, const struct ab_yaml_field 
     unsigned long long min = d->min, max = d->max;
     char median[40];
     if (d->min > d->max)
-        return ab_field_fail(r, f, call->offset, call->n, "min is above max: %llu > %llu", min,
-                             max);
+        return AB_REFUSE_VALUE(r, f, call, "min is above max: %llu > %llu", min, max);
     if (d->min < formula->least)
-        return ab_field_fail(r, f, call->offset, call->n, "min of %s must be at least %llu",
-                             formula->name, (unsigned long long)formula->least);
+        return AB_REFUSE_VALUE(r, f, call, "min of %s must be at least %llu", formula->name,
+                               (unsigned long long)formula->least);
     if (d->kind == AB_DIST_POW2 && (!ab_is_pow2(d->min) || !ab_is_pow2(d->max)))
-        return ab_field_fail(r, f, call->offset, call->n,
-                             "min and max of pow2 must be powers of two, found %llu and %llu", min,
-                             max);
+        return AB_REFUSE_VALUE(
+            r, f, call, "min and max of pow2 must be powers of two, found %llu and %llu", min, max);
     if (d->kind == AB_DIST_LOGNORMAL && (d->p < (double)d->min || d->p > (double)d->max))
-        return ab_field_fail(r, f, call->offset, call->n,
-                             "the median must be between min and max: %s is not in %llu … %llu",
-                             ab_print_real(median, sizeof median, d->p), min, max);
+        return AB_REFUSE_VALUE(r, f, call,
+                               "the median must be between min and max: %s is not in %llu … %llu",
+                               ab_print_real(median, sizeof median, d->p), min, max);
     return true;
 }
 
@@ -220,8 +218,8 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
     bool is_cycle = d->kind == AB_DIST_CYCLE;
     uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
     if (arg->name != NULL || (arg->is_pair && !is_cycle))
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "expected %s",
-                             usage_of(is_cycle ? "cycle" : "choice"));
+        return AB_REFUSE_VALUE(r, f, &arg->first, "expected %s",
+                               usage_of(is_cycle ? "cycle" : "choice"));
     if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
                                          (struct ab_limits){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
@@ -237,11 +235,11 @@ static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f,
 {
     bool ok = true;
     if (call->n_args == 0)
-        return ab_field_fail(r, f, call->offset, call->n, "no sizes; expected %s",
-                             usage_of(d->kind == AB_DIST_CYCLE ? "cycle" : "choice"));
+        return AB_REFUSE_VALUE(r, f, call, "no sizes; expected %s",
+                               usage_of(d->kind == AB_DIST_CYCLE ? "cycle" : "choice"));
     d->rows = calloc(call->n_args, sizeof d->rows[0]);
     if (d->rows == NULL)
-        return ab_field_fail(r, f, call->offset, call->n, "out of memory");
+        return AB_REFUSE_VALUE(r, f, call, "out of memory");
     for (size_t i = 0; i < call->n_args; i++)
         ok = read_row(r, f, &call->args[i], d) && ok;
     return ok;
@@ -280,15 +278,14 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
     for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(call_names); i++)
         if (strcmp(word, call_names[i]) == 0)
-            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; expected %s",
-                                 usage_of(call_names[i]));
+            return AB_REFUSE_VALUE(r, f, v, "arguments are missing; expected %s",
+                                   usage_of(call_names[i]));
     const char *near = ab_text_nearest(word, names, n);
     const char *what = is_call ? "distribution" : "size";
     if (near != NULL)
-        return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; did you mean '%s'?", what,
-                             word, near);
-    return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; %s%s", what, word,
-                         n > 0 ? "known: " : "there are no 'sizes' above", known);
+        return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; did you mean '%s'?", what, word, near);
+    return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; %s%s", what, word,
+                           n > 0 ? "known: " : "there are no 'sizes' above", known);
 }
 
 static bool read_call(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
@@ -370,10 +367,8 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
         return false;
     const struct ab_dist *sub = &r->w->dists.items[part];
     if (sub->max > AB_SIZE_MAX / row->times)
-        return ab_field_fail(r, &times, 0, strlen(times.text),
-                             "%llu times %llu exceeds the "
-                             "largest size, 1 TiB",
-                             (unsigned long long)row->times, (unsigned long long)sub->max);
+        return AB_REFUSE_FIELD(r, &times, "%llu times %llu exceeds the largest size, 1 TiB",
+                               (unsigned long long)row->times, (unsigned long long)sub->max);
     row->value = part;
     d->n_rows++;
     note_row(d, sub->min * row->times);
