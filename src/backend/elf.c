@@ -208,8 +208,7 @@ static enum ab_status read_dynamic(struct reader *r, const Elf64_Phdr *segment, 
         Elf64_Dyn d;
         if (!read_at(r, segment->p_offset + i * sizeof d, &d, sizeof d))
             return ab_fail(err, AB_INPUT,
-                           "is truncated: the dynamic section extends past end of "
-                           "file");
+                           "is truncated: the dynamic section extends past end of file");
         if (d.d_tag == DT_NULL)
             return AB_OK;
         note_dynamic(r, &d);

@@ -127,13 +127,12 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     static const char *const known[] = {"backends"};
     struct ab_listing listing = {.presets = {{0}}};
     enum ab_status status = AB_OK;
-    char shown[128];
     (void)exit_code;
     if (o->n_args != 1)
         return ab_fail(err, AB_USAGE, "list needs a topic: allocbench list backends");
     if (strcmp(o->args[0], known[0]) != 0)
         return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; %s",
-                       ab_text_printable(shown, sizeof shown, o->args[0]),
+                       AB_SHOWN(128, o->args[0]),
                        ab_text_nearest(o->args[0], known, 1) != NULL ? "did you mean \"backends\"?"
                                                                      : "allowed: backends");
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)

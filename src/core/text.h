@@ -24,5 +24,7 @@ void ab_text_join(char *buf, size_t cap, const char *separator, const char *word
 /* Copies `s` with control characters, those that turn the direction of text, and invalid UTF-8
  * shown as \xNN, so that hostile names cannot move the cursor nor be read as others. Always terminates; returns dst. */
 const char *ab_text_printable(char *dst, size_t cap, const char *s);
+/* The same in room of its own, as long as the block around it lasts: for one use in a message. */
+#define AB_SHOWN(cap, s) ab_text_printable((char[cap]){0}, cap, s)
 
 #endif

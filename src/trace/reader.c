@@ -258,8 +258,7 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
         return bad(r, r->chunk_offset, err,
-                   "a chunk of inherited blocks after events, or a second "
-                   "one");
+                   "a chunk of inherited blocks after events, or a second one");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }

@@ -131,9 +131,7 @@ char *ab_diag_render(struct ab_diag *d)
     for (size_t i = 0; i < d->n_entries && i < AB_DIAG_SHOWN; i++)
         render_entry(&out, d, &d->entries[i]);
     if (d->n_errors > 1) {
-        char file[512];
-        ab_text_addf(&out, "%zu errors in %s", d->n_errors,
-                     ab_text_printable(file, sizeof file, d->source.file));
+        ab_text_addf(&out, "%zu errors in %s", d->n_errors, AB_SHOWN(512, d->source.file));
         if (d->n_errors > AB_DIAG_SHOWN)
             ab_text_addf(&out, "; the first %d are shown", AB_DIAG_SHOWN);
         ab_text_add(&out, "\n");

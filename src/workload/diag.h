@@ -51,5 +51,6 @@ void ab_diag_excerpt(struct ab_text *out, const struct ab_source_text *source, s
 
 /* `word` escaped and cut for a message; returns buf. */
 const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n);
+#define AB_QUOTED(word, n) ab_diag_quote((char[200]){0}, 200, word, n)
 
 #endif

@@ -51,18 +51,17 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
                                  struct ab_err *err)
 {
-    char shown[600];
     if (t->main != NULL || (l->takes_children && t->n_images > 0))
         return AB_OK;
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
             return ab_fail(err, AB_SYSTEM, "%s could not be recorded: %s",
-                           ab_text_printable(shown, sizeof shown, basename(l->program)),
+                           AB_SHOWN(600, basename(l->program)),
                            ab_spool_stop_text(t->images[i].image.stop));
     return ab_fail(err, AB_INPUT,
                    "%s: no call of malloc was recorded. It may include its own malloc, or do its "
                    "work in another process: --follow records that too",
-                   ab_text_printable(shown, sizeof shown, basename(l->program)));
+                   AB_SHOWN(600, basename(l->program)));
 }
 
 /* --no-convert: the spool is what was asked for. */
@@ -166,8 +165,7 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE,
-                       "record needs a command: allocbench record -o app.abt -- "
-                       "./app …");
+                       "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
     enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),

@@ -104,7 +104,6 @@ static _Noreturn void become_command(const struct ab_launch *l, const char *cons
 static enum ab_status start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
     int report[2], why = 0;
-    char shown[512];
     if (pipe2(report, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
     pid_t pid = fork();
@@ -118,8 +117,7 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
     if (n > 0) {
         waitpid(pid, NULL, 0);
         errno = why;
-        return ab_fail_errno(err, AB_USAGE, "cannot run %s",
-                             ab_text_printable(shown, sizeof shown, l->program));
+        return ab_fail_errno(err, AB_USAGE, "cannot run %s", AB_SHOWN(512, l->program));
     }
     l->pid = pid;
     return AB_OK;

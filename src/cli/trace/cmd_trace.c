@@ -48,14 +48,12 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         }
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     ab_text_printable(shown, sizeof shown, given);
-    return near != NULL ? ab_fail(err, AB_USAGE,
-                                  "trace %s: unknown command; did you mean "
-                                  "%s?",
-                                  shown, near)
-                        : ab_fail(err, AB_USAGE,
-                                  "trace %s: unknown command; allowed are info, "
-                                  "check, dump, cut, export and recover",
-                                  shown);
+    return near != NULL
+               ? ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near)
+               : ab_fail(err, AB_USAGE,
+                         "trace %s: unknown command; allowed are info, "
+                         "check, dump, cut, export and recover",
+                         shown);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -73,9 +71,8 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
             return ab_fail(err, AB_USAGE,
-                           "trace %s does not take --%s; see allocbench trace "
-                           "--help",
-                           word->name, given[i].name);
+                           "trace %s does not take --%s; see allocbench trace --help", word->name,
+                           given[i].name);
     return AB_OK;
 }
 

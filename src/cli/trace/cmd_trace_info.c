@@ -33,8 +33,7 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
         return status;
     if (is_text) {
         if (o->n_args > 2) {
-            char shown[600];
-            printf("%s%s:\n", i > 1 ? "\n" : "", ab_text_printable(shown, sizeof shown, f->path));
+            printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
         ab_trace_print_facts(stdout, f, ab_terminal_style(o));
     }

@@ -109,9 +109,8 @@ static bool find_column(const struct csv *c, const struct ab_value *v, char **fi
             return true;
         }
     }
-    char word[200];
-    ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    return AB_REFUSE_VALUE(c->r, c->f, v, "the table has no column '%s' in its first line", word);
+    return AB_REFUSE_VALUE(c->r, c->f, v, "the table has no column '%s' in its first line",
+                           AB_QUOTED(v->text, v->n_text));
 }
 
 static bool parse_row(struct csv *c, char **fields, size_t n, struct ab_dist_row *row)

@@ -121,13 +121,12 @@ static const char *usage_of(const char *name)
 static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                     const struct formula *formula, const struct ab_arg *arg)
 {
-    char word[200] = "";
     if (arg->name == NULL)
         return AB_REFUSE_VALUE(r, f, &arg->first, "too many arguments; expected %s",
                                usage_of(formula->name));
-    ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
     return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
-                         "unknown argument '%s'; expected %s", word, usage_of(formula->name));
+                         "unknown argument '%s'; expected %s", AB_QUOTED(arg->name, arg->n_name),
+                         usage_of(formula->name));
 }
 
 static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,

@@ -178,12 +178,11 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
 
 bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out)
 {
-    char shown[200];
     if (f->text == NULL)
         return true;
     if (strcmp(f->text, "true") != 0 && strcmp(f->text, "false") != 0) {
-        ab_diag_quote(shown, sizeof shown, f->text, strlen(f->text));
-        return AB_REFUSE_FIELD(r, f, "'%s' must be true or false, found '%s'", f->node->key, shown);
+        return AB_REFUSE_FIELD(r, f, "'%s' must be true or false, found '%s'", f->node->key,
+                               AB_QUOTED(f->text, strlen(f->text)));
     }
     *out = f->text[0] == 't';
     return true;

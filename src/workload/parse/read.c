@@ -48,7 +48,6 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
 {
     struct ab_yaml_field f = ab_field_of(r, node, "value", raw);
     struct ab_value_error error;
-    char shown[200];
     p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
     if (f.text == NULL)
         return ab_field_missing(r, node, "value", "a param");
@@ -67,8 +66,8 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
     }
     if (set == NULL)
         return AB_REFUSE_VALUE(r, &f, &error, "'value': %s", error.text);
-    ab_diag_quote(shown, sizeof shown, set, strlen(set));
-    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", p->name, shown, error.text);
+    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", p->name,
+                AB_QUOTED(set, strlen(set)), error.text);
     return false;
 }
 
@@ -263,7 +262,6 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
 {
     const struct ab_node *first = ab_tree_first(r->tree, root);
     struct ab_yaml_field f = ab_field_of(r, root, "allocbench", raw->allocbench);
-    char shown[200];
     if (f.text == NULL) {
         if (!root->has_bad_key)
             ab_diag_add(r->diag, root->at,
@@ -274,9 +272,8 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
         ab_diag_add(r->diag, f.node->key_at, "'allocbench' must be the first key");
     if (strcmp(f.text, "1") == 0)
         return true;
-    ab_diag_quote(shown, sizeof shown, f.text, strlen(f.text));
     return AB_REFUSE_FIELD(r, &f, "unknown language version '%s'; this allocbench reads version 1",
-                           shown);
+                           AB_QUOTED(f.text, strlen(f.text)));
 }
 
 static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)

@@ -109,7 +109,6 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     const struct ab_workload *w = vr->r->w;
     const char *names[AB_MAX_ENTRIES];
-    char word[200];
     for (size_t i = 0; i < w->n_sets; i++) {
         names[i] = w->sets[i].name;
         if (strcmp(f->text, names[i]) != 0)
@@ -121,8 +120,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
     if (vr->r->has_nameless_set)
         return false;
     const char *near = ab_text_nearest(f->text, names, w->n_sets);
-    ab_diag_quote(word, sizeof word, f->text, strlen(f->text));
-    return AB_REFUSE_FIELD(vr->r, f, "unknown set '%s'%s%s%s", word,
+    return AB_REFUSE_FIELD(vr->r, f, "unknown set '%s'%s%s%s", AB_QUOTED(f->text, strlen(f->text)),
                            near != NULL ? "; did you mean '"
                                         : "; it must be defined in 'sets' above",
                            near != NULL ? near : "", near != NULL ? "'?" : "");
