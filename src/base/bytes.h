@@ -8,7 +8,6 @@
 #define AB_BASE_BYTES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * back ends as a run would.
  */
 #include "backend/selection.h"
-#include "base/units.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/commands.h"

@@ -5,7 +5,6 @@
 #ifndef AB_CORE_TEXT_H
 #define AB_CORE_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A growable string; always terminated once something was added. Zero-initialise, then fini. */

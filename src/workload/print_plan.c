@@ -7,7 +7,6 @@
 #include "workload/config.h"
 
 #include "base/bits.h"
-#include "base/units.h"
 
 #include <inttypes.h>
 #include <stddef.h>

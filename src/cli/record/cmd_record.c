@@ -4,7 +4,6 @@
  * when the trace cannot be what was meant: where the work was done by a program that took no
  * recorder with it, or by children.
  */
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/record/launch.h"
 #include "cli/record/spool_texts.h"
@@ -12,7 +11,6 @@
 #include "core/text.h"
 #include "report/output.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A launcher: few calls of its own, and then another program in its place. A program that only

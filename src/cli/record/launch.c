@@ -11,7 +11,6 @@
 #include "runner/spawn.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>

@@ -7,7 +7,6 @@
 #include "cli/record/spool_summary.h"
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
 #include "cli/record/spool_texts.h"

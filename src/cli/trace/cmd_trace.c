@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "core/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {

@@ -2,7 +2,6 @@
  *
  * The facts of a trace for people: the totals, then three small pictures.
  */
-#include "base/units.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"

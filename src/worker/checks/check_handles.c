@@ -6,7 +6,6 @@
  */
 #include "worker/checks/checks.h"
 
-#include "base/bits.h"
 #include "worker/checks/capacity.h"
 
 enum { LIVE_MAX = 256, BYTES = 64 };

@@ -4,8 +4,6 @@
  */
 #include "worker/checks/checks.h"
 
-#include "base/bits.h"
-
 enum { LIVE_MAX = 256 };
 
 static struct live {

@@ -12,14 +12,11 @@
  */
 #include "workload/generate/generate.h"
 
-#include "base/bits.h"
-#include "core/units_show.h"
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
 #include "workload/generate/interpret.h"
 #include "workload/generate/step_message.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

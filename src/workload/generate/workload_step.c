@@ -9,9 +9,6 @@
 #include "workload/generate/step_block.h"
 #include "workload/generate/step_message.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
 
 static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_t position)

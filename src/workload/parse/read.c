@@ -6,12 +6,10 @@
  */
 #include "workload/parse/read.h"
 
-#include "base/bits.h"
 #include "base/nearest.h"
 #include "workload/parse/dist_read.h"
 #include "workload/parse/gate_lines.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

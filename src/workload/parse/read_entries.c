@@ -4,8 +4,6 @@
  */
 #include "workload/parse/read_entries.h"
 
-#include "base/bits.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include "tape/tape.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)

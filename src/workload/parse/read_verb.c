@@ -11,7 +11,6 @@
 
 #include "base/bits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_LATER };
