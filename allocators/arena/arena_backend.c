@@ -139,10 +139,9 @@ static int enter_first(struct ab_heap *heap, struct ab_heap *own)
     int error = ab_arena_init(&own->arena, &heap->options);
     if (error != 0)
         return error;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     own->next_lane = heap->first_lane;
     heap->first_lane = own;
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 
@@ -175,18 +174,14 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_alloc_aligned(&heap->arena, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_alloc_zeroed(&heap->arena, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_alloc_zeroed(&heap->arena, size);
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -198,41 +193,34 @@ static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_arena_reset(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    uint64_t mark = ab_arena_save(&heap->arena);
-    ab_lane_unlock(&heap->lock);
-    return mark;
+    AB_LANE_GUARD(heap);
+    return ab_arena_save(&heap->arena);
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_arena_restore(&heap->arena, mark);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* Of the root: its lanes too, which are at rest then. */
 static void arena_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     for (struct ab_heap *h = heap; h != NULL; h = after(heap, h))
         ab_arena_purge(&h->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* What is live is unknown: the arena is never told anything by a free. Of the root: the sum with
@@ -240,7 +228,7 @@ static void arena_purge(struct ab_heap *heap)
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {.live_bytes = AB_UNKNOWN};
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     for (const struct ab_heap *h = heap; h != NULL; h = after(heap, h)) {
         const struct ab_arena *a = &h->arena;
         sum.reserved_bytes += (uint64_t)(a->end - a->base);
@@ -248,7 +236,6 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         sum.os_calls += a->n_os_calls;
         sum.metadata_bytes += sizeof *h;
     }
-    ab_lane_unlock(&heap->lock);
     *out = sum;
     return 0;
 }

@@ -141,9 +141,8 @@ static ab_ref handle_alloc_zeroed(struct ab_heap *heap, size_t size)
     struct ab_handle made = {0, 0};
     if (size > heap->arena.slot_bytes)
         return 0;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     int error = ab_handle_insert_zeroed(&heap->arena, &made);
-    ab_lane_unlock(&heap->lock);
     return error == 0 ? ref_of(made) : 0;
 }
 
@@ -179,16 +178,14 @@ static size_t handle_usable_size(struct ab_heap *heap, ab_ref ref)
 
 static void handle_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_handle_flush(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static void handle_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_handle_purge(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* No lock: handle.h allows it, and a lane knows only handles whose insertion it has seen. */
@@ -200,7 +197,7 @@ static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
 /* Live bytes are those of whole slots: what was asked for is not kept. */
 static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     const struct ab_handle_arena *arena = &heap->arena;
     *out = (struct ab_heap_stats){
         .reserved_bytes = arena->map_bytes,
@@ -209,7 +206,6 @@ static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .metadata_bytes = sizeof *heap + ab_handle_word_bytes(arena),
         .os_calls = arena->n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 

@@ -105,9 +105,8 @@ static void paged_close(struct ab_heap *heap)
 
 static void paged_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_purge(&heap->pool);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* ---- form=arena ---- */
@@ -129,61 +128,50 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_alloc_aligned(&heap->arena, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_alloc_aligned(&heap->arena, align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_alloc_zeroed(&heap->arena, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_alloc_zeroed(&heap->arena, size);
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_pop(&heap->arena, (void *)ref, size, 0);
-    ab_lane_unlock(&heap->lock);
 }
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_clear(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    uint64_t mark = ab_paged_arena_save(&heap->arena);
-    ab_lane_unlock(&heap->lock);
-    return mark;
+    AB_LANE_GUARD(heap);
+    return ab_paged_arena_save(&heap->arena);
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_restore(&heap->arena, mark);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* What is live is unknown: most frees are not told to anyone. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     *out = (struct ab_heap_stats){
         .reserved_bytes = ab_paged_pool_size(&heap->pool),
         .committed_bytes = heap->pool.live_bytes,
@@ -192,7 +180,6 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
                           heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
         .os_calls = heap->pool.n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 
@@ -200,43 +187,34 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc(&heap->pool, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc(&heap->pool, size, 0);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_free(&heap->pool, (void *)ref);
-    ab_lane_unlock(&heap->lock);
 }
 
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
 }
 
 /* No lock: the length of a live block changes by its own resize only. */
@@ -248,16 +226,15 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 
 static void pool_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_reset(&heap->pool);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* Live bytes are those of whole blocks: what was asked for is not kept. Committed is how far the
  * region was ever written; a purge makes holes in it. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     const struct ab_paged_pool *pool = &heap->pool;
     *out = (struct ab_heap_stats){
         .reserved_bytes = ab_paged_pool_size(pool),
@@ -266,7 +243,6 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .metadata_bytes = sizeof *heap + pool->live_blocks * AB_PAGED_ALIGN,
         .os_calls = pool->n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 

@@ -26,11 +26,9 @@ enum {
     PARAM_HUGE,
     PARAM_COUNT
 };
-enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL, THREADS_SHARDED };
-
 #define MIB ((uint64_t)1 << 20)
 
-static const char *const thread_modes[] = {"auto", "mutex", "none", "local", "sharded", NULL};
+static const char *const thread_modes[] = {AB_SHARDS_MODES, NULL};
 static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
@@ -56,7 +54,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                                "lane only, local = one heap per lane, remote frees queued, sharded "
                                "= several heaps with a mutex each",
                        .type = AB_PARAM_CHOICE,
-                       .max = THREADS_SHARDED,
+                       .max = AB_SHARDS_SHARDED,
                        .choices = thread_modes},
     [PARAM_CLASSES] = {.name = "classes",
                        .help = "pow2 = 10 powers of two, fine = 49 sizes with less rounding",
@@ -67,11 +65,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                       .help = "number of heaps with threads=sharded; 0 = one per lane",
                       .type = AB_PARAM_COUNT,
                       .max = 1024},
-    [PARAM_DEBUG] = {.name = "debug",
-                     .help = "canaries and poison; freeing a corrupted, foreign or freed block "
-                             "aborts the process",
-                     .type = AB_PARAM_BOOL,
-                     .max = 1},
+    [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
     [PARAM_HUGE] = {.name = "huge",
                     .help = "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, more "
                             "memory",
@@ -93,16 +87,6 @@ static uint64_t reserve_for(const struct ab_facts *f)
     double peak = 2.0 * (double)f->live_peak_bytes + each * (double)f->live_peak_blocks;
     double bytes = least(total, AB_SLAB_CLASSES_MAX * peak + f->lanes * 256.0 * (double)MIB);
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
-}
-
-static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
-{
-    static const enum ab_shards_mode modes[] = {[THREADS_AUTO] = AB_SHARDS_MUTEX,
-                                                [THREADS_MUTEX] = AB_SHARDS_MUTEX,
-                                                [THREADS_NONE] = AB_SHARDS_ONE,
-                                                [THREADS_LOCAL] = AB_SHARDS_LOCAL,
-                                                [THREADS_SHARDED] = AB_SHARDS_SHARDED};
-    return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
 static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
@@ -152,9 +136,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap,
     int error = ab_slabs_init(&heap->slabs, &options);
     if (error != 0)
         return error;
-    if (is_debug)
-        heap->shard.is_plain = false;
-    heap->shard.is_guarded = is_debug;
+    ab_shard_set_guarded(&heap->shard, is_debug);
     heap->shard.own_base = (uintptr_t)heap->slabs.base;
     heap->shard.own_bytes = heap->shard.is_plain ? heap->slabs.span_bytes : 0;
     heap->shard.fast_max = heap->shard.is_plain ? AB_SLAB_LARGEST : 0;
@@ -176,17 +158,14 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const uint64_t *values = args->values;
     const struct ab_facts *facts = args->facts;
-    enum ab_shards_mode mode = mode_for(values[PARAM_THREADS], facts->lanes);
     uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE] : reserve_for(facts);
-    if (mode == AB_SHARDS_ONE && facts->lanes > 1)
-        return EINVAL;
-    struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
-        .mode = mode,
-        .lanes = facts->lanes,
-        .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : facts->lanes),
-        .shard_bytes = sizeof(struct ab_heap),
-        .span_bytes = mode == AB_SHARDS_LOCAL || mode == AB_SHARDS_SHARDED ? reserve : 0,
-        .free_own = free_own});
+    struct ab_shards *shards = ab_shards_open(
+        &(struct ab_shards_options){.mode = (enum ab_shards_mode)values[PARAM_THREADS],
+                                    .lanes = facts->lanes,
+                                    .shards = (uint32_t)values[PARAM_SHARDS],
+                                    .shard_bytes = sizeof(struct ab_heap),
+                                    .span_bytes = reserve,
+                                    .free_own = free_own});
     if (shards == NULL)
         return errno;
     struct ab_slabs_options options = {.reserve_bytes = reserve,
