@@ -155,8 +155,7 @@ enum ab_status ab_params_parse(const struct ab_backend *backend, const char *tex
         if (status != AB_OK)
             return status;
     }
-    enum ab_status status = refuse_idle(backend, made, err);
-    if (status == AB_OK)
-        memcpy(values, made, sizeof made);
-    return status;
+    AB_TRY(refuse_idle(backend, made, err));
+    memcpy(values, made, sizeof made);
+    return AB_OK;
 }

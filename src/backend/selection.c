@@ -97,10 +97,9 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
 {
     s->source = AB_SOURCE_BUILTIN;
     s->builtin = b;
-    enum ab_status status = ab_params_parse(b, params, s->values, err);
-    if (status == AB_OK)
-        s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
-    return status;
+    AB_TRY(ab_params_parse(b, params, s->values, err));
+    s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
+    return AB_OK;
 }
 
 static enum ab_status select_preset(const struct ab_preset *p, const char *params,
@@ -133,9 +132,7 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 static enum ab_status select_file(const char *path, const char *params, struct ab_selection *s,
                                   struct ab_err *err)
 {
-    enum ab_status status = ab_settings_library(params, s, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_settings_library(params, s, err));
     ab_library_classify(path, s);
     if (s->state == AB_SELECTION_ABSENT)
         snprintf(s->reason, sizeof s->reason, "does not exist: %s", AB_SHOWN(512, path));
@@ -282,22 +279,17 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
     struct ab_spelling spelling;
     if (*text == ':' || *text == '{')
         return ab_fail(err, AB_USAGE, "no back end before \"%s\"", AB_SHOWN(256, text));
-    enum ab_status status = ab_settings_split(text, &spelling, err);
-    bool has_own = status == AB_OK && spelling.own[0] != 0;
+    AB_TRY(ab_settings_split(text, &spelling, err));
+    bool has_own = spelling.own[0] != 0;
     const char *decorator = has_own ? take_decorator(&spelling.own) : "";
-    if (status == AB_OK && *decorator == 0)
+    if (*decorator == 0)
         decorator = take_decorator(&spelling.name);
-    bool is_file = s->is_file = status == AB_OK && is_path(spelling.name);
+    bool is_file = s->is_file = is_path(spelling.name);
     if (has_own)
-        status = check_own(&spelling, is_file, err);
-    if (status == AB_OK)
-        status = name_selection(&spelling, decorator, is_file, s, err);
-    if (status == AB_OK)
-        status = read_decorator(&spelling, decorator, s, err);
-    if (status == AB_OK)
-        status = ab_settings_env(spelling.env, s, err);
-    if (status != AB_OK)
-        return status;
+        AB_TRY(check_own(&spelling, is_file, err));
+    AB_TRY(name_selection(&spelling, decorator, is_file, s, err));
+    AB_TRY(read_decorator(&spelling, decorator, s, err));
+    AB_TRY(ab_settings_env(spelling.env, s, err));
     return is_file ? select_file(spelling.name, spelling.params, s, err)
                    : select_name(&spelling, folders, s, err);
 }
@@ -350,19 +342,16 @@ static enum ab_status add(struct ab_selection_list *list, char *text, bool is_wh
         return ab_fail(err, AB_USAGE, "more than %d back ends", AB_SELECTION_MAX);
     struct ab_selection *s = &list->items[list->n];
     *s = (struct ab_selection){.was_named = true};
-    enum ab_status status;
     if (is_whole) {
         ab_selection_stem(text, s->name, sizeof s->name);
         s->is_file = true;
-        status = select_file(text, "", s, err);
+        AB_TRY(select_file(text, "", s, err));
     } else {
-        status = select_one(text, folders, s, err);
+        AB_TRY(select_one(text, folders, s, err));
     }
-    if (status == AB_OK)
-        status = check_unique(list, s, err);
-    if (status == AB_OK)
-        list->n++;
-    return status;
+    AB_TRY(check_unique(list, s, err));
+    list->n++;
+    return AB_OK;
 }
 
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,

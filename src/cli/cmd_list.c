@@ -113,9 +113,7 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
 static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
 {
     struct ab_output out;
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_output_open(path, &out, err));
     if (ab_list_json(out.to, l))
         return ab_output_commit(&out, err);
     ab_output_abandon(&out);

@@ -37,6 +37,14 @@ enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fm
 enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Returns from the function what `call` returned, unless it was AB_OK. */
+#define AB_TRY(call) \
+    do { \
+        enum ab_status tried_ = (call); \
+        if (tried_ != AB_OK) \
+            return tried_; \
+    } while (0)
+
 /* Prefixes an error on its way up: "traces/x.abt: " + text. Returns err->status. */
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

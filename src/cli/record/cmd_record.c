@@ -166,9 +166,7 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
                        "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
-    enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),
-                                                o->is_unconverted ? "spool" : "abt", &place, err);
-    if (status == AB_OK)
-        status = record(o, &place, exit_code, err);
-    return status;
+    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]), o->is_unconverted ? "spool" : "abt",
+                               &place, err));
+    return record(o, &place, exit_code, err);
 }

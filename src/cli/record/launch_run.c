@@ -145,14 +145,12 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
 
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
-    enum ab_status status = ab_relay_open(l->spool, l->most_events, &l->relay, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_relay_open(l->spool, l->most_events, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     l->begin_ns = ab_clock_now_ns();
     l->begin_ticks = ab_tick_end();
-    status = start(l, argv, err);
+    enum ab_status status = start(l, argv, err);
     if (status == AB_OK && ab_relay_serve(l->relay, err) != AB_OK) {
         kill(l->pid, SIGKILL);
         waitpid(l->pid, NULL, 0);

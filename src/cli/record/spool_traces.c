@@ -163,9 +163,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
 
 enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *err)
 {
-    enum ab_status status = ab_spool_list(t->folder, &t->images, &t->n_images, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_spool_list(t->folder, &t->images, &t->n_images, err));
     t->main = NULL;
     t->n_programs = 0;
     for (size_t i = 0; i < t->n_images; i++) {

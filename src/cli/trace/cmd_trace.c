@@ -96,9 +96,8 @@ enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct a
     const struct word *word;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "trace needs a command: allocbench trace info TRACE.abt");
-    enum ab_status status = find_word(o->args[0], &word, err);
-    if (status != AB_OK || (status = check_options(word, o, err)) != AB_OK ||
-        (status = check_files(word, o, err)) != AB_OK)
-        return status;
+    AB_TRY(find_word(o->args[0], &word, err));
+    AB_TRY(check_options(word, o, err));
+    AB_TRY(check_files(word, o, err));
     return word->run(o, exit_code, err);
 }

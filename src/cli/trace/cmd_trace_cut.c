@@ -37,11 +37,9 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
         return ab_fail(err, AB_USAGE,
                        "a trace is binary and not written to a terminal; give a file");
-    enum ab_status status = ab_output_open(o->output, &out, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_output_open(o->output, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
-    status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
+    enum ab_status status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
     ab_trace_watch_end(&watch);
     if (status == AB_OK)
         status = ab_output_commit(&out, err);

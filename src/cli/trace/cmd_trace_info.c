@@ -28,9 +28,7 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
 {
     bool is_text = o->json == NULL || strcmp(o->json, "-") != 0;
     f->path = o->args[i];
-    enum ab_status status = read_facts(o, f, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(read_facts(o, f, err));
     if (is_text) {
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));

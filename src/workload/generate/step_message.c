@@ -188,11 +188,10 @@ enum ab_status ab_step_recv(struct ab_generator *g, const struct ab_verb *v)
         lane->step = lane->n_steps; /* another lane was faster */
         return ab_generate_idle(g, v->place, 1);
     }
-    enum ab_status status = hold_message(g, v, q);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(hold_message(g, v, q));
     uint32_t slot = m->slots[m->next];
-    status = v->other == AB_NO_SET ? ab_block_free_pooled(g, slot) : settle(g, v, slot);
+    enum ab_status status = v->other == AB_NO_SET ? ab_block_free_pooled(g, slot)
+                                                  : settle(g, v, slot);
     if (status == AB_OK && ++m->next == m->n) {
         m->next = m->n = 0;
         lane->queue = NULL;

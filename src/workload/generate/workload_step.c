@@ -79,9 +79,7 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
-    enum ab_status status = ab_pick_reserve(g, v, 2 * (size_t)n);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;
     list_live(lane, &s->live, v->pick, slots);
     list_live(lane, &s->live, AB_PICK_FIFO, by_age);
