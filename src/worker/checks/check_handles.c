@@ -12,11 +12,6 @@ enum { LIVE_MAX = 256, BYTES = 64 };
 
 static ab_ref live[LIVE_MAX], stale[LIVE_MAX], foreign[LIVE_MAX];
 
-static bool has_claim(const struct ab_trial *t)
-{
-    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
-}
-
 static void *address(const struct ab_trial *t, ab_ref ref)
 {
     return ab_target_address(t->target, t->target->heap, ref);
@@ -82,7 +77,7 @@ static bool is_live(ab_ref ref)
 static void resolve_forged(struct ab_trial *t, ab_ref ref)
 {
     t->report->work++;
-    if (address(t, ref) != NULL && has_claim(t) && !is_live(ref))
+    if (address(t, ref) != NULL && ab_trial_claims_misuse(t) && !is_live(ref))
         fail_handle(t, "a handle that was never issued, ", ref,
                     ", resolves to a block, but the back end claims to detect misuse");
 }
@@ -101,11 +96,8 @@ static void resolve_all_forged(struct ab_trial *t)
 static bool has_handles(struct ab_trial *t)
 {
     bool has = t->target->hooks != NULL && t->target->hooks->resolve != NULL;
-    if (!has)
-        ab_trial_skip(t, "its blocks are addresses, not handles");
-    else if (!ab_target_can_free(t->target))
-        ab_trial_skip(t, "frees only on reset, by its own declaration");
-    return has && ab_target_can_free(t->target);
+    return ab_trial_needs(t, has, "its blocks are addresses, not handles") &&
+           ab_trial_needs_free(t);
 }
 
 void ab_check_handles(struct ab_trial *t)
@@ -157,15 +149,13 @@ void ab_behavior_foreign_handle(struct ab_trial *t)
     uint32_t n_resolved = 0;
     if (!has_handles(t))
         return;
-    if (fill_both(t) == NULL) {
-        ab_trial_skip(t, "a second heap could not be opened");
+    if (!ab_trial_needs(t, fill_both(t) != NULL, "a second heap could not be opened"))
         return;
-    }
     for (uint32_t i = 0; i < LIVE_MAX; i++)
         n_resolved += address(t, foreign[i]) != NULL;
-    if (n_resolved > 0 && has_claim(t))
+    if (n_resolved > 0 && ab_trial_claims_misuse(t))
         ab_trial_break(t, "resolves");
-    else if (n_resolved == 0 && has_claim(t))
+    else if (n_resolved == 0 && ab_trial_claims_misuse(t))
         free_foreign(t);
     if (t->report->answer == AB_ANSWER_NONE)
         ab_trial_info(t, n_resolved > 0 ? "resolves" : "refused");
