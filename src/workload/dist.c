@@ -33,6 +33,27 @@ void ab_dist_prepare(struct ab_dist *d)
     }
 }
 
+void ab_dist_widen(struct ab_dist *d, uint64_t value)
+{
+    if (d->n_rows == 1 || value < d->min)
+        d->min = value;
+    if (d->n_rows == 1 || value > d->max)
+        d->max = value;
+}
+
+bool ab_dist_share_out(struct ab_dist *d)
+{
+    double sum = 0, so_far = 0;
+    for (size_t i = 0; i < d->n_rows; i++)
+        sum += d->rows[i].share;
+    if (sum <= 0)
+        return false;
+    for (size_t i = 0; i < d->n_rows; i++)
+        d->rows[i].share = (so_far += d->rows[i].share) / sum;
+    d->rows[d->n_rows - 1].share = 1;
+    return true;
+}
+
 /* A real number brought back to [min, max] as a whole one. */
 static uint64_t whole_in(const struct ab_dist *d, double x)
 {

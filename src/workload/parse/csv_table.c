@@ -140,10 +140,8 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
     struct ab_dist_row *row = &d->rows[d->n_rows];
     if (!parse_row(c, fields, n, row))
         return false;
-    if (d->n_rows++ == 0)
-        d->min = d->max = row->value;
-    d->min = row->value < d->min ? row->value : d->min;
-    d->max = row->value > d->max ? row->value : d->max;
+    d->n_rows++;
+    ab_dist_widen(d, row->value);
     return true;
 }
 
@@ -169,20 +167,6 @@ static bool read_lines(struct csv *c, char *text, struct ab_dist *d)
             return false;
         }
     }
-    return true;
-}
-
-static bool sum_weights(struct csv *c, struct ab_dist *d)
-{
-    double sum = 0, so_far = 0;
-    c->line = 0;
-    for (size_t i = 0; i < d->n_rows; i++)
-        sum += d->rows[i].share;
-    if (sum <= 0)
-        return fail_file(c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");
-    for (size_t i = 0; i < d->n_rows; i++)
-        d->rows[i].share = (so_far += d->rows[i].share) / sum;
-    d->rows[d->n_rows - 1].share = 1;
     return true;
 }
 
@@ -218,8 +202,10 @@ bool ab_csv_read(struct ab_reader *r, const struct ab_yaml_field *f, const struc
     const struct ab_value *file = &call->args[0].first;
     char *name = strndup(file->text, file->n_text), *text = NULL;
     c.name = name;
-    bool ok = name != NULL && (text = read_file(&c)) != NULL && read_lines(&c, text, d) &&
-              sum_weights(&c, d);
+    bool ok = name != NULL && (text = read_file(&c)) != NULL && read_lines(&c, text, d);
+    c.line = 0;
+    if (ok && !ab_dist_share_out(d))
+        ok = fail_file(&c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");
     free(text);
     free(name);
     return ok;
