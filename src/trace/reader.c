@@ -34,7 +34,7 @@ struct ab_trace_reader {
     uint64_t n_events; /* handed out or passed over, ends of threads too */
     struct ab_account account;
     struct ab_chunk_codec codec;
-    struct ab_unpacker *unpacker;
+    ZSTD_DCtx *unpacker;
     struct ab_event *records;
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
@@ -210,7 +210,7 @@ void ab_trace_close(struct ab_trace_reader *r)
         close(r->fd);
     ab_account_fini(&r->account);
     ab_chunk_codec_fini(&r->codec);
-    ab_unpacker_free(r->unpacker);
+    ZSTD_freeDCtx(r->unpacker);
     free(r->records);
     free(r->stored);
     free(r->raw);

@@ -6,6 +6,7 @@
  */
 #include "workload/diag.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 
 #include <stdio.h>
@@ -41,11 +42,8 @@ void ab_diag_add(struct ab_diag *d, struct ab_place at, const char *fmt, ...)
 static int compare_entries(const void *a, const void *b)
 {
     const struct ab_diag_entry *x = a, *y = b;
-    if (x->at.line != y->at.line)
-        return x->at.line < y->at.line ? -1 : 1;
-    if (x->at.col != y->at.col)
-        return x->at.col < y->at.col ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    int line = AB_COMPARE(x->at.line, y->at.line), col = AB_COMPARE(x->at.col, y->at.col);
+    return line != 0 ? line : col != 0 ? col : AB_COMPARE(x->order, y->order);
 }
 
 static bool is_break(char c)

@@ -6,6 +6,7 @@
  */
 #include "cli/record/spool_summary.h"
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
@@ -50,9 +51,8 @@ static int by_events(const void *a, const void *b)
 {
     const struct ab_spool_result *x = *(const struct ab_spool_result *const *)a;
     const struct ab_spool_result *y = *(const struct ab_spool_result *const *)b;
-    if (x->report.info.events != y->report.info.events)
-        return x->report.info.events > y->report.info.events ? -1 : 1;
-    return (x > y) - (x < y);
+    int events = AB_COMPARE(y->report.info.events, x->report.info.events);
+    return events != 0 ? events : AB_COMPARE(x, y);
 }
 
 static void print_row(const struct ab_spool_result *r)
@@ -232,9 +232,7 @@ static void print_unseen_program(const struct ab_unseen *u)
 static int by_processes(const void *a, const void *b)
 {
     const struct ab_unseen *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return strcmp(x->path, y->path);
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
 }
 
 /* Programs that left nothing. */
