@@ -8,7 +8,7 @@
 #ifndef AB_ALLOCATORS_LANE_LOCK_H
 #define AB_ALLOCATORS_LANE_LOCK_H
 
-#include "allocators/ab_backend.h"
+#include "allocators/params.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,10 +24,8 @@ static const char *const ab_lane_lock_choices[] = {"auto", "mutex", NULL};
 
 /* The entry of the table of parameters. */
 #define AB_LANE_LOCK_PARAM \
-    { \
-        .name = "threads", .help = "auto = a mutex with more than one lane, mutex = always", \
-        .type = AB_PARAM_CHOICE, .max = 1, .choices = ab_lane_lock_choices \
-    }
+    AB_CHOICE_ROW("threads", ab_lane_lock_choices, \
+                  "auto = a mutex with more than one lane, mutex = always")
 
 static inline void ab_lane_lock_init(struct ab_lane_lock *lock, uint64_t choice, uint32_t lanes)
 {

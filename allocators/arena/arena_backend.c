@@ -10,6 +10,7 @@
 #include "allocators/arena/arena.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 
 /* The root, or the arena of one lane. Lanes share no cache line. */
 struct ab_heap {
@@ -41,33 +42,21 @@ enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL };
 static const char *const thread_choices[] = {"auto", "mutex", "none", "local", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "address space to reserve; 0 = all that the workload requests in "
-                               "total",
-                       .type = AB_PARAM_BYTES,
-                       .max = LARGEST_RESERVE},
-    [PARAM_COMMIT] = {.name = "commit",
-                      .help = "commit in steps of this size; 0 = growing steps from 64 KiB",
-                      .type = AB_PARAM_BYTES,
-                      .max = (uint64_t)1 << 40},
-    [PARAM_KEEP] = {.name = "keep",
-                    .help = "keep at most this much committed at a reset; 0 = all of it",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, committed 2 MiB at a time or in larger steps",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
-    [PARAM_POPULATE] = {.name = "populate",
-                        .help = "populate pages when they are committed, not at the first touch",
-                        .type = AB_PARAM_BOOL,
-                        .max = 1},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, mutex = always, local = "
-                               "one arena per lane, none = no locking, one lane only",
-                       .type = AB_PARAM_CHOICE,
-                       .max = THREADS_LOCAL,
-                       .choices = thread_choices},
+    [PARAM_RESERVE] = AB_BYTES_ROW("reserve", 0, LARGEST_RESERVE,
+                                   "address space to reserve; 0 = all that the workload requests "
+                                   "in total"),
+    [PARAM_COMMIT] = AB_BYTES_ROW("commit", 0, (uint64_t)1 << 40,
+                                  "commit in steps of this size; 0 = growing steps from 64 KiB"),
+    [PARAM_KEEP] = AB_BYTES_ROW("keep", 0, (uint64_t)1 << 40,
+                                "keep at most this much committed at a reset; 0 = all of it"),
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, committed 2 MiB at a time or in larger steps"),
+    [PARAM_POPULATE] = AB_BOOL_ROW("populate", 0,
+                                   "populate pages when they are committed, not at the first "
+                                   "touch"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_choices,
+                                    "auto = a mutex with more than one lane, mutex = always, "
+                                    "local = one arena per lane, none = no locking, one lane only"),
 };
 
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */

@@ -7,6 +7,7 @@
 #include "allocators/handle/handle.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 
 _Static_assert(sizeof(ab_ref) == sizeof(struct ab_handle), "a ref holds a handle");
 
@@ -22,20 +23,14 @@ enum { PARAM_CAPACITY, PARAM_SLOT, PARAM_VERSIONS, PARAM_THREADS, PARAM_COUNT };
 #define GUESS_BYTES ((uint64_t)64 << 30)
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_CAPACITY] = {.name = "capacity",
-                        .help = "maximum number of live values; 0 = the peak of the workload (with "
-                                "several lanes: the highest possible)",
-                        .type = AB_PARAM_COUNT,
-                        .max = AB_HANDLE_CAPACITY_MAX},
-    [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a value, larger requests fail; 0 = the largest request",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_VERSIONS] = {.name = "versions",
-                        .help = "reuses of a slot before it is retired; 0 = the most possible, at "
-                                "least 2^31",
-                        .type = AB_PARAM_COUNT,
-                        .max = UINT32_MAX},
+    [PARAM_CAPACITY] = AB_COUNT_ROW("capacity", 0, AB_HANDLE_CAPACITY_MAX,
+                                    "maximum number of live values; 0 = the peak of the workload "
+                                    "(with several lanes: the highest possible)"),
+    [PARAM_SLOT] = AB_BYTES_ROW("slot", 0, (uint64_t)1 << 40,
+                                "size of a value, larger requests fail; 0 = the largest request"),
+    [PARAM_VERSIONS] = AB_COUNT_ROW("versions", 0, UINT32_MAX,
+                                    "reuses of a slot before it is retired; 0 = the most "
+                                    "possible, at least 2^31"),
     [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 

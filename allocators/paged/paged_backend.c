@@ -8,6 +8,7 @@
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
 #include "allocators/paged/paged_arena.h"
+#include "allocators/params.h"
 
 struct ab_heap {
     struct ab_paged_arena arena; /* unused by form=pool */
@@ -22,29 +23,18 @@ enum { FORM_ARENA, FORM_POOL };
 #define LARGEST_POOL ((uint64_t)63 << 30) /* below AB_PAGED_POOL_MAX */
 
 static const char *const form_choices[] = {"arena", "pool", NULL};
-static const char *const thread_choices[] = {"auto", "mutex", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_FORM] = {.name = "form",
-                    .help = "arena = bump allocation in chunks of the pool, only the last block "
-                            "can be freed; pool = the pool itself, first fit",
-                    .type = AB_PARAM_CHOICE,
-                    .max = FORM_POOL,
-                    .choices = form_choices},
-    [PARAM_POOL] = {.name = "pool",
-                    .help = "size of the pool, requests beyond it fail; 0 = what the workload "
-                            "needs",
-                    .type = AB_PARAM_BYTES,
-                    .max = LARGEST_POOL},
-    [PARAM_BLOCK] = {.name = "block",
-                     .help = "size of the chunks that an arena takes from the pool; 0 = 64 KiB",
-                     .type = AB_PARAM_BYTES,
-                     .max = (uint64_t)1 << 30},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, mutex = always",
-                       .type = AB_PARAM_CHOICE,
-                       .max = AB_THREADS_MUTEX,
-                       .choices = thread_choices},
+    [PARAM_FORM] = AB_CHOICE_ROW("form", form_choices,
+                                 "arena = bump allocation in chunks of the pool, only the last "
+                                 "block can be freed; pool = the pool itself, first fit"),
+    [PARAM_POOL] = AB_BYTES_ROW("pool", 0, LARGEST_POOL,
+                                "size of the pool, requests beyond it fail; 0 = what the workload "
+                                "needs"),
+    [PARAM_BLOCK] = AB_BYTES_ROW("block", 0, (uint64_t)1 << 30,
+                                 "size of the chunks that an arena takes from the pool; 0 = 64 "
+                                 "KiB"),
+    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 
 /* factor × (bytes + what n blocks lose to headers and alignment) + slack, within what a pool can

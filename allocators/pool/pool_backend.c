@@ -8,6 +8,7 @@
 #include "allocators/pool/pool_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 #include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
@@ -39,38 +40,25 @@ enum { THREADS_LOCKFREE = AB_SHARDS_MODE_COUNT };
 static const char *const thread_modes[] = {AB_SHARDS_MODES, "lockfree", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a slot, larger requests fail; 0 = the largest request, plus "
-                            "padding where slots would share few cache sets",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_SLOTS] = {.name = "slots",
-                     .help = "initial slots of each pool; 0 = 64 KiB of them, or with grow=off the "
-                             "peak of live blocks of the workload",
-                     .type = AB_PARAM_COUNT,
-                     .max = (uint64_t)1 << 40},
-    [PARAM_GROW] = {.name = "grow",
-                    .help = "map more memory when all slots are used; off = requests fail",
-                    .type = AB_PARAM_BOOL,
-                    .def = 1,
-                    .max = 1},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, none = no locking, one "
-                               "lane only, local = one pool per lane, remote frees queued, sharded "
-                               "= several pools with a mutex each, lockfree = one pool, atomics",
-                       .type = AB_PARAM_CHOICE,
-                       .max = THREADS_LOCKFREE,
-                       .choices = thread_modes},
-    [PARAM_SHARDS] = {.name = "shards",
-                      .help = "number of pools with threads=sharded; 0 = one per lane",
-                      .type = AB_PARAM_COUNT,
-                      .max = 1024},
+    [PARAM_SLOT] = AB_BYTES_ROW("slot", 0, (uint64_t)1 << 40,
+                                "size of a slot, larger requests fail; 0 = the largest request, "
+                                "plus padding where slots would share few cache sets"),
+    [PARAM_SLOTS] = AB_COUNT_ROW("slots", 0, (uint64_t)1 << 40,
+                                 "initial slots of each pool; 0 = 64 KiB of them, or with "
+                                 "grow=off the peak of live blocks of the workload"),
+    [PARAM_GROW] = AB_BOOL_ROW("grow", 1,
+                               "map more memory when all slots are used; off = requests fail"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_modes,
+                                    "auto = a mutex with more than one lane, none = no locking, "
+                                    "one lane only, local = one pool per lane, remote frees "
+                                    "queued, sharded = several pools with a mutex each, lockfree "
+                                    "= one pool, atomics"),
+    [PARAM_SHARDS] = AB_COUNT_ROW("shards", 0, 1024,
+                                  "number of pools with threads=sharded; 0 = one per lane"),
     [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, in chunks of whole ones: fewer TLB misses, up to "
-                            "2 MiB more memory",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, in chunks of whole ones: fewer TLB misses, up "
+                               "to 2 MiB more memory"),
 };
 
 /* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push each

@@ -19,8 +19,8 @@
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
 
-#include "allocators/ab_backend.h"
 #include "allocators/guard.h"
+#include "allocators/params.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -113,12 +113,9 @@ void *ab_shards_pop(struct ab_shards_link **chain);
 /* ---- parameter and hooks of a back end whose heap begins with an ab_shard ---- */
 
 #define AB_SHARDS_DEBUG_PARAM \
-    { \
-        .name = "debug", \
-        .help = "canaries and poison; freeing a corrupted, foreign or freed block aborts the " \
-                "process", \
-        .type = AB_PARAM_BOOL, .max = 1 \
-    }
+    AB_BOOL_ROW("debug", 0, \
+                "canaries and poison; freeing a corrupted, foreign or freed block aborts the " \
+                "process")
 
 int ab_shards_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
 void ab_shards_thread_leave(struct ab_heap *heap);

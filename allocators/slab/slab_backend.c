@@ -7,6 +7,7 @@
 #include "allocators/slab/slab_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 #include "allocators/shards/shards.h"
 #include "allocators/slab/slab.h"
 
@@ -26,51 +27,34 @@ enum {
     PARAM_HUGE,
     PARAM_COUNT
 };
+
 #define MIB ((uint64_t)1 << 20)
 
 static const char *const thread_modes[] = {AB_SHARDS_MODES, NULL};
 static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_KEEP] = {.name = "keep",
-                    .help = "empty slabs of 64 KiB kept for reuse; others are returned to the "
-                            "system immediately",
-                    .type = AB_PARAM_COUNT,
-                    .def = 1024,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_SPARE] = {.name = "spare",
-                     .help = "bytes of freed mappings (blocks over 4096 bytes) kept for reuse; 0 = "
-                             "a system call per block",
-                     .type = AB_PARAM_BYTES,
-                     .def = 4 * MIB,
-                     .max = (uint64_t)1 << 46},
-    [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "address space to reserve for slabs; 0 = the most that the workload "
-                               "can need",
-                       .type = AB_PARAM_BYTES,
-                       .max = (uint64_t)1 << 46},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, none = no locking, one "
-                               "lane only, local = one heap per lane, remote frees queued, sharded "
-                               "= several heaps with a mutex each",
-                       .type = AB_PARAM_CHOICE,
-                       .max = AB_SHARDS_SHARDED,
-                       .choices = thread_modes},
-    [PARAM_CLASSES] = {.name = "classes",
-                       .help = "pow2 = 10 powers of two, fine = 49 sizes with less rounding",
-                       .type = AB_PARAM_CHOICE,
-                       .max = 1,
-                       .choices = spacings},
-    [PARAM_SHARDS] = {.name = "shards",
-                      .help = "number of heaps with threads=sharded; 0 = one per lane",
-                      .type = AB_PARAM_COUNT,
-                      .max = 1024},
+    [PARAM_KEEP] = AB_COUNT_ROW("keep", 1024, (uint64_t)1 << 40,
+                                "empty slabs of 64 KiB kept for reuse; others are returned to the "
+                                "system immediately"),
+    [PARAM_SPARE] = AB_BYTES_ROW("spare", 4 * MIB, (uint64_t)1 << 46,
+                                 "bytes of freed mappings (blocks over 4096 bytes) kept for "
+                                 "reuse; 0 = a system call per block"),
+    [PARAM_RESERVE] = AB_BYTES_ROW("reserve", 0, (uint64_t)1 << 46,
+                                   "address space to reserve for slabs; 0 = the most that the "
+                                   "workload can need"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_modes,
+                                    "auto = a mutex with more than one lane, none = no locking, "
+                                    "one lane only, local = one heap per lane, remote frees "
+                                    "queued, sharded = several heaps with a mutex each"),
+    [PARAM_CLASSES] = AB_CHOICE_ROW("classes", spacings,
+                                    "pow2 = 10 powers of two, fine = 49 sizes with less rounding"),
+    [PARAM_SHARDS] = AB_COUNT_ROW("shards", 0, 1024,
+                                  "number of heaps with threads=sharded; 0 = one per lane"),
     [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, more "
-                            "memory",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, "
+                               "more memory"),
 };
 
 static double least(double a, double b)
