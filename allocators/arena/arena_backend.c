@@ -212,7 +212,7 @@ static void arena_purge(struct ab_heap *heap)
         ab_arena_purge(&h->arena);
 }
 
-/* What is live is unknown: the arena is never told anything by a free. Of the root: the sum with
+/* What is live is unknown: a free leaves nothing in the arena. Of the root: the sum with
  * its lanes, which are at rest then. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {

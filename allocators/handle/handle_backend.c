@@ -44,8 +44,8 @@ static ab_ref ref_of(struct ab_handle handle)
     return (ab_ref)handle.version << 32 | handle.index;
 }
 
-/* The live peak is that of the recorded order. Lanes that part from it can have more alive at once,
- * though never more than all there is. */
+/* The live peak is that of the recorded order. Lanes that part from it can have more alive at
+ * a time, though never more than all there is. */
 static uint64_t capacity_for(const struct ab_facts *f, uint64_t slot_bytes)
 {
     uint64_t peak = f->live_peak_blocks > 0 ? f->live_peak_blocks : 1;

@@ -158,7 +158,7 @@ static void arena_release(struct ab_heap *heap, uint64_t mark)
     ab_paged_arena_restore(&heap->arena, mark);
 }
 
-/* What is live is unknown: most frees are not told to anyone. */
+/* What is live is unknown: most frees do nothing. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     AB_LANE_GUARD(heap);

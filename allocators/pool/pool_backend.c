@@ -154,7 +154,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_p
 
 static void fini_heap(struct ab_heap *heap)
 {
-    heap->pool.mutex = NULL; /* nobody else is there any more */
+    heap->pool.mutex = NULL; /* no other thread is there any more */
     if (heap->is_lockfree)
         ab_pool_lockfree_fini(&heap->lockfree);
     else
@@ -332,7 +332,7 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
     return slot_bytes(heap);
 }
 
-/* Nobody else is at work. */
+/* No other thread is at work. */
 static void pool_reset(struct ab_heap *heap)
 {
     if (heap->is_lockfree) {
@@ -347,7 +347,7 @@ static void pool_reset(struct ab_heap *heap)
     }
 }
 
-/* With threads=local or lockfree nobody else is at work. */
+/* With threads=local or lockfree no other thread is at work. */
 static void pool_purge(struct ab_heap *heap)
 {
     if (heap->is_lockfree) {
@@ -392,7 +392,7 @@ static struct ab_heap_stats lockfree_stats(const struct ab_heap *heap)
 }
 
 /* Live bytes are those of whole slots: what was asked for is not kept. With threads=local or
- * lockfree nobody else is at work. */
+ * lockfree no other thread is at work. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {0};

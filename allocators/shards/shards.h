@@ -98,9 +98,9 @@ struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *blo
 void ab_shards_free(struct ab_shard *from, struct ab_shard *owner, void *block, bool is_urgent);
 /* All that other threads have sent, or NULL. */
 struct ab_shards_link *ab_shards_take(struct ab_shard *shard);
-/* While all others stand still: every block of all shards is dead. */
+/* While all others are at rest: every block of all shards is dead. */
 void ab_shards_forget(struct ab_shard *shard);
-/* While all others stand still: block by block what was freed and is not with its owner yet; of
+/* While all others are at rest: block by block what was freed and is not with its owner yet; of
  * what came to this shard, and of what it has not sent. NULL at the end. */
 struct ab_shards_cursor {
     const struct ab_shards_link *next;

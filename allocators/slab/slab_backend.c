@@ -132,7 +132,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap,
 static void close_shards(struct ab_shards *shards, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        heap_at(shards, i)->slabs.mutex = NULL; /* nobody else is there any more */
+        heap_at(shards, i)->slabs.mutex = NULL; /* no other thread is there any more */
         ab_slabs_fini(&heap_at(shards, i)->slabs);
     }
     ab_shards_close(shards);
@@ -303,7 +303,7 @@ static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_he
     return (struct ab_heap *)ab_shards_next(&whole->shard, &each->shard);
 }
 
-/* Nobody else is at work. */
+/* No other thread is at work. */
 static void slab_reset(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
@@ -314,7 +314,7 @@ static void slab_reset(struct ab_heap *heap)
     }
 }
 
-/* With threads=local nobody else is at work. */
+/* With threads=local no other thread is at work. */
 static void slab_purge(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
@@ -347,8 +347,8 @@ static size_t bytes_in_flight(const struct ab_heap *heap)
     return bytes;
 }
 
-/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local nobody
- * else is at work. */
+/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local no
+ * other thread is at work. */
 static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {0};

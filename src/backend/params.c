@@ -54,7 +54,7 @@ static enum ab_status fail_value(const struct setting *s, const char *why, struc
                    AB_SHOWN(128, s->value), why);
 }
 
-/* A bound is told as it is: rounded, it would be another. */
+/* A bound is shown as it is: rounded, it would be another. */
 static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
 {
     if (kind == AB_UNIT_BYTES)

@@ -174,7 +174,7 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* "checked+NAME", "fault+NAME", "inline+NAME": what stands in front goes from the name. "" = nothing does. */
+/* "checked+NAME", "fault+NAME", "inline+NAME": what comes in front is taken off the name. "" = nothing does. */
 static const char *take_decorator(char **name)
 {
     static const char *const decorators[] = {"checked+", "fault+", "inline+"};
@@ -334,7 +334,7 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
     return AB_OK;
 }
 
-/* `text` is taken apart. is_whole: it is a path as it stands, whatever characters are in it. */
+/* `text` is taken apart. is_whole: it is a path as it is, whatever characters are in it. */
 static enum ab_status add(struct ab_selection_list *list, char *text, bool is_whole,
                           const char *folders, struct ab_err *err)
 {

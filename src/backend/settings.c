@@ -62,7 +62,7 @@ static char *find_colon(char *text)
     return find_plain(slash != NULL ? slash : text, ':');
 }
 
-/* "OWN=" in front: nothing but letters, digits and these stands before the first '='. */
+/* "OWN=" in front: nothing but letters, digits and these comes before the first '='. */
 static char *split_own(char *text, struct ab_spelling *out)
 {
     char *end = text;

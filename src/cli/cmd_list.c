@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
- * neither tells one it is said.
+ * neither has one it is said.
  */
 #include "allocators/builtin.h"
 #include "backend/presets.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The back ends by their names, and at most one workload or trace, told apart by its ending (a
+ * The back ends by their names, and at most one workload or trace, recognized by its ending (a
  * trace also by its first bytes).
  */
 #include "backend/selection.h"
@@ -96,7 +96,7 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     return AB_OK;
 }
 
-/* What stands before a name changes nothing here, and a row that says otherwise would lie. */
+/* What precedes a name changes nothing here, and a row that says otherwise would lie. */
 static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
 {
     char shown[256];

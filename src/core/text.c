@@ -46,7 +46,7 @@ void ab_text_join(char *buf, size_t cap, const char *separator, const char *word
     snprintf(buf + n, cap - n, "%s%s", n > 0 ? separator : "", word);
 }
 
-/* Characters that are not seen but turn the order of what stands around them, or end the line: the
+/* Characters that are not seen but turn the order of what is around them, or end the line: the
  * bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
 static bool is_turning(const unsigned char *s)
 {

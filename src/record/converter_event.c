@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
- * halves of a resize, and knows frees of blocks that nobody gave out.
+ * halves of a resize, and knows frees of blocks that were never given out.
  */
 #include "record/converter.h"
 
@@ -185,7 +185,7 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
 }
 
 /* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one
- * has ended after its last call: the birth comes next in its stream, and is due at once. The
+ * has ended after its last call: the birth comes next in its stream, and is due immediately. The
  * thread that forked goes on as the one thread of the child, whose number is its process's. */
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)

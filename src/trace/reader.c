@@ -245,7 +245,7 @@ static enum ab_status fit_chunk(struct ab_trace_reader *r, const struct chunk_he
     return AB_OK;
 }
 
-/* It stands ahead of all events, once. */
+/* It comes before all events, once. */
 static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chunk_head *h,
                                      struct ab_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Why an own renderer: a source line may be a megabyte long, hold tabs, escape sequences or
- * wrong UTF-8; the caret must stand under the right character all the same. So a line is cut to a
+ * wrong UTF-8; the caret must be under the right character all the same. So a line is cut to a
  * window around the place, and each character is measured as it is printed.
  */
 #include "workload/diag.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The errors of one workload file, collected so that the user sees all of them at once: sorted by
+ * The errors of one workload file, collected so that the user sees all of them together: sorted by
  * place, each as `file:line:col: error: …` with its source line and a caret below it.
  * Everything that came out of the file is escaped: a hostile name cannot move the cursor.
  */

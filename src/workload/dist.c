@@ -125,7 +125,7 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
         return find_turn(d, turns[index]++ % d->rows[d->n_rows - 1].upto)->value;
     case AB_DIST_TABLE:
         return find_share(d, ab_rng_unit(rng))->value;
-    case AB_DIST_MIX: { /* parts stand before the mix, so this ends */
+    case AB_DIST_MIX: { /* parts come before the mix, so this ends */
         const struct ab_dist_row *part = find_share(d, ab_rng_unit(rng));
         return ab_dist_draw(dists, (size_t)part->value, turns, rng) * part->times;
     }

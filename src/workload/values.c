@@ -207,7 +207,7 @@ static bool parse_arg(struct parser *p, struct ab_arg *arg)
     return parse_value(p, &arg->second);
 }
 
-/* One more argument at the end of the call; its memory belongs to the call at once. */
+/* One more argument at the end of the call; its memory belongs to the call immediately. */
 static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
 {
     if (call->n_args >= MAX_ARGS) {

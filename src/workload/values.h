@@ -68,7 +68,7 @@ struct ab_value_error {
 };
 
 /* Reads all of text. `unit` only chooses the words of errors about numbers. On failure *error
- * tells, and *out is untouched. */
+ * says why, and *out is untouched. */
 bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_unit_kind unit,
                     struct ab_value *out, struct ab_value_error *error);
 void ab_value_fini(struct ab_value *value);

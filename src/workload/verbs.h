@@ -71,7 +71,7 @@ enum ab_verb_trait {
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
       AB_PICK_NEXT, AB_VERB_BY_AGE)
 
-/* X(P, NAME, key); `do` is a list and stands with the lists. */
+/* X(P, NAME, key); `do` is a list and among the lists. */
 #define AB_VERB_OPTIONS(X, P) \
     X(P, AT, at) \
     X(P, ORDER, order) \

@@ -88,7 +88,7 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     return AB_OK;
 }
 
-/* A recording may have taken hours: that a file cannot be written, that nobody wanted to wait for
+/* A recording may have taken hours: that a file cannot be written, that the user did not wait for
  * it, or that we cannot read it, is no reason to throw it away. */
 static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
                                    struct ab_output *out, struct ab_err *err)

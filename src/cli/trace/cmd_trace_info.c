@@ -22,7 +22,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
     return status;
 }
 
-/* Tells of one file: as text at once, as JSON into `list`. */
+/* Reports one file: text immediately, JSON into `list`. */
 static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace_facts *f,
                            struct ab_json *w, json_t *list, struct ab_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of frees that no program may do. A process that ends is the parent's to tell
+ * What becomes of frees that no program may do. A process that ends is the parent's to report
  * ("detected"); one that goes on is asked for more blocks, and what they look like is the answer.
  * Nothing here is right or wrong, unless the back end claims to notice (AB_TRAIT_DETECTS_MISUSE).
  */

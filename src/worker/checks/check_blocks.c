@@ -110,7 +110,7 @@ void ab_check_slack(struct ab_trial *t)
                      .most_bytes = 8192, .most_align = 256, .rounds = 10000, .sweep_every = 1000});
 }
 
-/* Less than the request is told by the checker; here the same block is asked again. */
+/* Less than the request is found by the checker; here the same block is asked again. */
 void ab_check_usable(struct ab_trial *t)
 {
     static size_t told[LIVE_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles: stale ones, ones that nobody gave, ones of another heap. That a stale one is known holds
- * for all; of the others only a back end that claims to notice what is no block of its own must
- * know, for an index alone cannot tell.
+ * Handles: stale ones, ones that were never given, ones of another heap. That a stale one is known
+ * holds for all; of the others only a back end that claims to notice what is no block of its own must
+ * know, for an index alone does not show it.
  */
 #include "worker/checks/checks.h"
 
@@ -52,7 +52,7 @@ static void expect_stale(struct ab_trial *t, ab_ref ref, const char *what)
         fail_handle(t, "a stale handle, ", ref, what);
 }
 
-/* The place of one block, used again and again: 70,000 times is more than 16 bits can tell. */
+/* The place of one block, used again and again: 70,000 times is more than 16 bits can count. */
 static void reuse_one_place(struct ab_trial *t)
 {
     enum { TIMES = 70000 };
@@ -135,8 +135,8 @@ static struct ab_heap *fill_both(struct ab_trial *t)
     return other;
 }
 
-/* Frees them here, where they are nobody's: all that is live must be as it was. Only where it is
- * claimed: elsewhere they may be somebody's. */
+/* Frees them here, where they are no live blocks: all that is live must be as it was. Only where
+ * it is claimed: elsewhere they may be somebody's. */
 static void free_foreign(struct ab_trial *t)
 {
     for (uint32_t i = 0; i < LIVE_MAX; i++)

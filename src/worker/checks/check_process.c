@@ -90,7 +90,7 @@ static void *thread_main(void *user)
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < OPS; i++)
         step(p);
-    /* Without remote frees nobody else can end these blocks; with them they outlive the thread. */
+    /* Without remote frees no other thread can free these blocks; with them they outlive it. */
     for (uint32_t i = 0; !p->is_remote && i < OWN; i++)
         drop(p, &p->own[i]);
     leave(p);

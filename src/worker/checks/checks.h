@@ -16,7 +16,7 @@ struct ab_check {
     uint64_t floor;          /* work below it is no proof */
     bool is_info;            /* else required */
     bool may_abort;          /* ending the process is an answer too */
-    unsigned proves;         /* enum ab_proof: what the checker tells */
+    unsigned proves;         /* enum ab_proof: what the checker reports */
     uint32_t deadline_ms;
     struct ab_facts facts; /* what the heap is opened with */
     void (*run)(struct ab_trial *t);

@@ -13,7 +13,7 @@
 /* A verb while it is read. */
 struct verb_reader {
     struct ab_reader *r;
-    const struct ab_node *node, *verb; /* the entry; what stands after its verb */
+    const struct ab_node *node, *verb; /* the entry; the value of its verb */
     const struct ab_raw_verb *raw;
     const struct ab_verb_def *def;
     struct ab_verb *v;

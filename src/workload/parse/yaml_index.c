@@ -213,7 +213,7 @@ static const char *seek_to(struct scan *s, size_t line, size_t col)
     return s->cursor;
 }
 
-/* Does the text stand in the source just as libyaml read it? Then offsets into it are columns. */
+/* Is the text in the source just as libyaml read it? Then offsets into it are columns. */
 static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
 {
     const char *end = s->diag->source.text + s->diag->source.n;
