@@ -184,11 +184,6 @@ static struct ab_heap *owner_of(struct ab_heap *heap, const void *block)
     return heap_of(((const struct ab_slab_large *)block - 1)->home);
 }
 
-static bool is_large(const struct ab_heap *heap, const void *block)
-{
-    return !ab_slabs_is_small(&heap->slabs, block);
-}
-
 static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
     struct ab_heap *heap = context;
@@ -207,7 +202,7 @@ static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 static void raw_free(void *context, void *block)
 {
     struct ab_heap *heap = context, *owner = owner_of(heap, block);
-    ab_shards_free(&heap->shard, &owner->shard, block, is_large(owner, block));
+    ab_shards_free(&heap->shard, &owner->shard, block, !ab_slabs_is_small(&owner->slabs, block));
 }
 
 /* By address where there is one, else whoever has a large block there. */

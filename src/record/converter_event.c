@@ -75,12 +75,6 @@ static inline enum ab_status find_place(struct ab_converter *c, struct ab_conver
     return status;
 }
 
-static inline enum ab_status hold(struct ab_converter *c, const struct ab_held *held,
-                                  struct ab_err *err)
-{
-    return ab_address_map_add(&c->live, held) ? AB_OK : no_memory(err);
-}
-
 static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
                                        struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
                                        struct ab_err *err)
@@ -248,8 +242,8 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
         status = put(c, &forker, &record, 0, &number, err);
         struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
                                          blocks[i].size);
-        if (status == AB_OK)
-            status = hold(c, &held, err);
+        if (status == AB_OK && !ab_address_map_add(&c->live, &held))
+            status = no_memory(err);
     }
     c->has_forker = n > 0;
     c->report->n_inherited = n;

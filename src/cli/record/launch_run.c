@@ -164,11 +164,6 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
 enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define UNSEEN_NS UINT64_C(3000000000)
 
-static uint64_t deadline_of(const struct ab_launch *l)
-{
-    return l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
-}
-
 /* The next signal within `most_ns`, or 0; AT_DEADLINE once it is past. */
 static int next_signal(uint64_t deadline, uint64_t most_ns, siginfo_t *got)
 {
@@ -263,7 +258,7 @@ static void reap(struct ab_launch *l)
 
 void ab_launch_await(struct ab_launch *l)
 {
-    uint64_t deadline = deadline_of(l);
+    uint64_t deadline = l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
     enum ab_spool_stop why = await_command(l, deadline);
     l->end.wall_ticks = ab_tick_end() - l->begin_ticks;
     l->end.wall_ns = ab_clock_now_ns() - l->begin_ns;

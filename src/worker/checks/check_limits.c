@@ -13,11 +13,6 @@ enum { EXHAUST_MAX = 16384, EXHAUST_BYTES = 32768 };
 
 static ab_ref held[EXHAUST_MAX];
 
-static ab_ref ask_raw(struct ab_trial *t, const struct ab_ask *ask)
-{
-    return ab_target_ask(t->target, t->target->heap, ask);
-}
-
 static _Noreturn void fail_ask(struct ab_trial *t, const struct ab_ask *ask, const char *what)
 {
     struct ab_words w = {.n = 0};
@@ -48,7 +43,7 @@ static void ask_too_much(struct ab_trial *t, enum ab_call call)
     for (unsigned i = 0; i < AB_ARRAY_LEN(sizes); i++)
         for (size_t align = 16; align <= 4096; align *= call >= AB_CALL_ALIGNED ? 16 : 4096) {
             struct ab_ask ask = {call, call >= AB_CALL_ALIGNED ? align : 0, sizes[i]};
-            if (ask_raw(t, &ask) != 0)
+            if (ab_target_ask(t->target, t->target->heap, &ask) != 0)
                 fail_ask(t, &ask, " returned a block, not NULL");
             t->report->work++;
         }
