@@ -11,7 +11,6 @@
 #include "runner/spawn.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -65,8 +64,7 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
     }
     l->folder[0] = 0;
     return ab_fail_errno(err, AB_SYSTEM,
-                         "cannot create a folder for the spool in $TMPDIR, /tmp or "
-                         "/var/tmp");
+                         "cannot create a folder for the spool in $TMPDIR, /tmp or /var/tmp");
 }
 
 /* Within the private one; for processes of whatever user. */
@@ -93,15 +91,13 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
                                  int *exit_code, struct ab_err *err)
 {
     struct ab_launch l = {.folder = ""};
-    char shown[512];
     *exit_code = AB_LAUNCH_NOT_FOUND;
-    ab_text_printable(shown, sizeof shown, command);
     if (!ab_program_file_find(command, l.program, sizeof l.program)) {
         bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
         if (is_there)
             *exit_code = AB_LAUNCH_CANNOT_RUN;
         return ab_fail(err, AB_USAGE, is_there ? "%s is not executable" : "%s: no such program",
-                       shown);
+                       AB_SHOWN(512, command));
     }
     *exit_code = AB_LAUNCH_FAILED;
     enum ab_status status = ab_launch_check(l.program, err);

@@ -40,7 +40,7 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
 {
     struct ab_remark *kept = &to->items[to->n];
     if (f->text[strspn(f->text, " \t\n")] == 0 || strlen(f->text) > 1000)
-        return ab_field_fail(r, f, 0, strlen(f->text), "a line of 1 to 1000 characters is needed");
+        return AB_REFUSE_FIELD(r, f, "a line of 1 to 1000 characters is needed");
     kept->node = *f->node;
     kept->node.key = NULL;
     kept->node.text = strdup(f->text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of `gates:` and `claims:`. The workload only keeps them and knows where they stand: what
+ * Lines of `gates:` and `claims:`. The workload only keeps them and knows where they are: what
  * they may speak of (back ends, numbers) is known to the command that runs it.
  */
 #ifndef AB_WORKLOAD_PARSE_GATE_LINES_H

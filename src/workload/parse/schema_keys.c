@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_MIXED, SHAPE_LATER };
@@ -59,18 +58,15 @@ enum { MAX_ROWS = 64 };
 /* "a, b, c": what this version reads here. */
 static void list_known(char *buf, size_t cap, const struct key_table *table)
 {
-    size_t used = 0;
-    buf[0] = 0;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (table->rows[i].shape != SHAPE_LATER && used < cap)
-            used += (size_t)snprintf(buf + used, cap - used, "%s%s", used == 0 ? "" : ", ",
-                                     table->rows[i].key);
+        if (table->rows[i].shape != SHAPE_LATER)
+            ab_text_join(buf, cap, ", ", table->rows[i].key);
 }
 
 static void add_unknown(struct check *c, const struct ab_node *node, const struct key_table *table)
 {
     const char *keys[MAX_ROWS];
-    char word[200], known[400];
+    char word[200], known[400] = "";
     for (size_t i = 0; i < table->n_rows; i++)
         keys[i] = table->rows[i].key;
     ab_diag_quote(word, sizeof word, node->key, strlen(node->key));
@@ -125,8 +121,7 @@ static void check_text(struct check *c, const struct ab_node *node, const struct
     c->is_misshapen = true;
     if (table == &param_table && strcmp(node->key, "value") == 0 && node->kind == AB_NODE_LIST)
         ab_diag_add(c->diag, node->at,
-                    "a list of values (a sweep) is not supported by this "
-                    "version; give one value");
+                    "a list of values (a sweep) is not supported by this version; give one value");
     else
         ab_diag_add(c->diag, node->at, "'%s' must be a single value, found %s", node->key,
                     shape_name(node));
@@ -183,8 +178,7 @@ bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown
     struct ab_node *root = ab_tree_root(tree);
     if (root->kind != AB_NODE_MAP) {
         ab_diag_add(diag, root->at,
-                    "a workload is a map that begins with 'allocbench: 1', "
-                    "found %s",
+                    "a workload is a map that begins with 'allocbench: 1', found %s",
                     shape_name(root));
         return false;
     }

@@ -80,25 +80,13 @@
     TEXT(role, lanes, "lanes") \
     LIST(role, body, "do", verb)
 
-#define AB_VERB_KEY(TEXT, NAME, key, options, kinds) TEXT(verb, key, #key)
+#define AB_VERB_KEY(TEXT, NAME, key, options, kinds, pick, traits) TEXT(verb, key, #key)
 #define AB_OPTION_KEY(TEXT, NAME, key) TEXT(verb, key, #key)
 #define AB_KEYS_VERB(TEXT, TEXTS, LIST, MIXED, LATER) \
     AB_VERBS(AB_VERB_KEY, TEXT) \
     LIST(verb, body, "do", verb) \
     AB_VERB_OPTIONS(AB_OPTION_KEY, TEXT) \
-    LATER("swap") \
-    LATER("churn") \
-    LATER("leak") \
-    LATER("walk") \
-    LATER("sample") \
-    LATER("settle") \
-    LATER("choose") \
-    LATER("maybe") \
-    LATER("every") \
-    LATER("fn") \
-    LATER("how") \
-    LATER("think") \
-    LATER("p")
+    AB_VERB_KEYS_LATER(LATER)
 
 #define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, MIXED, LATER) \
     TEXT(backend, name, "name") \
