@@ -175,7 +175,7 @@ prepare() {
     prepare
     measure "$RESULTS/base" few.json --rounds 3
     bench compare base.json few.json
-    grep -Eq "^next: allocbench run .*truth.yaml --set n=2000 .* --rounds [0-9]+" "$OUT/stdout" ||
+    grep -Eq "^next: allocbench run --rounds [0-9]+ .*truth.yaml --set n=2000 .*" "$OUT/stdout" ||
         fail "no next command"
     [ "$(grep -o -- --rounds "$OUT/stdout" | wc -l)" -eq 1 ] || fail "two numbers of rounds"
 }
@@ -247,4 +247,19 @@ prepare() {
     bench compare -q base.json base.json --limit 1000%
     expect_code 0
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something is printed"
+}
+
+@test "results of a real program: its time, CPU time and memory" {
+    for name in a b; do
+        bench exec -b glibc --rounds 6 --no-store -q --json $name.json -- perl -e 'my @x = (1) x 1000'
+        expect_code 0
+    done
+    bench compare a.json b.json --limit 1000% --json out.json
+    expect_code 0
+    expect_json '.comparisons[0].cells | .[0].metric == "time" and .[0].verdict == "ok"
+        and .[0].base > 0 and any(.[]; .metric == "resident_peak_bytes" and .ratio > 0.5)' out.json
+    bench exec -b glibc --rounds 6 --no-store -q --json c.json -- perl -e 'my @x = (1) x 2000'
+    bench compare a.json c.json
+    expect_code 2
+    expect_error 'different work'
 }
