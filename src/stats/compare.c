@@ -239,8 +239,7 @@ static void judge(struct ab_cell *cell, double limit)
                                                        : "the new");
         return;
     }
-    cell->verdict = least < AB_EFFECT_MIN_ROUNDS ? AB_VERDICT_INCONCLUSIVE
-                                                 : ab_verdict_of(e, limit);
+    cell->verdict = ab_verdict_of(e, limit); /* too few rounds have no interval */
     if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
         return;
     cell->rounds_needed = ab_effect_rounds_needed(e, limit);
