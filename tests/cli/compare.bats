@@ -171,7 +171,7 @@ prepare() {
     grep -q 'not evaluated: too few rounds' "$OUT/stdout" || fail "no reason"
 }
 
-@test "the next command has as many rounds as would tell" {
+@test "the next command has as many rounds as would settle it" {
     prepare
     measure "$RESULTS/base" few.json --rounds 3
     bench compare base.json few.json
