@@ -6,7 +6,6 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
-#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/decision.h"
 #include "cli/benchmark/failures.h"
@@ -15,6 +14,7 @@
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
+#include "cli/compare/base_name.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"
