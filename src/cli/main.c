@@ -105,8 +105,8 @@ static int finish(enum ab_status status, int exit_code, const struct ab_err *err
     struct ab_err lost;
     if (status == AB_OK && ab_standard_output_flush(&lost) != AB_OK) {
         fprintf(stderr, "allocbench: %s\n", lost.text);
-        return exit_code >= ab_status_exit_code(AB_SYSTEM) ? exit_code
-                                                           : ab_status_exit_code(AB_SYSTEM);
+        return exit_code > ab_status_exit_code(AB_INCONCLUSIVE) ? exit_code
+                                                                : ab_status_exit_code(AB_SYSTEM);
     }
     if (status == AB_OK)
         return exit_code;

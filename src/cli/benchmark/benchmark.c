@@ -6,7 +6,6 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
-#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
@@ -14,6 +13,7 @@
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
+#include "cli/compare/base_name.h"
 #include "cli/compare/decision.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
