@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double least_count_change = 0.001; /* of what is counted, to be worth a word */
 /* Percentiles that a comparison shows. */
 static const char *const shown_quantiles[] = {"p50", "p99", "p99.5", "p99.9"};
 
@@ -116,14 +117,14 @@ static double floor_of(const struct ab_session *base, const struct ab_session *n
     return fmax(base->timer.floor_ns, now->timer.floor_ns);
 }
 
-/* Counted, not timed: no noise, so that one round may do. Memory is noisy, a little. */
+/* Counted and not timed, by what the allocator does and not by when: one round may do. */
 static bool is_counted(const struct ab_metric *m)
 {
-    static const char *const noisy[] = {"ns", "1/s", "percent", "bytes", "x live"};
-    for (size_t i = 0; m != NULL && i < AB_ARRAY_LEN(noisy); i++)
-        if (strcmp(ab_metric_unit(m), noisy[i]) == 0)
-            return false;
-    return m != NULL;
+    static const char *const units[] = {"instructions", "calls", "faults"};
+    for (size_t i = 0; m != NULL && i < AB_ARRAY_LEN(units); i++)
+        if (strcmp(ab_metric_unit(m), units[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool measure(const struct pair *p, const struct ab_metric *m, round_number *number,
@@ -184,6 +185,8 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     cell->now = now;
     if (ab_metric_is_latency(m))
         forgive(p, cell);
+    else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
+        snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
     return true;
 }
 
@@ -312,7 +315,11 @@ static bool add_phase(const struct pair *p, const char *phase)
 {
     const struct ab_session *s = p->c->now;
     struct ab_metric time = {.phase = phase, .field = field_named("ns_per_op"), .op = AB_OP_ALL};
+    struct ab_metric count = {
+        .phase = phase, .field = field_named("instr_per_op"), .op = AB_OP_ALL};
     if (s->n_phases > 1 && time.field != NULL && !add_metric(p, &time))
+        return false;
+    if (count.field != NULL && !add_metric(p, &count)) /* where they were counted */
         return false;
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
         if (ab_session_has_op(s, phase, op) && !add_op(p, phase, op))
