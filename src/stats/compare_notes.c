@@ -16,11 +16,13 @@
 bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
 {
     va_list args;
+    char text[AB_COMPARE_NOTE_BYTES];
     if (!AB_GROW(c->notes, c->cap_notes, c->n_notes))
         return false;
     va_start(args, fmt);
-    vsnprintf(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text); /* names are anyone's */
     return true;
 }
 

@@ -219,6 +219,9 @@ static void what_one_side_lacks_is_said(void **state)
     compare(x, false);
     assert_null(cell(x, FAKE_JEMALLOC, NULL, NULL, "time"));
     expect_note(x, "jemalloc is not in the base");
+    strcpy(x->b->backends[FAKE_JEMALLOC].name, "\x1b[31mred");
+    compare(x, false);
+    expect_note(x, "\\x1b[31mred is not in the base");
 }
 
 static void what_neither_side_could_do_is_a_note(void **state)
