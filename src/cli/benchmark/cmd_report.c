@@ -13,6 +13,14 @@
 
 #include <stdio.h>
 
+/* It may still be looked at; compare and baseline refuse it. */
+static void warn_altered(const char *path)
+{
+    char shown[512];
+    fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
+            ab_text_printable(shown, sizeof shown, path));
+}
+
 static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
 {
     struct ab_stored stored;
@@ -21,6 +29,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
+    if (stored.checksum == AB_CHECKSUM_WRONG)
+        warn_altered(path);
     status = ab_base_name_set(o->base, &stored.session, err);
     if (status != AB_OK)
         ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
