@@ -84,7 +84,7 @@ expect_dist() { # PHASE METRIC CONDITION
     memory memory "$GUESTS/libpagewise.so" --set size=4000 --set n=5000
     # op k of 4500 leaves 5000 - k blocks: a page each, 64 bytes of it internal and 32 external
     for metric in external_ratio:0.008 internal_ratio:0.016 retained_ratio:0 overhead:1.024; do
-        expect_dist thin ${metric%:*} ".n_samples >= 1250 and .n_ops == 4500 and .n == 4500
+        expect_dist thin ${metric%:*} ".n_samples >= 1000 and .n_ops == 4500 and .n == 4500
             and .reason == null and (([.p50, .p90, .p99, .max][] - ${metric#*:} | fabs) < 1e-9)"
     done
     expect_dist thin external_bytes '(.p50 - 32 * 2750 | fabs) < 300

@@ -20,11 +20,11 @@ enum {
     LEAVES_AT_ONCE = 4,
     STRETCHES_MAX = 1 << 17, /* 256 GiB that lie together */
     STRETCHES_AT_ONCE = 64,
-    STRETCHES_SPARE = 256, /* beyond twice what the live bytes fill */
+    STRETCHES_SPARE = 128, /* beyond twice what the live bytes fill */
     WORDS = AB_LEDGER_WORDS,
     OWN_PAGE = 4096, /* the least that a first write makes resident */
     CALL_COST = 16,  /* of a system call, in pages */
-    SAMPLE_CREDIT = 128,
+    SAMPLE_CREDIT = 96,
     WIDE_SPAN = 64, /* pages */
     FIRST_CREDIT = 1 << 16,
     MOST_CREDIT = 1 << 20,
@@ -109,7 +109,8 @@ static uint32_t add_leaf(struct ab_page_ledger *l)
 static void note_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     uint32_t n = UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2);
-    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n, is_there))
+    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n,
+                           is_there))
         return;
     s->epoch = l->epoch;
     for (uint32_t i = 0; i < n; i++)
@@ -155,16 +156,32 @@ static void list(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
     l->listed = s;
 }
 
+/* Its first block. A page that was there when its last one went is so still, unless read() finds that
+ * any was given back. */
+static void enter_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t word,
+                       uint64_t bit)
+{
+    if (s->era != l->era)
+        memset(s->present, 0, sizeof s->present);
+    s->era = l->era;
+    list(l, s);
+    if ((s->present[word] & bit) == 0) {
+        s->pending[word] |= bit;
+        return;
+    }
+    s->presumed[word] |= bit;
+    s->resident[word] |= bit;
+    l->n_pages++;
+}
+
 static void load_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i,
                       uint32_t requested, uint32_t usable)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
     if (AB_LEDGER_USABLE(s->loads[i]) == 0) {
         s->n_loaded++;
-        if (s->whole == 0) {
-            s->pending[word] |= bit;
-            list(l, s);
-        }
+        if (s->whole == 0)
+            enter_page(l, s, word, bit);
     }
     s->loads[i] += AB_LEDGER_LOAD(requested, usable);
     if (AB_LEDGER_USABLE(s->loads[i]) > l->page_bytes && !l->is_resizing)
@@ -180,7 +197,14 @@ static void load_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uin
 static void leave_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
-    l->n_pages -= (s->resident[word] & bit) != 0;
+    if (s->era != l->era)
+        memset(s->present, 0, sizeof s->present);
+    s->era = l->era;
+    if ((s->resident[word] & bit) != 0) {
+        l->n_pages--;
+        s->present[word] |= bit;
+    }
+    s->presumed[word] &= ~bit;
     s->pending[word] &= ~bit;
     s->resident[word] &= ~bit;
     s->before[word] &= ~bit;
@@ -252,6 +276,7 @@ static void unload_whole(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
         memset(s->pending, 0, sizeof s->pending);
         memset(s->resident, 0, sizeof s->resident);
         memset(s->before, 0, sizeof s->before);
+        memset(s->presumed, 0, sizeof s->presumed);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -355,6 +380,24 @@ static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
     }
 }
 
+/* Some page was given back: those that were taken to be there have to be looked at. */
+static void doubt_presumed(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
+{
+    for (uint32_t w = 0; w < WORDS; w++)
+        while (s->presumed[w] != 0) {
+            const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(s->presumed[w]);
+            const uint64_t bit = UINT64_C(1) << (i & 63);
+            s->presumed[w] &= ~bit;
+            s->resident[w] &= ~bit;
+            s->pending[w] |= bit;
+            s->absent[w] &= ~bit;
+            l->n_pages--;
+            l->pending.requested += AB_LEDGER_REQUESTED(s->loads[i]) +
+                                    s->whole_requested * l->page_bytes;
+            l->pending.usable += AB_LEDGER_USABLE(s->loads[i]) + s->whole * l->page_bytes;
+        }
+}
+
 /* Pages of a stretch that have to be looked at: [*first, *last]; false when there are none. */
 static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t *first,
                          uint32_t *last)
@@ -401,7 +444,6 @@ static bool look(struct ab_page_ledger *l, struct ab_ledger_stretch *s, bool mus
             s->absent[word] |= bit;
         } else if ((s->pending[word] & bit) != 0) {
             settle_page(l, s, i);
-            l->credit++; /* somebody wrote to it, which took longer than this */
         }
     }
     return true;
@@ -423,28 +465,38 @@ void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintpt
     }
 }
 
-/* What is known of faults is only so while each brings a single page. */
-static void enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
+/* What is known of faults is so only while each brings a single page, and nothing was given back if
+ * there are as many pages more as there were faults. Returns whether any may have been. */
+static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
 {
     struct rusage usage;
-    uint64_t known = (l->n_known - l->known_before) * l->page_bytes;
-    if (resident_bytes == UINT64_MAX || l->resident_bytes == UINT64_MAX ||
-        (known > 0 && resident_bytes > l->resident_bytes + known))
+    uint64_t known = (l->n_known - l->known_before) * l->page_bytes, before = l->resident_bytes;
+    getrusage(RUSAGE_SELF, &usage);
+    uint64_t n_faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+    bool is_exact = resident_bytes != UINT64_MAX && before != UINT64_MAX;
+    bool is_less = !is_exact || resident_bytes != before + (n_faults - l->n_faults) * l->page_bytes;
+    if (!is_exact || (known > 0 && resident_bytes > before + known))
         l->n_moves++;
+    l->era += is_less;
     l->known_before = l->n_known;
     l->resident_bytes = resident_bytes;
-    getrusage(RUSAGE_SELF, &usage);
-    l->epoch = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt + l->n_moves - l->n_known + 1;
+    l->n_faults = n_faults;
+    l->epoch = n_faults + l->n_moves - l->n_known + 1;
+    return is_less;
 }
 
 /* Stretches stay listed while something of them is pending. */
-static bool look_at_all(struct ab_page_ledger *l, bool must)
+static bool look_at_all(struct ab_page_ledger *l, bool is_less, bool must)
 {
     struct ab_ledger_stretch **link = &l->listed, *s;
+    bool is_known = true;
     while ((s = *link) != NULL) {
         uint64_t left = 0;
+        if (is_less)
+            doubt_presumed(l, s);
+        memset(s->presumed, 0, sizeof s->presumed);
         if (!look(l, s, must))
-            return false;
+            is_known = false;
         for (unsigned w = 0; w < WORDS; w++)
             left |= s->pending[w];
         if (left == 0) {
@@ -454,18 +506,17 @@ static bool look_at_all(struct ab_page_ledger *l, bool must)
             link = &s->next;
         }
     }
-    return true;
+    return is_known;
 }
 
 bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resident_bytes,
                          bool must, struct ab_page_split *out)
 {
-    l->credit += (int64_t)n_ops + SAMPLE_CREDIT;
+    l->credit += (int64_t)n_ops / 2 + SAMPLE_CREDIT;
     l->credit = l->credit < MOST_CREDIT ? l->credit : MOST_CREDIT;
     if (l->is_lost)
         return false;
-    enter_epoch(l, resident_bytes);
-    if (!look_at_all(l, must))
+    if (l->listed != NULL && !look_at_all(l, enter_epoch(l, resident_bytes), must))
         return false;
     uint64_t on_pages = l->usable - l->pending.usable - l->before.usable;
     out->live = l->requested - l->pending.requested - l->before.requested;
