@@ -89,7 +89,7 @@ expect_dist() { # PHASE METRIC CONDITION
     done
     expect_dist thin external_bytes '(.p50 - 32 * 2750 | fabs) < 300
         and (.p90 - 32 * 4550 | fabs) < 300 and (.p99 - 32 * 4955 | fabs) < 300
-        and .max >= 32 * 4997 and .max <= 32 * 5000'
+        and .max >= 32 * 4990 and .max <= 32 * 5000'
     expect_json '.timelines[0] | [.points, .external] | transpose | length > 300
         and all(.[1] == .[0][1] / 4000 * 32 or .[0][0] <= 10000 and .[0][0] % 2 == 1)' \
         "$OUT/result.json"
