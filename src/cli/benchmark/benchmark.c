@@ -21,6 +21,7 @@
 #include "result/environment.h"
 #include "result/session.h"
 #include "runner/case.h"
+#include "runner/counts/count_round.h"
 #include "runner/estimate.h"
 #include "runner/resume.h"
 #include "runner/session.h"
@@ -208,6 +209,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
                                    .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
+    if (o->wants_instr || o->instr_ops > 0)
+        plan.instr_ops = o->instr_ops > 0 ? o->instr_ops : AB_INSTR_OPS;
     plan.context.tape = m->subject->map;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;

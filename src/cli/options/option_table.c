@@ -106,6 +106,13 @@ static const struct ab_option_info table[] = {
      "(default: 8)",
      "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
+    {"instr", NULL,
+     "also count instructions and system calls of each back end, in runs of\n"
+     "their own, once: by the processor's counter, or under callgrind (package\n"
+     "valgrind) on the first ops (--instr-ops)",
+     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr)},
+    {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
+     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000"},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",

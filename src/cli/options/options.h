@@ -66,6 +66,8 @@ struct ab_options {
     enum ab_color color;
     const char *only_check; /* verify: NULL = all */
     bool allows_broken;     /* what fails its checks is measured all the same */
+    bool wants_instr;       /* run, replay: count instructions and system calls */
+    uint32_t instr_ops;     /* of how many ops; 0 = default */
     bool allows_plugins;    /* libraries that the workload names are loaded */
 };
 

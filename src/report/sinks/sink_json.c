@@ -126,6 +126,7 @@ static json_t *null_cost(struct ab_json *w, const struct ab_null_cost *n)
     ab_json_put(w, o, "wall_ns_per_op", ab_json_real(n->wall_ns_per_op));
     ab_json_put(w, o, "latency_pass_ns_per_op", ab_json_real(n->latency_pass_ns_per_op));
     ab_json_put(w, o, "floor_ns", ab_json_real(n->floor_ns));
+    ab_json_put(w, o, "instr_per_op", ab_json_real(n->instr_per_op));
     return o;
 }
 
@@ -139,6 +140,17 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_nulls; i++)
         ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
+    return o;
+}
+
+static json_t *counting(struct ab_json *w, const struct ab_counting *c)
+{
+    if (!c->is_asked)
+        return json_null();
+    json_t *o = json_object();
+    ab_json_put(w, o, "method", ab_json_string(c->method));
+    ab_json_put(w, o, "n_ops", c->n_ops == 0 ? json_null() : ab_json_integer(c->n_ops));
+    ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
 }
 
@@ -182,6 +194,7 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "was_named", json_boolean(b->was_named));
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
+    ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
     return o;
 }
 
@@ -420,6 +433,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put(w, o, "host", host(w, &s->host));
     ab_json_put(w, o, "timer", timer(w, s));
+    ab_json_put(w, o, "counting", counting(w, &s->counting));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);

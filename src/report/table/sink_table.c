@@ -14,6 +14,7 @@
 #include "report/table/sparkline.h"
 #include "report/table/summary.h"
 #include "report/table/table.h"
+#include "report/table/table_counts.h"
 #include "report/table/table_depth.h"
 #include "report/table/table_memory.h"
 #include "report/table/table_notes.h"
@@ -278,6 +279,7 @@ static void print_report(struct report *r)
     if (has_results && r->style.is_verbose)
         ab_table_depth(r->to, r->s, r->style);
     if (has_results) {
+        ab_table_counts(r->to, r->s, r->style);
         ab_table_memory(r->to, r->s, r->style);
         print_whole_run(r);
     }

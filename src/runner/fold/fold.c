@@ -6,6 +6,7 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
+#include "result/result_fields.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -28,21 +29,11 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .phase = phase,
         .op = op,
         .round = f->round,
-        .min = NAN,
-        .mean = NAN,
-        .max = NAN,
         .hdr = hdr,
-        .ns_per_op = NAN,
-        .wall_ns_per_op = NAN,
-        .ops_per_s = NAN,
-        .cpu_ns_per_op = NAN,
-        .background_cpu_ns_per_op = NAN,
-        .wait_percent = NAN,
-        .live_peak_blocks = NAN,
-        .latency_pass_ns_per_op = NAN,
     };
-    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
-        r->quantiles[q] = NAN;
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)r + ab_fields[i].offset) = NAN;
     return r;
 }
 
@@ -292,6 +283,7 @@ enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
             .wall_ns_per_op = wall_ns(f, &report->phases[i]) / (double)n,
             .latency_pass_ns_per_op = busy_ns(f, &latency->page->report, i) / (double)n,
             .floor_ns = ab_result_quantile(all, 0.5),
+            .instr_per_op = NAN,
         };
     }
     status = AB_OK;
