@@ -206,11 +206,12 @@ struct ab_claim_result {
     const char *phase, *op, *stat;
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
-    double claimed;    /* number of the back end by that of the base */
-    double measured;   /* the same, median over the rounds; NaN = not known */
-    double low, high;  /* extremes of the rounds */
-    uint32_t n_rounds; /* that have both numbers */
-    char reason[240];  /* why nothing was measured, else "" */
+    double claimed;                     /* number of the back end by that of the base */
+    double measured;                    /* the same, median over the rounds; NaN = not known */
+    double low, high;                   /* extremes of the rounds */
+    double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
+    uint32_t n_rounds;                  /* that have both numbers */
+    char reason[240];                   /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -274,6 +275,7 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_counting counting;
     struct ab_backend_info *backends;
     uint32_t n_backends;
+    const char *base; /* the back end that the others are compared with; NULL = none was named */
     struct ab_round *rounds;
     uint32_t n_rounds;
     struct ab_result *results;

@@ -6,6 +6,7 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
+#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
@@ -350,6 +351,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
                                               err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK || (status = prepare_cases(&m, err)) != AB_OK ||
+        (status = ab_base_name_set(o->base, &m.session, err)) != AB_OK ||
         (status = list_phases(&m, err)) != AB_OK || (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);

@@ -102,8 +102,8 @@ static const struct ab_option_info table[] = {
      "(default: 25% of available memory)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem)},
     {"rounds", "N",
-     "number of rounds; each runs every back end once, in random order\n"
-     "(default: 8)",
+     "number of rounds; each runs every back end once, in random order;\n"
+     "fewer than 6 distinguish nothing from noise (default: 10)",
      "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"instr", NULL,
@@ -113,6 +113,10 @@ static const struct ab_option_info table[] = {
      "Measurement", 0, RUN | REPLAY, FLAG(wants_instr)},
     {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
      "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000"},
+    {"base", "NAME",
+     "the back end that the others are compared with, as the tables name it\n"
+     "(default: glibc, else the first)",
+     "Measurement", 0, RUN | REPLAY | REPORT, TEXT(base)},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",

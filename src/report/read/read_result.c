@@ -140,6 +140,10 @@ static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *co
                          ab_json_flag(&r->json, config, "window_given");
     s->n_edges = ab_json_whole(&r->json, config, "n_edges", INT64_MAX, UINT64_MAX);
     s->n_remote = ab_json_whole(&r->json, config, "n_remote", INT64_MAX, UINT64_MAX);
+    const char *base = ab_json_has(&r->json, config, "base")
+                           ? ab_json_text(&r->json, config, "base")
+                           : "";
+    s->base = base[0] != 0 ? base : NULL;
 }
 
 static void read_config(struct ab_stored_reader *r, const struct ab_json_node *document,

@@ -4,6 +4,7 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
+#include "report/sinks/json_ratios.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
@@ -87,6 +88,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "window_given", json_boolean(s->is_window_given));
     ab_json_put(w, o, "n_edges", ab_json_integer(s->n_edges));
     ab_json_put(w, o, "n_remote", ab_json_integer(s->n_remote));
+    ab_json_put(w, o, "base", ab_json_string(s->base));
     return o;
 }
 
@@ -355,6 +357,8 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
     ab_json_put(w, o, "measured", ab_json_real(c->measured));
     ab_json_put(w, o, "low", ab_json_real(c->low));
     ab_json_put(w, o, "high", ab_json_real(c->high));
+    ab_json_put(w, o, "interval_low", ab_json_real(c->interval_low));
+    ab_json_put(w, o, "interval_high", ab_json_real(c->interval_high));
     ab_json_put(w, o, "n_rounds", ab_json_integer(c->n_rounds));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
@@ -446,6 +450,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
     return o;
 }

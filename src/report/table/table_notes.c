@@ -76,13 +76,17 @@ static void print_clock(const struct notes *r)
 static void print_meanings(const struct notes *r)
 {
     struct ab_text note = {0};
+    char base[AB_CELL_BYTES * 4];
     ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
                        "shown only with at least 10 samples above it. max: of all ops.");
     if (r->base != UINT32_MAX)
         ab_text_addf(&note,
-                     " Ratios: of time, higher is faster; ~: no clear difference (clear: at "
-                     "least %u rounds, and all agree).",
-                     AB_CLEAR_ROUNDS);
+                     " Ratios: of time, higher is faster; [low, high]: 90 %% interval, with %u "
+                     "rounds or more; ~: not clearly different from 1.",
+                     AB_EFFECT_MIN_ROUNDS);
+    else if (r->s->base != NULL)
+        ab_text_addf(&note, " No ratios: the base, %s, has no numbers to compare with.",
+                     ab_format_label(base, sizeof base, r->s->base, 40, r->style.utf8));
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
                  r->style.utf8 ? "\u00b1" : "+-");
     print_note(r, &note);
