@@ -12,6 +12,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
@@ -355,6 +356,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         (status = list_phases(&m, err)) != AB_OK || (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);
+    ab_noise_warn_gates(o, &m.session, m.gates.gates, m.gates.n_gates);
     if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
         goto out;
     status = run_session(&m, err);
@@ -365,6 +367,10 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     }
     struct ab_err why;
     ab_session_settle(&m.session);
+    if (subject->take != NULL) {
+        status = status == AB_OK ? subject->take(subject->user, &m.session, err) : status;
+        goto out;
+    }
     if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
         !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
         status = ab_fail(err, AB_SYSTEM, "out of memory");
