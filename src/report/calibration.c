@@ -19,7 +19,7 @@ void ab_calibration_name(const char *fingerprint, char *buf, size_t cap)
     snprintf(buf, cap, "calibration-%.12s.json", fingerprint);
 }
 
-static json_t *entries(struct ab_json *w, const struct ab_noise *noise)
+static json_t *entries(struct ab_json *w, const struct ab_noise_levels *noise)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < noise->n; i++) {
@@ -58,7 +58,7 @@ static void check_schema(struct ab_json_reader *r, const struct ab_json_node *do
 }
 
 static void read_noise(struct ab_json_reader *r, const struct ab_json_node *document,
-                       struct ab_noise *noise)
+                       struct ab_noise_levels *noise)
 {
     struct ab_json_node list = ab_json_array(r, document, "noise");
     size_t n = ab_json_count(r, &list, AB_NOISE_MAX);

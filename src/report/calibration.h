@@ -13,7 +13,7 @@
 struct ab_calibration {
     char date[32]; /* 2026-01-02T03:04:05Z */
     char version[64], fingerprint[65], cpu[128], kernel[128], workload[128], tape_sha256[65];
-    struct ab_noise noise;
+    struct ab_noise_levels noise;
 };
 
 /* calibration-FINGERPRINT12.json: one a machine, so that a folder may be shared. */

@@ -239,6 +239,24 @@ struct ab_counting { /* --instr */
     char reason[240];
 };
 
+/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
+ * level of the canary. X(member: JSON key) */
+#define AB_NOISE_FIELDS(X) \
+    X(runs)                 /* throughput runs; 0 = nothing is known */ \
+    X(wall_s)               /* measured phases */ \
+    X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
+    X(slices_s)             /* measured between readings of the canary: one thread */ \
+    X(quiet_s)              /* of these: nobody else used the CPU core */ \
+    X(waited_s)             /* for that, between slices */ \
+    X(interruptions)        /* between slices something else ran on the CPU */ \
+    X(switches_involuntary) /* context switches in the measured phases */ \
+    X(canary_quiet_ns)      /* the canary, undisturbed */
+struct ab_noise {
+#define AB_NOISE_MEMBER(name) double name;
+    AB_NOISE_FIELDS(AB_NOISE_MEMBER)
+#undef AB_NOISE_MEMBER
+};
+
 struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
@@ -273,6 +291,7 @@ struct ab_session {    /* everything about one command's measurements */
         double window_ns; /* unused yet, NaN */
     } timer;
     struct ab_counting counting;
+    struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
     const char *base; /* the back end that the others are compared with; NULL = none was named */

@@ -218,6 +218,7 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     TAKE(windows);
     TAKE(memory);
     TAKE(timelines);
+    session->noise = old->noise;
     OWN_PHASES(results);
     OWN_PHASES(nulls);
     OWN_PHASES(size_classes);

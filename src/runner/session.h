@@ -23,6 +23,7 @@ struct ab_session_plan {
     uint32_t rounds;
     uint32_t instr_ops;         /* --instr: ops of the tape of which callgrind counts the
                                    instructions; 0 = nothing is counted */
+    uint32_t processes;         /* of the throughput pass, a back end and round */
     bool allows_broken;         /* what fails its checks is measured all the same */
     struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */

@@ -58,7 +58,7 @@ double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t 
 }
 
 /* Keeps the largest of a metric. */
-static void keep(struct ab_noise *noise, const char *op, const char *metric, double p95)
+static void keep(struct ab_noise_levels *noise, const char *op, const char *metric, double p95)
 {
     uint32_t i = 0;
     while (i < noise->n &&
@@ -79,7 +79,7 @@ struct twins {
     const struct ab_session *s;
     uint32_t backend[2];
     double *x[2]; /* a number a round */
-    struct ab_noise *out;
+    struct ab_noise_levels *out;
 };
 
 static double of_round(const struct twins *t, unsigned which, const char *phase, unsigned op,
@@ -132,11 +132,11 @@ static bool is_timed(const struct ab_field *field)
 }
 
 void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32_t rounds,
-                      struct ab_noise *out)
+                      struct ab_noise_levels *out)
 {
     double *x = calloc(2 * (size_t)s->n_rounds + 1, sizeof x[0]);
     struct twins t = {s, {a, b}, {x, x + s->n_rounds}, out};
-    *out = (struct ab_noise){.rounds = rounds, .n_rounds = s->n_rounds};
+    *out = (struct ab_noise_levels){.rounds = rounds, .n_rounds = s->n_rounds};
     for (uint32_t p = 0; p < s->n_phases && x != NULL; p++)
         for (unsigned op = 0; op <= AB_OP_ALL; op++)
             for (size_t i = 0; i < ab_field_count; i++)
@@ -147,7 +147,7 @@ void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32
     free(x);
 }
 
-double ab_noise_of(const struct ab_noise *noise, const char *op, const char *metric,
+double ab_noise_of(const struct ab_noise_levels *noise, const char *op, const char *metric,
                    uint32_t rounds)
 {
     double most = NAN, own = NAN;

@@ -18,7 +18,7 @@ struct ab_noise_entry {
     double p95;     /* 0.03 = 3 % */
 };
 
-struct ab_noise {
+struct ab_noise_levels {
     struct ab_noise_entry entries[AB_NOISE_MAX];
     uint32_t n;
     uint32_t rounds;   /* of a comparison */
@@ -28,14 +28,14 @@ struct ab_noise {
 /* From the back ends `a` and `b` of the session; metrics that some phase lacks, or that are counts of
  * the work, are left out. Of several phases the noisiest counts. */
 void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32_t rounds,
-                      struct ab_noise *out);
+                      struct ab_noise_levels *out);
 /* The same for numbers of one metric, x[i] and y[i] of one round; NaN below two such pairs. */
 double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t rounds);
 
 /* The p95 of a metric where `rounds` are compared: with fewer than were calibrated it is larger by the
  * root of their ratio. An op that was not calibrated has the noise of the noisiest that was. NaN =
  * not known. */
-double ab_noise_of(const struct ab_noise *noise, const char *op, const char *metric,
+double ab_noise_of(const struct ab_noise_levels *noise, const char *op, const char *metric,
                    uint32_t rounds);
 
 #endif

@@ -75,7 +75,7 @@ static void a_difference_of_the_names_is_noise(void **state)
 static void numbers_are_found_by_op_and_metric(void **state)
 {
     (void)state;
-    struct ab_noise noise = {
+    struct ab_noise_levels noise = {
         .n = 3,
         .rounds = 16,
         .entries = {{"alloc", "p99", 0.02}, {"free", "p99", 0.05}, {"all", "ns_per_op", 0.01}}};

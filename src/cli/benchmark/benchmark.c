@@ -204,11 +204,13 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     struct watch watch = {.store = &m->store};
-    struct ab_session_plan plan = {.cases = m->cases,
-                                   .rounds = o->rounds,
-                                   .progress = show_progress,
-                                   .round_done = save_round,
-                                   .user = &watch};
+    struct ab_session_plan plan = {
+        .cases = m->cases,
+        .rounds = o->rounds,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(m->subject->map),
+        .progress = show_progress,
+        .round_done = save_round,
+        .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     if (o->wants_instr || o->instr_ops > 0)

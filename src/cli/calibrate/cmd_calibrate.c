@@ -94,7 +94,7 @@ static enum ab_status store(const struct calibration *c, struct ab_err *err)
 
 static void print(const struct calibration *c)
 {
-    const struct ab_noise *n = &c->found.noise;
+    const struct ab_noise_levels *n = &c->found.noise;
     char shown[300];
     printf("Noise of this machine on %s: of two identical back ends 95 %% of comparisons\n"
            "(%u rounds, drawn from %u) differ by at most\n\n",

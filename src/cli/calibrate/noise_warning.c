@@ -36,7 +36,7 @@ static bool find(const struct ab_options *o, const char *fingerprint, struct ab_
     return false;
 }
 
-static void warn(const struct ab_noise *noise, const char *what, const char *op, const char *metric,
+static void warn(const struct ab_noise_levels *noise, const char *what, const char *op, const char *metric,
                  double limit, uint32_t rounds)
 {
     char shown[600];

@@ -115,6 +115,10 @@ static const struct ab_option_info table[] = {
      "Measurement", 0, RUN | REPLAY, FLAG(wants_instr)},
     {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
      "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000"},
+    {"processes", "N",
+     "measure the throughput of each back end in N processes a round\n"
+     "(default: 3 to 12, more the shorter the work)",
+     "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",

@@ -227,6 +227,18 @@ static void read_counting(struct ab_json_reader *r, const struct ab_json_node *d
     c->n_ops = ab_json_whole(r, &o, "n_ops", INT64_MAX, 0);
 }
 
+/* Older ones do not have it, and null is that nothing is known. */
+static void read_noise(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    if (!ab_json_has(&r->json, document, "noise") ||
+        json_is_null(json_object_get(document->json, "noise")))
+        return;
+    struct ab_json_node o = ab_json_object(&r->json, document, "noise");
+#define READ(name) r->session->noise.name = ab_json_number(&r->json, &o, #name);
+    AB_NOISE_FIELDS(READ)
+#undef READ
+}
+
 static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                          struct ab_backend_info *b)
 {
@@ -321,6 +333,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_rounds(r, &document);
     read_timer(r, &document);
     read_counting(&r->json, &document, &s->counting);
+    read_noise(r, &document);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);

@@ -156,6 +156,17 @@ static json_t *counting(struct ab_json *w, const struct ab_counting *c)
     return o;
 }
 
+static json_t *noise(struct ab_json *w, const struct ab_session *s)
+{
+    if (!(s->noise.runs > 0))
+        return json_null();
+    json_t *o = json_object();
+#define PUT(name) ab_json_put(w, o, #name, ab_json_real(s->noise.name));
+    AB_NOISE_FIELDS(PUT)
+#undef PUT
+    return o;
+}
+
 static void append_parts(struct ab_json *w, json_t *list, const char *s, size_t n, char separator)
 {
     char part[sizeof((struct ab_backend_info *)0)->settings];
@@ -438,6 +449,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "host", host(w, &s->host));
     ab_json_put(w, o, "timer", timer(w, s));
     ab_json_put(w, o, "counting", counting(w, &s->counting));
+    ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);

@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "report/table/table_noise.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -195,6 +196,13 @@ static void print_waits(const struct notes *r)
     print_note(r, &note);
 }
 
+static void print_noise(const struct notes *r)
+{
+    struct ab_text note = {0};
+    ab_table_noise(r->s, &note);
+    print_note(r, &note);
+}
+
 /* The harness does the same in each round: what varies there is the machine. */
 static void print_unrest(const struct notes *r)
 {
@@ -281,7 +289,8 @@ static void print_conditions(const struct notes *r)
     if (s->cpu >= 0)
         ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
     else
-        ab_text_add(&note, "; CPU affinity: none");
+        ab_text_addf(&note, "; CPU affinity: %s",
+                     s->noise.slices_s > 0 ? "the quietest before each throughput run" : "none");
     ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
@@ -358,6 +367,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
     print_unverified(&r);
     print_preemption(&r);
     print_waits(&r);
+    print_noise(&r);
     print_unrest(&r);
     print_missing(&r);
 }

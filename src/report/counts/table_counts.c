@@ -2,7 +2,7 @@
  *
  * One table for each phase, with how it was counted below, and why something was not.
  */
-#include "report/table/table_counts.h"
+#include "report/counts/table_counts.h"
 
 #include "base/bits.h"
 #include "core/text.h"
