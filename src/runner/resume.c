@@ -218,12 +218,14 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     TAKE(windows);
     TAKE(memory);
     TAKE(timelines);
+    TAKE(dists);
     session->noise = old->noise;
     OWN_PHASES(results);
     OWN_PHASES(nulls);
     OWN_PHASES(size_classes);
     OWN_PHASES(windows);
     OWN_PHASES(memory);
+    OWN_PHASES(dists);
     session->n_rounds_resumed = session->n_rounds;
     session->counting = old->counting;
     for (uint32_t i = 0; i < session->n_backends && i < old->n_backends; i++)

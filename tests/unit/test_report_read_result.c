@@ -422,7 +422,7 @@ static void a_session_with_memory_comes_back(void **state)
                                    .round = 2,
                                    .at = AB_AT_FOOTPRINT_PEAK,
                                    .reason = "no \"usable_size\""}};
-    struct ab_timeline_point points[] = {{0, 0, 0, 0}, {7, 1 / 3.0, NAN, 1e15}};
+    struct ab_timeline_point points[] = {{0, 0, 0, 0, 0}, {7, 1 / 3.0, NAN, 1e15, NAN}};
     struct ab_timeline line = {.backend = 2, .round = 1, .n = 2, .points = points};
     for (size_t i = 0; i < ab_memory_field_count; i++) {
         *(double *)((char *)&memory[0] + ab_memory_fields[i].offset) = (double)i / 3;
@@ -454,6 +454,17 @@ static void damaged_size_classes_and_windows_are_named_with_their_place(void **s
         {"\"n\": 1500,", "\"n\": 1501,", "size_classes[0].n: is 1501, but hdr_v2 holds 1500"},
         {"\"begin\": 1000,", "\"begin\": 9000,", "windows[1].end: is before its begin"},
         {"\"begin\": 0,", "\"begin\": -1,", "windows[0].begin: "},
+        {"\"metric\": \"overhead\",", "\"metric\": \"overheat\",",
+         "memory_distributions[0].metric: "},
+        {"\"n_samples\": 1000,", "\"n_samples\": 4001,",
+         "memory_distributions[0].n: does not go with"},
+        {"\"n_ops\": 4000,", "\"n_ops\": 3999,", "memory_distributions[0].n: does not go with"},
+        {"\"n\": 4000,", "\"n\": 3990,",
+         "memory_distributions[0].n: is 3990, but hdr_v2 holds 4000"},
+        {"\"external\": [", "\"external\": [1, ",
+         "timelines[0].external: must be one number a point"},
+        {"\"external\": [", "\"external\": [\"\", ",
+         "timelines[0].external: must be one number a point"},
     };
     struct fake_depth *d = fake_depth_new();
     char *text = fake_capture(write_json, &d->f->s, NULL);
@@ -479,8 +490,9 @@ static void keys_that_came_later_may_be_missing(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "config.resumed_from", "config.cpus", "backends.0.has_reset",
-        "results.3.background_cpu_ns_per_op", "results.3.wait_percent"};
+        "config.resumed_from",    "config.cpus",
+        "backends.0.has_reset",   "results.3.background_cpu_ns_per_op",
+        "results.3.wait_percent", "memory_distributions"};
     char *document = fake_document();
     for (size_t i = 0; i < AB_ARRAY_LEN(later); i++) {
         struct damage without = {later[i], NULL, ""};

@@ -348,6 +348,7 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     if (status != AB_OK)
         return status;
     stored.document = document;
+    stored.checksum = ab_checksum_take(document);
     struct ab_stored_reader r = {.json = {.file = path, .err = err},
                                  .session = &stored.session,
                                  .scratch = malloc(sizeof *r.scratch),

@@ -4,76 +4,18 @@
  * because names of back ends may hold ':' and '/' of their own (slab:threads=sharded,
  * jemalloc{A=B:C}) while phases, ops and statistics may not.
  */
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include "base/bits.h"
-#include "base/units.h"
 #include "core/text.h"
-#include "stats/gate_text.h"
+#include "stats/gates/gate_bound.h"
+#include "stats/gates/gate_text.h"
+#include "stats/metric_dist.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define FORM "[BACKEND:]PHASE/OP/STAT"
-
-/* ---- back ends ---- */
-
-/* Without its settings: "slab" of "slab:threads=sharded". */
-static struct ab_gate_span base_of(struct ab_gate_span name)
-{
-    size_t n = 0;
-    while (n < name.n && name.s[n] != ':' && name.s[n] != '{')
-        n++;
-    return (struct ab_gate_span){name.s, n};
-}
-
-static bool fail_backend(struct ab_gate_parser *p, struct ab_gate_span name)
-{
-    struct ab_gate_names names = {.n = 0};
-    for (size_t i = 0; i < p->scope->n_backends; i++)
-        ab_gate_add_name(&names, p->scope->backends[i]);
-    for (size_t i = 0; i < names.n; i++) {
-        const char *here = names.items[i];
-        struct ab_gate_span base = base_of((struct ab_gate_span){here, strlen(here)}),
-                            own = base_of(name);
-        char quoted[AB_GATE_WORD_BYTES], is[160];
-        if (base.n == own.n && memcmp(base.s, own.s, own.n) == 0)
-            return ab_gate_fail(p, name, "no back end '%s' in this run; did you mean '%s'?",
-                                ab_gate_shown(quoted, name),
-                                ab_text_printable(is, sizeof is, here));
-    }
-    return ab_gate_fail_unknown(p, name, "back end", &names);
-}
-
-static bool read_backend(struct ab_gate_parser *p, struct ab_gate_span name, uint32_t *out,
-                         char copy[128])
-{
-    const struct ab_gate_scope *scope = p->scope;
-    struct ab_gate_span base = base_of(name);
-    if (name.n == 0)
-        return ab_gate_fail(p, (struct ab_gate_span){name.s, 1},
-                            "the name of a back end is missing");
-    if (ab_gate_is_word(base, "null"))
-        return ab_gate_fail(p, name, "the null back end measures the harness; it has no gates");
-    snprintf(copy, 128, "%.*s", (int)(name.n < 128 ? name.n : 127), name.s);
-    for (size_t i = 0; i < scope->n_backends; i++)
-        if (ab_gate_is_word(name, scope->backends[i])) {
-            *out = (uint32_t)i;
-            return true;
-        }
-    for (size_t i = 0; i < scope->n_backends; i++) {
-        const char *here = scope->backends[i];
-        struct ab_gate_span other = base_of((struct ab_gate_span){here, strlen(here)});
-        if (other.n == base.n && memcmp(other.s, base.s, base.n) == 0)
-            return fail_backend(p, name);
-    }
-    for (size_t i = 0; i < scope->n_known; i++)
-        if (ab_gate_is_word(base, scope->known[i])) {
-            *out = AB_GATE_ELSEWHERE;
-            return true;
-        }
-    return fail_backend(p, name);
-}
 
 /* ---- phase, op, statistic ---- */
 
@@ -87,10 +29,19 @@ static const struct {
     {"end", AB_AT_END},
 };
 
-static const struct ab_field *find_field(struct ab_gate_span x)
+/* Numbers of a real program are of no workload, and it has few of a workload's. */
+static bool is_measured(const struct ab_gate_parser *p, const struct ab_field *field)
+{
+    bool is_program = field->group == AB_FIELD_PROGRAM;
+    return is_program == p->scope->is_exec ||
+           field->offset == offsetof(struct ab_result, faults_minor) ||
+           field->offset == offsetof(struct ab_result, switches_involuntary);
+}
+
+static const struct ab_field *find_field(const struct ab_gate_parser *p, struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_field_count; i++)
-        if (ab_gate_is_word(x, ab_fields[i].name))
+        if (is_measured(p, &ab_fields[i]) && ab_gate_is_word(x, ab_fields[i].name))
             return &ab_fields[i];
     return NULL;
 }
@@ -103,7 +54,8 @@ static bool is_memory_name(struct ab_gate_span x, const char *name)
                                         strcmp(name + x.n, tail) == 0);
 }
 
-static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
+static const struct ab_memory_field *find_memory_field(const struct ab_gate_parser *p,
+                                                       struct ab_gate_span x)
 {
     for (size_t i = 0; i < ab_memory_field_count; i++)
         if (is_memory_name(x, ab_memory_fields[i].name))
@@ -111,7 +63,7 @@ static const struct ab_memory_field *find_memory_field(struct ab_gate_span x)
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
         if (ab_gate_is_word(x, ab_drain_fields[i].name))
             return &ab_drain_fields[i];
-    return NULL;
+    return ab_dist_field_find(x.s, x.n, ab_gate_is_in_bytes(p->text));
 }
 
 static bool is_op_name(struct ab_gate_span x)
@@ -125,20 +77,24 @@ static bool is_op_name(struct ab_gate_span x)
     return false;
 }
 
-static const struct ab_gate_phase *find_phase(const struct ab_gate_parser *p, struct ab_gate_span x)
+static const struct ab_gate_phase *find_phase(struct ab_gate_parser *p, struct ab_gate_span x)
 {
+    if (ab_gate_is_word(x, "*") && !p->is_claim && p->each < p->scope->n_phases) {
+        p->star = x;
+        return &p->scope->phases[p->each];
+    }
     for (size_t i = 0; i < p->scope->n_phases; i++)
         if (ab_gate_is_word(x, p->scope->phases[i].name))
             return &p->scope->phases[i];
     return NULL;
 }
 
-/* Kinds of all stretches of that name. */
+/* Kinds of all stretches of that name; NULL = of all phases. */
 static uint32_t kinds_of(const struct ab_gate_parser *p, const char *phase)
 {
     uint32_t kinds = 0;
     for (size_t i = 0; i < p->scope->n_phases; i++)
-        if (strcmp(p->scope->phases[i].name, phase) == 0)
+        if (phase == NULL || strcmp(p->scope->phases[i].name, phase) == 0)
             kinds |= p->scope->phases[i].kinds;
     return kinds;
 }
@@ -148,12 +104,14 @@ static bool fail_stat(struct ab_gate_parser *p, struct ab_gate_span stat, bool i
 {
     struct ab_gate_names names = {.n = 0};
     for (size_t i = 0; i < ab_field_count && !is_memory; i++)
-        if (is_all || ab_fields[i].group != AB_FIELD_ALL)
+        if (is_measured(p, &ab_fields[i]) && (is_all || ab_fields[i].group != AB_FIELD_ALL))
             ab_gate_add_name(&names, ab_fields[i].name);
     for (size_t i = 0; i < ab_memory_field_count && is_memory; i++)
         ab_gate_add_name(&names, ab_memory_fields[i].name);
     for (size_t i = 0; i < AB_DRAIN_COUNT && is_memory; i++)
         ab_gate_add_name(&names, ab_drain_fields[i].name);
+    for (size_t i = 0; i < AB_DIST_SHORT && is_memory; i++)
+        ab_gate_add_name(&names, ab_dist_short_names[i]);
     return ab_gate_fail_unknown(p, stat, is_memory ? "memory statistic" : "statistic", &names);
 }
 
@@ -162,8 +120,8 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
 {
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
-    m->memory = find_memory_field(stat);
-    if (m->memory == NULL && find_field(stat) != NULL)
+    m->memory = find_memory_field(p, stat);
+    if (m->memory == NULL && find_field(p, stat) != NULL)
         return ab_gate_fail(p, stat,
                             "'%s' is not a memory statistic: write "
                             "%s/all/%s",
@@ -172,6 +130,11 @@ static bool read_memory_stat(struct ab_gate_parser *p, struct ab_gate_span op,
                             ab_gate_shown(word, stat));
     if (m->memory == NULL)
         return fail_stat(p, stat, true, false);
+    if (ab_metric_is_dist(m) && !ab_gate_is_word(op, "memory"))
+        return ab_gate_fail(p, op, "'%s' is over all ops of the phase: write %s/memory/%s",
+                            ab_gate_shown(word, stat),
+                            ab_text_printable(phase, sizeof phase, m->phase),
+                            ab_gate_shown(word, stat));
     bool is_drain = m->memory >= ab_drain_fields && m->memory < ab_drain_fields + AB_DRAIN_COUNT;
     if (is_drain && !ab_gate_is_word(op, "memory") && !ab_gate_is_word(op, "end"))
         return ab_gate_fail(p, op,
@@ -190,8 +153,8 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     struct ab_metric *m = &p->gate.metric;
     char phase[160], word[AB_GATE_WORD_BYTES];
     ab_text_printable(phase, sizeof phase, m->phase);
-    m->field = find_field(stat);
-    if (m->field == NULL && find_memory_field(stat) != NULL)
+    m->field = find_field(p, stat);
+    if (m->field == NULL && find_memory_field(p, stat) != NULL)
         return ab_gate_fail(p, op,
                             "'%s' is a memory statistic: write "
                             "%s/memory/%s",
@@ -207,8 +170,10 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
 static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_gate_span stat)
 {
     struct ab_gate_names names = {.n = 0};
-    uint32_t kinds = kinds_of(p, p->gate.metric.phase);
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    uint32_t here = kinds_of(p, p->gate.metric.phase);
+    uint32_t kinds = p->star.n > 0 ? kinds_of(p, NULL) : here;
+    size_t n_places = p->scope->is_exec ? 0 : AB_ARRAY_LEN(places);
+    for (size_t i = 0; i < n_places; i++)
         if (ab_gate_is_word(op, places[i].name)) {
             p->gate.metric.at = places[i].at;
             return read_memory_stat(p, op, stat);
@@ -219,10 +184,11 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
         ab_gate_add_name(&names, ab_result_op_name(k));
         if (ab_gate_is_word(op, ab_result_op_name(k))) {
             p->gate.metric.op = k;
+            p->is_absent = k < AB_OP_KIND_COUNT && (here >> k & 1) == 0;
             return read_stat(p, op, stat);
         }
     }
-    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+    for (size_t i = 0; i < n_places; i++)
         ab_gate_add_name(&names, places[i].name);
     char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
     if (is_op_name(op))
@@ -237,7 +203,8 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
                        struct ab_gate_span first, struct ab_gate_span stat)
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
-    const char *op = find_field(stat) == NULL && find_memory_field(stat) != NULL ? "memory" : "all";
+    const char *op = find_field(p, stat) == NULL && find_memory_field(p, stat) != NULL ? "memory"
+                                                                                    : "all";
     if (p->scope->n_phases > 0)
         ab_text_printable(phase, sizeof phase, p->scope->phases[0].name);
     ab_gate_shown(b, stat);
@@ -277,7 +244,7 @@ static bool read_metric(struct ab_gate_parser *p, struct ab_gate_span metric)
     phase = head;
     const struct ab_gate_phase *found = find_phase(p, head);
     if (found == NULL && cut_last(head, ':', &name, &phase)) {
-        if (!read_backend(p, name, &p->gate.backend, p->gate.name))
+        if (!ab_gate_read_backend(p, name, &p->gate.backend, p->gate.name))
             return false;
         found = find_phase(p, phase);
     }
@@ -288,141 +255,6 @@ static bool read_metric(struct ab_gate_parser *p, struct ab_gate_span metric)
     }
     p->gate.metric.phase = found->name;
     return read_op(p, op, stat);
-}
-
-/* ---- the bound ---- */
-
-/* How a number of this unit is written. */
-static enum ab_unit_kind unit_kind(const char *unit)
-{
-    return strcmp(unit, "ns") == 0             ? AB_UNIT_TIME_REAL
-           : strcmp(unit, "bytes") == 0        ? AB_UNIT_BYTES_REAL
-           : strcmp(unit, "x live") == 0       ? AB_UNIT_FRACTION
-           : strcmp(unit, "percent") == 0      ? AB_UNIT_FRACTION
-           : strcmp(unit, "instructions") == 0 ? AB_UNIT_FRACTION
-                                               : AB_UNIT_COUNT;
-}
-
-static bool read_size(struct ab_gate_parser *p, struct ab_gate_span x, double *out)
-{
-    const char *unit = ab_metric_unit(&p->gate.metric), *name = ab_metric_name(&p->gate.metric);
-    bool is_percent = strcmp(unit, "percent") == 0;
-    struct ab_number number;
-    char word[AB_GATE_WORD_BYTES];
-    const char *bad = ab_units_parse(x.s, x.n, unit_kind(unit), &number);
-    if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
-        bad = "expected a percentage such as 5%";
-    if (bad != NULL)
-        return ab_gate_fail(p, x, "'%s' cannot bound %s: %s", ab_gate_shown(word, x), name, bad);
-    *out = is_percent ? number.value * 100 : number.value;
-    return true;
-}
-
-static bool read_factor(struct ab_gate_parser *p, struct ab_gate_span x)
-{
-    struct ab_number number;
-    char word[AB_GATE_WORD_BYTES];
-    const char *bad = ab_units_parse(x.s, x.n, AB_UNIT_FRACTION, &number);
-    if (bad == NULL && number.value <= 0)
-        bad = "must be above 0";
-    if (bad != NULL)
-        return ab_gate_fail(p, x, "'%s' is not a factor: %s", ab_gate_shown(word, x), bad);
-    p->gate.bound = number.value;
-    return true;
-}
-
-/* The length of NUMBER in "NUMBERx NAME", or 0. */
-static size_t factor_length(struct ab_gate_span x)
-{
-    size_t n = 0;
-    while (n < x.n && strchr("0123456789._e", x.s[n]) != NULL)
-        n++;
-    return n > 0 && n < x.n && x.s[n] == 'x' ? n : 0;
-}
-
-static bool read_ratio(struct ab_gate_parser *p, struct ab_gate_span bound, size_t n_factor)
-{
-    struct ab_gate *g = &p->gate;
-    struct ab_gate_span factor = {bound.s, n_factor};
-    struct ab_gate_span name = ab_gate_trim(
-        (struct ab_gate_span){bound.s + n_factor + 1, bound.n - n_factor - 1});
-    const char *unit = ab_metric_unit(&g->metric);
-    char word[AB_GATE_WORD_BYTES];
-    if (!read_factor(p, factor))
-        return false;
-    if (name.n == 0)
-        return ab_gate_fail(p, bound,
-                            "%.*sx of what? add a back end, or 'live' for the peak of "
-                            "live bytes",
-                            (int)(n_factor < 20 ? n_factor : 20), bound.s);
-    snprintf(g->unit, sizeof g->unit, "x %.*s", (int)(name.n < 120 ? name.n : 120), name.s);
-    if (ab_gate_is_word(name, "live") && !p->is_claim) {
-        bool is_by_live = strcmp(unit, "x live") == 0; /* the number is one already */
-        g->against = is_by_live ? AB_GATE_ABSOLUTE : AB_GATE_LIVE;
-        if (is_by_live)
-            return true;
-        if (strcmp(unit, "bytes") == 0 && g->metric.memory != NULL)
-            return true;
-        return ab_gate_fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
-                            ab_metric_name(&g->metric), unit);
-    }
-    g->against = AB_GATE_BACKEND;
-    if (!read_backend(p, name, &g->other, g->other_name))
-        return false;
-    if (g->backend != AB_GATE_EACH && strcmp(g->name, g->other_name) == 0)
-        return ab_gate_fail(p, name, "'%s' compared with itself", ab_gate_shown(word, name));
-    return true;
-}
-
-/* Cuts " floor SIZE" off the bound. */
-static bool read_floor(struct ab_gate_parser *p, struct ab_gate_span *bound,
-                       struct ab_gate_span *floor)
-{
-    static const char word[] = "floor";
-    const size_t n = sizeof word - 1;
-    floor->n = 0;
-    for (size_t i = 1; i + n <= bound->n; i++) {
-        if (!ab_gate_is_blank(bound->s[i - 1]) || memcmp(bound->s + i, word, n) != 0 ||
-            (i + n < bound->n && !ab_gate_is_blank(bound->s[i + n])))
-            continue;
-        *floor = ab_gate_trim((struct ab_gate_span){bound->s + i + n, bound->n - i - n});
-        *bound = ab_gate_trim((struct ab_gate_span){bound->s, i});
-        if (floor->n == 0)
-            return ab_gate_fail(p, *bound, "floor: a size is missing, such as floor 20ns");
-        return true;
-    }
-    return true;
-}
-
-static bool read_bound(struct ab_gate_parser *p, struct ab_gate_span bound)
-{
-    struct ab_gate_span floor;
-    char word[AB_GATE_WORD_BYTES];
-    if (bound.n == 0)
-        return ab_gate_fail(p, bound, "the bound is missing, such as 2us or 0.5x glibc");
-    if (!read_floor(p, &bound, &floor))
-        return false;
-    size_t n_factor = factor_length(bound);
-    if ((bound.s[0] == '+' || bound.s[0] == '-') && bound.s[bound.n - 1] == '%')
-        return ab_gate_fail(
-            p, bound,
-            "'%s' is a change against a baseline, which this version does not "
-            "compare with; write a ratio to a back end of the same run, such as 1.1x glibc",
-            ab_gate_shown(word, bound));
-    if (p->is_claim && (n_factor == 0 || floor.n > 0))
-        return ab_gate_fail(p, floor.n > 0 ? floor : bound,
-                            "a claim is a ratio to a back end, such as 0.1x glibc");
-    if (n_factor > 0 && !read_ratio(p, bound, n_factor))
-        return false;
-    if (n_factor > 0 && p->gate.against != AB_GATE_ABSOLUTE)
-        return floor.n == 0 || read_size(p, floor, &p->gate.floor);
-    if (floor.n > 0)
-        return ab_gate_fail(p, floor, "'floor' belongs to a ratio: 1.1x glibc floor 20ns");
-    if (n_factor > 0)
-        return true;
-    p->gate.against = AB_GATE_ABSOLUTE;
-    snprintf(p->gate.unit, sizeof p->gate.unit, "%s", ab_metric_unit(&p->gate.metric));
-    return read_size(p, bound, &p->gate.bound);
 }
 
 /* ---- the whole ---- */
@@ -467,24 +299,62 @@ static bool read_compare(struct ab_gate_parser *p, struct ab_gate_span at)
                         ab_gate_shown(word, at));
 }
 
+static bool parse(struct ab_gate_parser *p)
+{
+    const char *text = p->text;
+    struct ab_gate_span compare = find_compare(text);
+    const char *behind = compare.s + compare.n;
+    p->gate.text = text;
+    if (!read_compare(p, compare) ||
+        !read_metric(p, ab_gate_trim((struct ab_gate_span){text, (size_t)(compare.s - text)})) ||
+        !ab_gate_read_bound(p, ab_gate_trim((struct ab_gate_span){behind, strlen(behind)})))
+        return false;
+    if (p->is_claim && p->gate.backend == AB_GATE_EACH) {
+        struct ab_gate_span whole = ab_gate_trim(
+            (struct ab_gate_span){text, (size_t)(compare.s - text)});
+        char word[AB_GATE_WORD_BYTES];
+        return ab_gate_fail(p, whole, "a claim names its back end: BACKEND:%s",
+                            ab_gate_shown(word, whole));
+    }
+    return true;
+}
+
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,
                    struct ab_gate *out, struct ab_gate_error *error)
 {
     struct ab_gate_parser p = {.text = text, .is_claim = is_claim, .scope = scope, .error = error};
-    struct ab_gate_span compare = find_compare(text);
-    const char *behind = compare.s + compare.n;
-    p.gate.text = text;
-    if (!read_compare(&p, compare) ||
-        !read_metric(&p, ab_gate_trim((struct ab_gate_span){text, (size_t)(compare.s - text)})) ||
-        !read_bound(&p, ab_gate_trim((struct ab_gate_span){behind, strlen(behind)})))
+    if (!parse(&p))
         return false;
-    if (is_claim && p.gate.backend == AB_GATE_EACH) {
-        struct ab_gate_span whole = ab_gate_trim(
-            (struct ab_gate_span){text, (size_t)(compare.s - text)});
-        char word[AB_GATE_WORD_BYTES];
-        return ab_gate_fail(&p, whole, "a claim names its back end: BACKEND:%s",
-                            ab_gate_shown(word, whole));
-    }
     *out = p.gate;
+    return true;
+}
+
+static bool is_repeated(const struct ab_gate_scope *scope, size_t phase)
+{
+    for (size_t i = 0; i < phase; i++)
+        if (strcmp(scope->phases[i].name, scope->phases[phase].name) == 0)
+            return true;
+    return false;
+}
+
+bool ab_gate_parse_each(const char *text, const struct ab_gate_scope *scope, struct ab_gate *out,
+                        size_t *n, struct ab_gate_error *error)
+{
+    size_t used = 0;
+    for (size_t i = 0; i == 0 || i < scope->n_phases; i++) {
+        struct ab_gate_parser p = {.text = text, .scope = scope, .error = error, .each = i};
+        if (!parse(&p))
+            return false;
+        bool is_each = p.star.n > 0;
+        if (is_each && !p.is_absent && !is_repeated(scope, i)) {
+            snprintf(p.gate.spelt, sizeof p.gate.spelt, "%.*s%.100s%s", (int)(p.star.s - text),
+                     text, scope->phases[i].name, p.star.s + p.star.n);
+            out[used++] = p.gate;
+        } else if (!is_each) {
+            out[used++] = p.gate;
+            break;
+        }
+    }
+    *n = used;
     return true;
 }
