@@ -10,12 +10,12 @@
 /* name, exit code, what it means. The exit codes are an interface (docs/commands.md). */
 #define AB_STATUS_MAP(X) \
     X(OK, 0) \
-    X(GATE, 1)    /* failed */ \
-    X(USAGE, 2)   /* bad command line */ \
-    X(CONFIG, 2)  /* bad workload */ \
-    X(INPUT, 3)   /* unreadable or corrupt */ \
-    X(BACKEND, 4) /* is missing, crashed, timed out or was wrong */ \
-    X(SYSTEM, 4)  /* refused a resource that allocbench needs */ \
+    X(GATE, 1)         /* failed */ \
+    X(USAGE, 2)        /* bad command line */ \
+    X(CONFIG, 2)       /* bad workload */ \
+    X(INPUT, 3)        /* unreadable or corrupt */ \
+    X(BACKEND, 4)      /* is missing, crashed, timed out or was wrong */ \
+    X(SYSTEM, 4)       /* refused a resource that allocbench needs */ \
     X(INCONCLUSIVE, 5) /* and --inconclusive=fail */ \
     X(INTERRUPTED, 130)
 

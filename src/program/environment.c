@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

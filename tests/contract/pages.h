@@ -20,7 +20,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { PAGES_SLOTS = 300, PAGES_OPS = 4000, PAGES_RUNS = 1 << 15, PAGES_SAMPLE = 3, PAGES_COUNT = 400 };
+enum {
+    PAGES_SLOTS = 300,
+    PAGES_OPS = 4000,
+    PAGES_RUNS = 1 << 15,
+    PAGES_SAMPLE = 3,
+    PAGES_COUNT = 400
+};
 
 static struct pages_state { /* all of it written before the baseline is taken */
     struct ab_residency residency;
@@ -91,10 +97,10 @@ static void pages_put(const struct heap *x, uint32_t slot, size_t size)
 {
     void *p = address(x, at_pages.refs[slot]);
     bool has_usable = x->b->usable_size != NULL;
-    struct ab_given given = {
-        .at = (uintptr_t)p,
-        .size = size,
-        .usable = has_usable ? x->b->usable_size(x->h, at_pages.refs[slot]) : size};
+    struct ab_given given = {.at = (uintptr_t)p,
+                             .size = size,
+                             .usable = has_usable ? x->b->usable_size(x->h, at_pages.refs[slot])
+                                                  : size};
     ab_book_put(&at_pages.book, slot, &given);
 }
 
@@ -132,14 +138,16 @@ static void pages_open(void)
         at_pages.walk_memory = calloc(1, ab_page_walk_bytes());
         assert_non_null(at_pages.walk_memory);
         memset(at_pages.walk_memory, 0, ab_page_walk_bytes());
-        ab_page_walk_init(&at_pages.walk, at_pages.walk_memory, &at_pages.residency, &at_pages.base);
+        ab_page_walk_init(&at_pages.walk, at_pages.walk_memory, &at_pages.residency,
+                          &at_pages.base);
         assert_true(ab_page_ledger_open(&at_pages.ledger, &at_pages.residency, &at_pages.base, 0));
     }
     memset(at_pages.entries, 0, sizeof at_pages.entries);
     at_pages.base = (struct ab_page_runs){at_pages.base_room, 0, PAGES_RUNS};
     at_pages.now = (struct ab_page_runs){at_pages.now_room, 0, PAGES_RUNS};
     assert_true(ab_residency_snapshot(&at_pages.residency, &at_pages.base));
-    assert_true(ab_residency_snapshot(&at_pages.residency, &at_pages.base)); /* with what reading wrote */
+    assert_true(
+        ab_residency_snapshot(&at_pages.residency, &at_pages.base)); /* with what reading wrote */
     assert_true(ab_footprint_read(&at_pages.footprint, &at_pages.base_bytes));
 }
 

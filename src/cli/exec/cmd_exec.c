@@ -254,7 +254,7 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
     ab_prediction_note(&x->prediction, s);
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
-    if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s))
+    if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s, NULL))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status written = write_outputs(x, status == AB_OK ? err : &why);
     *exit_code = ab_failures_tell(s, x->options->is_quiet);

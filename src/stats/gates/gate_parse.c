@@ -204,7 +204,7 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
 {
     char a[AB_GATE_WORD_BYTES], b[AB_GATE_WORD_BYTES], phase[160] = "PHASE";
     const char *op = find_field(p, stat) == NULL && find_memory_field(p, stat) != NULL ? "memory"
-                                                                                    : "all";
+                                                                                       : "all";
     if (p->scope->n_phases > 0)
         ab_text_printable(phase, sizeof phase, p->scope->phases[0].name);
     ab_gate_shown(b, stat);

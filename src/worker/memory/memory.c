@@ -19,8 +19,7 @@ enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
 
 /* Codes of ops that write to the block. */
 enum {
-    TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS |
-               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
+    TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS | 1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
                1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ZEROED) |
                1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ALIGNED) |
                1 << (AB_CODE_TOUCHED | AB_CODE_RESIZE)

@@ -109,7 +109,8 @@ static uint32_t add_leaf(struct ab_page_ledger *l)
 static void note_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     uint32_t n = UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2);
-    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n, is_there))
+    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n,
+                           is_there))
         return;
     s->epoch = l->epoch;
     for (uint32_t i = 0; i < n; i++)

@@ -58,8 +58,8 @@ struct ab_page_ledger {
     uint32_t n_leaves_written, n_stretches_written; /* resident */
     uint32_t cap_stretches;
     struct ab_ledger_stretch *recent[AB_LEDGER_RECENT]; /* found last, by the end of its number */
-    struct ab_ledger_stretch *listed; /* those with pages to look at, linked */
-    uint64_t requested, usable;       /* of all blocks; usable is never the less */
+    struct ab_ledger_stretch *listed;                   /* those with pages to look at, linked */
+    uint64_t requested, usable; /* of all blocks; usable is never the less */
     struct {
         uint64_t requested, usable;
     } pending, before; /* of these, on pages not seen resident; on pages of the baseline */
@@ -71,8 +71,8 @@ struct ab_page_ledger {
     uint64_t epoch;    /* while it stays the same no other page became resident: page faults of the
                           process, less those that are known, and moves */
     uint64_t resident_bytes, known_before; /* when it was read last */
-    bool is_resizing;  /* a block lies on itself for a moment */
-    bool is_lost;      /* more stretches than it holds, nonsense, or unreadable page tables */
+    bool is_resizing;                      /* a block lies on itself for a moment */
+    bool is_lost; /* more stretches than it holds, nonsense, or unreadable page tables */
 };
 
 /* Maps and writes what a heap of so many live bytes needs; more is there, and written as needed.
