@@ -93,9 +93,9 @@ struct ab_run_request {
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */
     uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
-    uint64_t fault_n;               /* FAULT: this call fails, counted from 1 */
-    uint64_t run_bytes;             /* size of the run memfd */
-    struct ab_slice_request slices; /* THROUGHPUT of one lane */
+    uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
+    uint64_t run_bytes;              /* size of the run memfd */
+    struct ab_slice_request slices;  /* THROUGHPUT of one lane */
 };
 
 struct ab_identity { /* what really served the ops */

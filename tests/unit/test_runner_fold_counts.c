@@ -43,7 +43,8 @@ static void begin(struct ab_session *s, struct ab_fold *f, struct ab_outcome *ru
     *run = (struct ab_outcome){.page = &page};
     page.report.hooks = ~0u;
     for (unsigned i = 0; i < 2; i++) {
-        results[i] = (struct ab_result){.phase = map.phases[i + 1].name, .op = AB_OP_ALL, .round = 3};
+        results[i] = (struct ab_result){
+            .phase = map.phases[i + 1].name, .op = AB_OP_ALL, .round = 3};
         results[i].n_ops = ops_of(i + 1);
         results[i].instr_per_op = results[i].instr_n_ops = results[i].syscalls_mmap = NAN;
     }

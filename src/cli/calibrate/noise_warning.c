@@ -6,7 +6,7 @@
 
 #include "cli/benchmark/result_store.h"
 #include "core/text.h"
-#include "report/calibration.h"
+#include "report/counts/calibration.h"
 
 #include <limits.h>
 #include <math.h>
@@ -38,8 +38,8 @@ static bool find(const struct ab_options *o, const char *fingerprint, struct ab_
     return false;
 }
 
-static void warn(const struct ab_noise_levels *noise, const char *what, const char *op, const char *metric,
-                 double limit, uint32_t rounds)
+static void warn(const struct ab_noise_levels *noise, const char *what, const char *op,
+                 const char *metric, double limit, uint32_t rounds)
 {
     char shown[600];
     double p95 = ab_noise_of(noise, op, metric, rounds);

@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "report/checksum.h"
 #include "report/compare_json.h"
+#include "report/counts/counting_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "result/memory_dist.h"
@@ -120,21 +121,6 @@ static json_t *host(struct ab_json *w, const struct ab_host *h)
     return o;
 }
 
-static json_t *null_cost(struct ab_json *w, const struct ab_null_cost *n)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "phase", ab_json_string(n->phase));
-    ab_json_put(w, o, "boundary", ab_json_string(n->boundary));
-    ab_json_put(w, o, "round", ab_json_integer(n->round));
-    ab_json_put(w, o, "n_ops", ab_json_integer(n->n_ops));
-    ab_json_put(w, o, "ns_per_op", ab_json_real(n->ns_per_op));
-    ab_json_put(w, o, "wall_ns_per_op", ab_json_real(n->wall_ns_per_op));
-    ab_json_put(w, o, "latency_pass_ns_per_op", ab_json_real(n->latency_pass_ns_per_op));
-    ab_json_put(w, o, "floor_ns", ab_json_real(n->floor_ns));
-    ab_json_put(w, o, "instr_per_op", ab_json_real(n->instr_per_op));
-    return o;
-}
-
 static json_t *timer(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *nulls = json_array();
@@ -143,19 +129,8 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "floor_ns", ab_json_real(s->timer.floor_ns));
     ab_json_put(w, o, "quantum_ns", ab_json_real(s->timer.quantum_ns));
     for (uint32_t i = 0; i < s->n_nulls; i++)
-        ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
+        ab_json_append(w, nulls, ab_null_cost_json(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
-    return o;
-}
-
-static json_t *counting(struct ab_json *w, const struct ab_counting *c)
-{
-    if (!c->is_asked)
-        return json_null();
-    json_t *o = json_object();
-    ab_json_put(w, o, "method", ab_json_string(c->method));
-    ab_json_put(w, o, "n_ops", c->n_ops == 0 ? json_null() : ab_json_integer(c->n_ops));
-    ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
 }
 
@@ -481,7 +456,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put(w, o, "host", host(w, &s->host));
     ab_json_put(w, o, "timer", timer(w, s));
-    ab_json_put(w, o, "counting", counting(w, &s->counting));
+    ab_json_put(w, o, "counting", ab_counting_json(w, &s->counting));
     ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));

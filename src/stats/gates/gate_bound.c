@@ -13,10 +13,10 @@
 /* How a number of this unit is written. */
 static enum ab_unit_kind unit_kind(const char *unit)
 {
-    return strcmp(unit, "ns") == 0        ? AB_UNIT_TIME_REAL
-           : strcmp(unit, "bytes") == 0   ? AB_UNIT_BYTES_REAL
-           : strcmp(unit, "x live") == 0  ? AB_UNIT_FRACTION
-           : strcmp(unit, "percent") == 0 ? AB_UNIT_FRACTION
+    return strcmp(unit, "ns") == 0             ? AB_UNIT_TIME_REAL
+           : strcmp(unit, "bytes") == 0        ? AB_UNIT_BYTES_REAL
+           : strcmp(unit, "x live") == 0       ? AB_UNIT_FRACTION
+           : strcmp(unit, "percent") == 0      ? AB_UNIT_FRACTION
            : strcmp(unit, "instructions") == 0 ? AB_UNIT_FRACTION
                                                : AB_UNIT_COUNT;
 }

@@ -2,7 +2,7 @@
  *
  * The calibration file: written whole, read as any file that somebody may have changed.
  */
-#include "report/calibration.h"
+#include "report/counts/calibration.h"
 
 #include "report/json.h"
 #include "report/read/json_in.h"
