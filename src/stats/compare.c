@@ -250,8 +250,10 @@ static void judge(struct ab_cell *cell, double limit)
         snprintf(cell->reason, sizeof cell->reason,
                  "too few rounds: the base has %u, the new result %u, at least %d are needed",
                  e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
-    if (cell->rounds_needed < AB_EFFECT_MIN_ROUNDS)
-        cell->rounds_needed = least < AB_EFFECT_MIN_ROUNDS ? AB_EFFECT_MIN_ROUNDS : 0;
+    bool is_unknown = cell->rounds_needed == UINT32_MAX ||
+                      cell->rounds_needed < AB_EFFECT_MIN_ROUNDS;
+    if (least < AB_EFFECT_MIN_ROUNDS && is_unknown) /* of so few not even the noise is known */
+        cell->rounds_needed = AB_EFFECT_MIN_ROUNDS;
 }
 
 static bool add_time(const struct pair *p)

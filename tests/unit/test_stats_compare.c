@@ -177,6 +177,10 @@ static void too_few_rounds_are_inconclusive_and_say_so(void **state)
     assert_true(c->rounds_needed >= AB_EFFECT_MIN_ROUNDS);
     assert_int_equal(ab_comparison_status(&x->c), AB_INCONCLUSIVE);
     assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99")), "n/a");
+    fake_session_free(x->b);
+    x->b = new_side(1);
+    compare(x, false);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->rounds_needed, AB_EFFECT_MIN_ROUNDS);
 }
 
 static void a_back_end_that_failed_on_either_side_is_never_ok(void **state)
