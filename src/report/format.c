@@ -77,12 +77,46 @@ const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio)
     return buf;
 }
 
+const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high)
+{
+    char middle[AB_CELL_BYTES], from[AB_CELL_BYTES], to[AB_CELL_BYTES];
+    ab_format_ratio(middle, ratio);
+    if (!isfinite(ratio))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else if (!isfinite(low) || !isfinite(high))
+        snprintf(buf, AB_CELL_BYTES, "%.16sx", middle);
+    else
+        snprintf(buf, AB_CELL_BYTES, "%.16sx [%.16s, %.16s]", middle, ab_format_ratio(from, low),
+                 ab_format_ratio(to, high));
+    return buf;
+}
+
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n)
 {
     if (!isfinite(n))
         snprintf(buf, AB_CELL_BYTES, "-");
     else
         join((char *)ab_units_count(buf, AB_CELL_BYTES, n));
+    return buf;
+}
+
+const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit)
+{
+    char ratio[AB_CELL_BYTES];
+    if (!isfinite(value))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else if (strcmp(unit, "ns") == 0)
+        ab_units_time(buf, AB_CELL_BYTES, value);
+    else if (strcmp(unit, "bytes") == 0)
+        ab_units_bytes(buf, AB_CELL_BYTES, value);
+    else if (strcmp(unit, "percent") == 0)
+        snprintf(buf, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12));
+    else if (strncmp(unit, "x ", 2) == 0 && value > 0 && value < 0.0995)
+        snprintf(buf, AB_CELL_BYTES, "%.3gx", value);
+    else if (strncmp(unit, "x ", 2) == 0)
+        snprintf(buf, AB_CELL_BYTES, "%.20sx", ab_format_ratio(ratio, value));
+    else
+        ab_units_count(buf, AB_CELL_BYTES, value);
     return buf;
 }
 

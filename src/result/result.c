@@ -46,7 +46,7 @@ const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 {
-    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped"};
+    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped", "inconclusive"};
     return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
 }
 
@@ -76,6 +76,11 @@ bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)
 {
     return backend < session->n_backends &&
            ab_backend_status_has_numbers(session->backends[backend].status);
+}
+
+bool ab_session_is_exec(const struct ab_session *session)
+{
+    return session->kind != NULL && strcmp(session->kind, AB_KIND_EXEC) == 0;
 }
 
 const char *ab_result_op_name(unsigned op)

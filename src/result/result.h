@@ -96,6 +96,7 @@ struct ab_result {
 #define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
 #define AB_FIELD(group, name, member, type, unit, better, since, doc) \
     AB_MEMBERS_##group(type, member)
@@ -205,6 +206,7 @@ enum ab_gate_verdict {
     AB_GATE_FAIL,
     AB_GATE_NOT_EVALUATED, /* the back end is partial, failed or absent, or the value is n/a: fails */
     AB_GATE_SKIPPED,       /* of a default list: the back end is partial or absent; fails nothing */
+    AB_GATE_INCONCLUSIVE, /* its interval holds both sides of the bound; --inconclusive=fail */
 };
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_evaluated" … */
 
@@ -215,10 +217,16 @@ struct ab_gate_result {
     uint32_t backend;  /* UINT32_MAX = a back end that this session does not have */
     enum ab_gate_verdict verdict;
     double value, bound;   /* in `unit`; NaN = not known */
-    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live" */
+    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live", "x baseline" */
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
-                              or not evaluated; AB_CONFIG: the bound is below the clock's floor */
-    char reason[240]; /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+                              or not evaluated; AB_CONFIG: the bound is below the clock's floor;
+                              AB_INCONCLUSIVE */
+    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    double confirm_value;   /* the value in these; NaN = none */
+    uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };
 
 /* A figure that somebody published, beside what was measured. Never a verdict. */
@@ -227,11 +235,12 @@ struct ab_claim_result {
     const char *phase, *op, *stat;
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
-    double claimed;    /* number of the back end by that of the base */
-    double measured;   /* the same, median over the rounds; NaN = not known */
-    double low, high;  /* extremes of the rounds */
-    uint32_t n_rounds; /* that have both numbers */
-    char reason[240];  /* why nothing was measured, else "" */
+    double claimed;                     /* number of the back end by that of the base */
+    double measured;                    /* the same, median over the rounds; NaN = not known */
+    double low, high;                   /* extremes of the rounds */
+    double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
+    uint32_t n_rounds;                  /* that have both numbers */
+    char reason[240];                   /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -251,15 +260,37 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
 };
 
+/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
+ * level of the canary. X(member: JSON key) */
+#define AB_NOISE_FIELDS(X) \
+    X(runs)                 /* throughput runs; 0 = nothing is known */ \
+    X(wall_s)               /* measured phases */ \
+    X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
+    X(slices_s)             /* measured between readings of the canary: one thread */ \
+    X(quiet_s)              /* of these: nobody else used the CPU core */ \
+    X(waited_s)             /* for that, between slices */ \
+    X(interruptions)        /* between slices something else ran on the CPU */ \
+    X(switches_involuntary) /* context switches in the measured phases */ \
+    X(canary_quiet_ns)      /* the canary, undisturbed */
+struct ab_noise {
+#define AB_NOISE_MEMBER(name) double name;
+    AB_NOISE_FIELDS(AB_NOISE_MEMBER)
+#undef AB_NOISE_MEMBER
+};
+
 struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
     uint32_t n_order;
 };
 
+/* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
+ * op `all`, which is the whole program; n_ops is 1. */
+#define AB_KIND_EXEC "exec"
+#define AB_PROGRAM_PHASE "program"
 struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload" or "trace" */
-    const char *name;  /* workload's name, or the trace's file name */
+    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
+    const char *name;  /* workload's name, the trace's file name, or the program's */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
@@ -284,8 +315,10 @@ struct ab_session {    /* everything about one command's measurements */
         double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
         double window_ns; /* unused yet, NaN */
     } timer;
+    struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
+    const char *base; /* the back end that the others are compared with; NULL = none was named */
     struct ab_round *rounds;
     uint32_t n_rounds;
     struct ab_result *results;
@@ -308,7 +341,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_gates;
     struct ab_claim_result *claims;
     uint32_t n_claims;
-    const char *const *phases; /* names of the measured phases, in order */
+    const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
+    const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu;     /* lane 0 ran here, -1 = not pinned */
     const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
@@ -318,6 +352,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;             /* lanes took turns in the exact order */
 };
+
+bool ab_session_is_exec(const struct ab_session *session);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */

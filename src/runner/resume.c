@@ -219,6 +219,7 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     TAKE(memory);
     TAKE(timelines);
     TAKE(dists);
+    session->noise = old->noise;
     OWN_PHASES(results);
     OWN_PHASES(nulls);
     OWN_PHASES(size_classes);

@@ -51,8 +51,8 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
     return NULL;
 }
 
-static double of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                       uint32_t round)
+double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          uint32_t round)
 {
     if (ab_metric_is_dist(m))
         return ab_metric_dist_value(s, backend, m, round);
@@ -132,7 +132,7 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
                      enum fold how)
 {
     uint32_t n;
-    double *x = collect(s, backend, m, of_round, &n), value = n > 0 ? x[0] : no_number;
+    double *x = collect(s, backend, m, ab_metric_of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
         value = how == FOLD_SUM    ? value + x[i]
                 : how == FOLD_MOST ? fmax(value, x[i])
@@ -149,7 +149,7 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
-    return median_of_rounds(s, backend, m, of_round);
+    return median_of_rounds(s, backend, m, ab_metric_of_round);
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
@@ -163,20 +163,21 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m)
 {
-    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
+    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}, ab_effect_paired(NULL, NULL, 0)};
     struct ab_pairs shown, least, most;
     bool ok = ab_pairs_init(&shown, s->n_rounds);
     ok = ab_pairs_init(&least, s->n_rounds) && ok;
     ok = ab_pairs_init(&most, s->n_rounds) && ok;
     for (uint32_t i = 0; i < s->n_rounds && ok; i++) {
         uint32_t round = s->rounds[i].index;
-        struct ab_interval of_a = ab_metric_interval(s, m, of_round(s, a, m, round));
-        struct ab_interval of_b = ab_metric_interval(s, m, of_round(s, b, m, round));
+        struct ab_interval of_a = ab_metric_interval(s, m, ab_metric_of_round(s, a, m, round));
+        struct ab_interval of_b = ab_metric_interval(s, m, ab_metric_of_round(s, b, m, round));
         ab_pairs_add(&shown, of_a.high, of_b.high);
         ab_pairs_add(&least, of_a.low, of_b.high);
         ab_pairs_add(&most, of_a.high, of_b.low);
     }
     if (ok) {
+        ratio.effect = ab_pairs_effect(&shown);
         ratio.range = ab_pairs_ratio(&shown);
         ratio.median.low = ab_pairs_ratio(&least).median;
         ratio.median.high = ab_pairs_ratio(&most).median;
@@ -191,7 +192,7 @@ static double by_live_of_round(const struct ab_session *s, uint32_t backend,
                                const struct ab_metric *m, uint32_t round)
 {
     double live = live_of_round(s, backend, m, round);
-    return live > 0 ? of_round(s, backend, m, round) / live : no_number;
+    return live > 0 ? ab_metric_of_round(s, backend, m, round) / live : no_number;
 }
 
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,

@@ -50,7 +50,7 @@ static void defaults_are_those_of_the_help(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
-    assert_int_equal(o.rounds, 8);
+    assert_int_equal(o.rounds, 10);
     assert_int_equal(o.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
     assert_null(o.sinks[AB_SINK_JSON]);
@@ -303,7 +303,9 @@ static void each_form_of_a_result_has_an_option(void **state)
         for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++) {
             const struct ab_option_info *info = ab_options_find(writers[k], ab_sinks[i].option);
             assert_non_null(info);
-            assert_int_equal(info->at, offsetof(struct ab_options, sinks[i]));
+            assert_int_equal(info->at, ab_sinks[i].is_of_lines
+                                           ? offsetof(struct ab_options, wants_lines[i])
+                                           : offsetof(struct ab_options, sinks[i]));
             assert_true((ab_sinks[i].write == NULL) != (ab_sinks[i].write_histogram == NULL));
         }
 }

@@ -50,6 +50,7 @@ static char *normalised(const char *text)
     json_object_set_new(tool, "version", json_string("VERSION"));
     json_object_set_new(tool, "compiler", json_string("COMPILER"));
     json_object_set_new(tool, "flags", json_string("FLAGS"));
+    json_object_set_new(o, "checksum", json_string("CHECKSUM"));
     for (size_t i = 0; i < json_array_size(results); i++) {
         json_t *r = json_array_get(results, i);
         const char *encoded = json_string_value(json_object_get(r, "hdr_v2"));
@@ -164,13 +165,13 @@ static void gates_and_claims_have_an_entry_each(void **state)
     (void)state;
     static struct ab_gate_result gates[] = {
         {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
-         AB_GATE, ""},
+         AB_GATE, "", .low = NAN},
         {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000,
-         "ns", AB_CONFIG, "this run has no mimalloc"},
+         "ns", AB_CONFIG, "this run has no mimalloc", .low = NAN},
     };
     static struct ab_claim_result claims[] = {
         {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
-         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, 0, "arena absent"},
+         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, NAN, NAN, 0, "arena absent"},
     };
     struct fake_session *f = fake_session_new();
     f->s.gates = gates;
@@ -205,10 +206,12 @@ static void the_schema_has_every_field(void **state)
     json_t *schema = json_load_file(SCHEMA, 0, NULL), *defs = json_object_get(schema, "$defs");
     json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
     json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
+    json_t *program = json_object_get(json_object_get(defs, "program"), "properties");
     json_t *quantiles = json_object_get(json_object_get(result, "quantiles"), "properties");
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         json_t *where = f->group == AB_FIELD_TAIL       ? tail
+                        : f->group == AB_FIELD_PROGRAM  ? program
                         : f->group == AB_FIELD_QUANTILE ? quantiles
                                                         : result;
         if (json_object_get(where, f->json_key) == NULL)

@@ -4,26 +4,49 @@
  */
 #include "cli/benchmark/outputs.h"
 #include "cli/commands.h"
+#include "cli/compare/base_name.h"
 #include "cli/terminal.h"
+#include "core/text.h"
+#include "report/read/read_gates.h"
 #include "report/read/read_result.h"
 #include "report/table/sink_table.h"
 
 #include <stdio.h>
 
+/* It may still be looked at; compare and baseline refuse it. */
+static void warn_altered(const char *path)
+{
+    char shown[512];
+    fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
+            ab_text_printable(shown, sizeof shown, path));
+}
+
 static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
 {
     struct ab_stored stored;
     struct ab_outputs outputs = {0};
+    char shown[300];
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
-    status = ab_outputs_open(o, &outputs, err);
+    if (stored.checksum == AB_CHECKSUM_WRONG)
+        warn_altered(path);
+    status = ab_base_name_set(o->base, &stored.session, err);
+    if (status != AB_OK)
+        ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
+    if (status == AB_OK)
+        status = ab_stored_read_gates(path, &stored, err);
+    if (status == AB_OK)
+        status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o))
         ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
+    if (status == AB_OK)
+        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
+                                  err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;

@@ -243,6 +243,15 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
     return first;
 }
 
+enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
+                                FILE *to, struct ab_err *err)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->wants_lines[i] && !ab_sinks[i].write(to, session))
+            return ab_fail(err, AB_SYSTEM, "out of memory for --%s", ab_sinks[i].option);
+    return AB_OK;
+}
+
 void ab_outputs_abandon(struct ab_outputs *outputs)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {

@@ -8,6 +8,7 @@
 #define AB_REPORT_READ_READ_RESULT_H
 
 #include "core/status.h"
+#include "report/checksum.h"
 #include "result/result.h"
 
 /* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */
@@ -25,6 +26,7 @@ enum {
 struct ab_stored {
     struct ab_session session; /* its strings lie in the document */
     void *document;
+    enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
 };

@@ -4,10 +4,13 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
+#include "report/sinks/json_ratios.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
 #include "base/bits.h"
+#include "report/checksum.h"
+#include "report/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "result/memory_dist.h"
@@ -88,6 +91,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "window_given", json_boolean(s->is_window_given));
     ab_json_put(w, o, "n_edges", ab_json_integer(s->n_edges));
     ab_json_put(w, o, "n_remote", ab_json_integer(s->n_remote));
+    ab_json_put(w, o, "base", ab_json_string(s->base));
     return o;
 }
 
@@ -140,6 +144,17 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_nulls; i++)
         ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
+    return o;
+}
+
+static json_t *noise(struct ab_json *w, const struct ab_session *s)
+{
+    if (!(s->noise.runs > 0))
+        return json_null();
+    json_t *o = json_object();
+#define PUT(name) ab_json_put(w, o, #name, ab_json_real(s->noise.name));
+    AB_NOISE_FIELDS(PUT)
+#undef PUT
     return o;
 }
 
@@ -254,6 +269,11 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
         ab_json_put(w, o, "is_waiting", json_boolean(ab_result_is_waiting(r)));
     ab_json_put(w, o, "tail", tail(w, r));
+    if (ab_session_is_exec(s)) {
+        json_t *program = json_object();
+        put_fields(w, program, r, AB_FIELD_PROGRAM);
+        ab_json_put(w, o, "program", program);
+    }
     return o;
 }
 
@@ -344,26 +364,6 @@ static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "timelines", timelines);
 }
 
-static json_t *name_of(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends ? ab_json_string(s->backends[backend].name) : json_null();
-}
-
-static json_t *gate(struct ab_json *w, const struct ab_session *s, const struct ab_gate_result *g)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "gate", ab_json_string(g->text));
-    ab_json_put(w, o, "place", ab_json_string(g->place));
-    ab_json_put(w, o, "backend", name_of(s, g->backend));
-    ab_json_put(w, o, "verdict", ab_json_string(ab_gate_verdict_name(g->verdict)));
-    ab_json_put(w, o, "exit_code", ab_json_integer((uint64_t)ab_status_exit_code(g->status)));
-    ab_json_put(w, o, "value", ab_json_real(g->value));
-    ab_json_put(w, o, "bound", ab_json_real(g->bound));
-    ab_json_put(w, o, "unit", ab_json_string(g->unit));
-    ab_json_put(w, o, "reason", ab_json_string(g->reason));
-    return o;
-}
-
 static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
 {
     json_t *o = json_object();
@@ -380,6 +380,8 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
     ab_json_put(w, o, "measured", ab_json_real(c->measured));
     ab_json_put(w, o, "low", ab_json_real(c->low));
     ab_json_put(w, o, "high", ab_json_real(c->high));
+    ab_json_put(w, o, "interval_low", ab_json_real(c->interval_low));
+    ab_json_put(w, o, "interval_high", ab_json_real(c->interval_high));
     ab_json_put(w, o, "n_rounds", ab_json_integer(c->n_rounds));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
@@ -387,12 +389,10 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
 
 static void put_verdicts(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *gates = json_array(), *claims = json_array();
-    for (uint32_t i = 0; i < s->n_gates; i++)
-        ab_json_append(w, gates, gate(w, s, &s->gates[i]));
+    json_t *claims = json_array();
     for (uint32_t i = 0; i < s->n_claims; i++)
         ab_json_append(w, claims, claim(w, &s->claims[i]));
-    ab_json_put(w, o, "gates", gates);
+    ab_json_put(w, o, "gates", ab_gates_json(w, s));
     ab_json_put(w, o, "claims", claims);
 }
 
@@ -447,6 +447,16 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "windows", windows);
 }
 
+/* The last key: of all that stands before it. */
+static void put_checksum(struct ab_json *w, json_t *o)
+{
+    char text[AB_CHECKSUM_BYTES];
+    if (ab_checksum_make(o, text))
+        ab_json_put(w, o, AB_CHECKSUM_KEY, ab_json_string(text));
+    else
+        w->is_short_of_memory = true;
+}
+
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -458,6 +468,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put(w, o, "host", host(w, &s->host));
     ab_json_put(w, o, "timer", timer(w, s));
+    ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);
@@ -470,7 +481,10 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
+    ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));
+    put_checksum(w, o);
     return o;
 }
 

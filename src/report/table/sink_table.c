@@ -11,12 +11,13 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/table/session/summary.h"
+#include "report/table/session/table_depth.h"
+#include "report/table/session/table_memory.h"
+#include "report/table/session/table_notes.h"
+#include "report/table/session/table_program.h"
 #include "report/table/sparkline.h"
-#include "report/table/summary.h"
 #include "report/table/table.h"
-#include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
-#include "report/table/table_notes.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -109,16 +110,17 @@ static void format_half(char cell[AB_CELL_BYTES], double half)
 static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint32_t backend,
                          const char *phase)
 {
-    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
+    struct ab_effect speed = ab_session_speed(r->s, backend, r->base, phase);
     char ratio[AB_CELL_BYTES];
-    if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) || speed.n == 0)
+    if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) ||
+        speed.n_new == 0)
         snprintf(cell, AB_CELL_BYTES, "%s", backend == r->base ? "base" : "-");
     else
-        snprintf(cell, AB_CELL_BYTES, "%s%.20sx", ab_round_range_is_clear(&speed) ? "" : "~",
-                 ab_format_ratio(ratio, speed.median));
+        snprintf(cell, AB_CELL_BYTES, "%s%.60s", ab_effect_is_clear(&speed) ? "" : "~",
+                 ab_format_effect(ratio, speed.ratio, speed.low, speed.high));
 }
 
-/* Green and red only for what is clear over the rounds; the ratio says it without colour. */
+/* Green and red only for what is clear; the ratio says it without colour. */
 static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, const char *phase)
 {
     const struct ab_backend_info *b = &r->s->backends[backend];
@@ -126,10 +128,10 @@ static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, co
         return AB_FAINT;
     if (r->base == UINT32_MAX || backend == r->base || !ab_backend_is_comparable(b))
         return AB_PLAIN;
-    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
-    if (speed.n == 0 || !ab_round_range_is_clear(&speed))
+    struct ab_effect speed = ab_session_speed(r->s, backend, r->base, phase);
+    if (!ab_effect_is_clear(&speed))
         return AB_PLAIN;
-    return speed.median > 1 ? AB_GOOD : AB_BAD;
+    return speed.ratio > 1 ? AB_GOOD : AB_BAD;
 }
 
 static void fill_throughput(const struct report *r, uint32_t backend, const char *phase,
@@ -273,6 +275,11 @@ static void print_report(struct report *r)
 {
     bool has_results = has_any_result(r->s);
     struct ab_text summary = {0};
+    if (ab_session_is_exec(r->s)) {
+        if (has_results)
+            ab_table_program(r->to, r->s, r->base, r->style);
+        return;
+    }
     for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
         print_phase(r, r->s->phases[i]);
     if (has_results && r->style.is_verbose)

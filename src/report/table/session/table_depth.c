@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of `-v`: intervals of percentiles, latency by size of the request, the slowest ops, latency over time.
+ */
+#include "report/table/session/table_depth.h"
+
+#include "base/bits.h"
+#include "base/units.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/table/sparkline.h"
+#include "report/table/table.h"
+#include "stats/aggregate.h"
+#include "stats/quantile_interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORST_SHOWN = 5 };
+static const double interval_quantiles[] = {0.5, 0.99, 0.999};
+
+struct depth {
+    FILE *to;
+    const struct ab_session *s;
+    struct ab_table_style style;
+    struct ab_hdr *hdr; /* scratch for merging */
+};
+
+static bool is_shown(const struct depth *d, uint32_t backend)
+{
+    return backend < d->s->n_backends &&
+           ab_backend_status_has_numbers(d->s->backends[backend].status);
+}
+
+static void print_title(const struct depth *d, const char *phase, const char *what)
+{
+    char title[256];
+    snprintf(title, sizeof title, "%s: %s", phase, what);
+    ab_table_line(d->to, d->style, AB_STRONG, title);
+}
+
+/* ---- percentiles of one round ---- */
+
+static void fill_intervals(const struct depth *d, const struct ab_result *r,
+                           struct ab_table_row *row)
+{
+    double floor_ns = d->s->timer.floor_ns;
+    for (size_t q = 0; q < AB_ARRAY_LEN(interval_quantiles); q++) {
+        char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+        double ns = r != NULL ? ab_result_quantile(r->hdr, interval_quantiles[q]) : NAN;
+        snprintf(row->cells[q], AB_CELL_BYTES, "-");
+        if (!isfinite(ns))
+            continue;
+        struct ab_quantile_interval i = ab_quantile_interval(r->hdr, interval_quantiles[q]);
+        snprintf(row->cells[q], AB_CELL_BYTES, "%.16s [%.16s, %.16s]",
+                 ab_format_ns(value, ns, floor_ns), ab_format_ns(low, i.low, floor_ns),
+                 ab_format_ns(high, i.high, floor_ns));
+    }
+}
+
+/* How far the number of samples carries: an interval that is wide here is narrowed by more samples,
+ * one that is narrow while rounds differ is not. */
+static void print_intervals(const struct depth *d, const char *phase)
+{
+    static const struct ab_table_column columns[] = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}};
+    struct ab_table t;
+    if (d->s->n_rounds == 0)
+        return;
+    print_title(d, phase, "percentiles of the first round, 90 % intervals (by rank)");
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
+        if (!ab_session_has_op(d->s, phase, op))
+            continue;
+        ab_table_add(&t, ab_result_op_name(op), true);
+        for (uint32_t b = 0; b < d->s->n_backends; b++) {
+            struct ab_table_row *row = is_shown(d, b) ? ab_table_add_backend(&t, &d->s->backends[b])
+                                                      : NULL;
+            if (row != NULL)
+                fill_intervals(d, ab_session_find(d->s, b, phase, op, d->s->rounds[0].index), row);
+        }
+    }
+    ab_table_print(d->to, &t, d->style);
+    ab_table_fini(&t);
+}
+
+/* ---- by size ---- */
+
+static bool merge_class(const struct depth *d, uint32_t backend, const char *phase, unsigned op,
+                        unsigned log2)
+{
+    bool found = false;
+    ab_hdr_init(d->hdr);
+    for (uint32_t i = 0; i < d->s->n_size_classes; i++) {
+        const struct ab_size_class *c = &d->s->size_classes[i];
+        if (c->backend != backend || c->op != op || c->log2 != log2 || strcmp(c->phase, phase) != 0)
+            continue;
+        ab_hdr_merge(d->hdr, c->hdr);
+        found = true;
+    }
+    return found && ab_hdr_total(d->hdr) > 0;
+}
+
+static void fill_class(const struct depth *d, struct ab_table_row *row)
+{
+    static const double quantiles[] = {0.5, 0.99, 0.999};
+    for (unsigned q = 0; q < AB_ARRAY_LEN(quantiles); q++)
+        ab_format_ns(row->cells[q], ab_result_quantile(d->hdr, quantiles[q]), d->s->timer.floor_ns);
+    ab_format_ns(row->cells[3], (double)d->hdr->max, NAN);
+    ab_format_count(row->cells[4], (double)ab_hdr_total(d->hdr));
+}
+
+static void print_classes_of(const struct depth *d, const char *phase, unsigned op)
+{
+    static const struct ab_table_column columns[] = {
+        {"p50", 0}, {"p99", 0}, {"p99.9", 2}, {"max", 1}, {"n", 3}};
+    struct ab_table t;
+    bool has_title = false;
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    for (unsigned log2 = 0; log2 < AB_SIZE_CLASS_COUNT; log2++) {
+        bool has_heading = false;
+        for (uint32_t b = 0; b < d->s->n_backends; b++) {
+            char heading[96], bytes[32];
+            if (!is_shown(d, b) || !merge_class(d, b, phase, op, log2))
+                continue;
+            ab_units_bytes(bytes, sizeof bytes, log2 < 63 ? (double)(UINT64_C(1) << log2) : 0x1p63);
+            snprintf(heading, sizeof heading, "%s up to %s", ab_result_op_name(op), bytes);
+            if (!has_heading)
+                ab_table_add(&t, heading, true);
+            has_heading = has_title = true;
+            struct ab_table_row *row = ab_table_add(&t, d->s->backends[b].name, false);
+            if (row != NULL)
+                fill_class(d, row);
+        }
+    }
+    if (has_title)
+        ab_table_print(d->to, &t, d->style);
+    ab_table_fini(&t);
+}
+
+/* ---- the worst ---- */
+
+struct worst {
+    struct ab_worst_op op;
+    uint32_t backend;
+    unsigned kind;
+};
+
+static int by_slowness(const void *a, const void *b)
+{
+    double x = ((const struct worst *)a)->op.ns, y = ((const struct worst *)b)->op.ns;
+    return (x < y) - (x > y);
+}
+
+static void print_worst_of(const struct depth *d, uint32_t backend, struct worst *ops, size_t n)
+{
+    struct ab_text line = {0};
+    char name[sizeof d->s->backends[0].name * 4], size[32], time[32];
+    qsort(ops, n, sizeof ops[0], by_slowness);
+    ab_text_addf(
+        &line, "  %s:",
+        ab_format_label(name, sizeof name, d->s->backends[backend].name, 40, d->style.utf8));
+    for (size_t i = 0; i < n && i < WORST_SHOWN; i++)
+        ab_text_addf(&line, "%s %s %s of %s at op %u", i == 0 ? "" : ";",
+                     ab_units_time(time, sizeof time, ops[i].op.ns), ab_result_op_name(ops[i].kind),
+                     ops[i].op.size == AB_SIZE_UNKNOWN
+                         ? "unknown size (latency pass)"
+                         : ab_units_bytes(size, sizeof size, (double)ops[i].op.size),
+                     ops[i].op.position);
+    if (line.s != NULL && n > 0)
+        ab_table_prose(d->to, d->style, AB_PLAIN, line.s);
+    ab_text_fini(&line);
+}
+
+static void print_worst(const struct depth *d, const char *phase)
+{
+    struct worst *ops = calloc((size_t)d->s->n_results * AB_WORST_MAX + 1, sizeof *ops);
+    print_title(d, phase, "slowest ops of all rounds (op: position in the tape)");
+    for (uint32_t b = 0; b < d->s->n_backends && ops != NULL; b++) {
+        size_t n = 0;
+        for (uint32_t i = 0; i < d->s->n_results; i++) {
+            const struct ab_result *r = &d->s->results[i];
+            if (r->backend != b || r->op == AB_OP_ALL || strcmp(r->phase, phase) != 0)
+                continue;
+            for (uint32_t w = 0; w < r->n_worst; w++)
+                ops[n++] = (struct worst){r->worst[w], b, r->op};
+        }
+        if (is_shown(d, b))
+            print_worst_of(d, b, ops, n);
+    }
+    free(ops);
+}
+
+/* ---- over time ---- */
+
+enum { SERIES_P50, SERIES_P99, SERIES_MAX, SERIES };
+
+/* Largest value of each stretch over all rounds; the largest of all. */
+static double collect(const struct depth *d, uint32_t backend, const char *phase, unsigned series,
+                      double *out, unsigned n)
+{
+    uint32_t begin = UINT32_MAX, end = 0;
+    double most = 0;
+    for (unsigned i = 0; i < n; i++)
+        out[i] = NAN;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < d->s->n_windows; i++) {
+            const struct ab_window *w = &d->s->windows[i];
+            if (w->backend != backend || strcmp(w->phase, phase) != 0)
+                continue;
+            if (pass == 0) {
+                begin = w->begin < begin ? w->begin : begin;
+                end = w->end > end ? w->end : end;
+                continue;
+            }
+            double value = series == SERIES_P50 ? w->p50 : series == SERIES_P99 ? w->p99 : w->max;
+            unsigned at = (unsigned)fmin(n - 1, (double)(w->begin - begin) / (end - begin) * n);
+            out[at] = fmax(out[at], value);
+            if (isfinite(value))
+                most = fmax(most, value);
+        }
+    return most;
+}
+
+static void print_windows(const struct depth *d, const char *phase)
+{
+    static const struct ab_table_column columns[] = {{"p50", 2},   {"up to", 2}, {"p99", 1},
+                                                     {"up to", 1}, {"max", 0},   {"up to", 0}};
+    struct ab_table t;
+    bool is_empty = true;
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_add(&t, "over the ops of the phase", true);
+    for (uint32_t b = 0; b < d->s->n_backends; b++) {
+        double values[AB_SPARKLINE_MOST];
+        if (!is_shown(d, b) || collect(d, b, phase, SERIES_MAX, values, AB_SPARKLINE_MOST) == 0)
+            continue;
+        struct ab_table_row *row = ab_table_add(&t, d->s->backends[b].name, false);
+        for (unsigned series = 0; series < SERIES && row != NULL; series++) {
+            double most = collect(d, b, phase, series, values, AB_SPARKLINE_MOST);
+            ab_sparkline_series(row->cells[2 * series], values, AB_SPARKLINE_MOST, most,
+                                d->style.utf8);
+            ab_format_ns(row->cells[2 * series + 1], most > 0 ? most : NAN, NAN);
+        }
+        is_empty = is_empty && row == NULL;
+    }
+    if (!is_empty)
+        ab_table_print(d->to, &t, d->style);
+    ab_table_fini(&t);
+}
+
+void ab_table_depth(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    struct depth d = {to, s, style, malloc(sizeof *d.hdr)};
+    for (uint32_t i = 0; i < s->n_phases && d.hdr != NULL; i++) {
+        const char *phase = s->phases[i];
+        print_intervals(&d, phase);
+        if (s->n_size_classes > 0)
+            print_title(&d, phase, "latency by size, in ns");
+        for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
+            print_classes_of(&d, phase, op);
+        print_windows(&d, phase);
+        print_worst(&d, phase);
+        fputc('\n', to);
+    }
+    free(d.hdr);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a phase takes at its peak is shown of one run, that with the median peak, so that the bytes
+ * of a row add up; all other numbers are medians over the rounds. A dash has the number of the
+ * footnote that says why.
+ */
+#include "report/table/session/table_memory.h"
+
+#include "base/bits.h"
+#include "base/units.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/table/session/table_dists.h"
+#include "report/table/sparkline.h"
+#include "report/table/table.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 4, WHY_BYTES = AB_FOOTNOTE_BYTES };
+
+struct view {
+    FILE *to;
+    const struct ab_session *s;
+    struct ab_table_style style;
+    double *x; /* scratch: one a record */
+    struct ab_footnotes notes;
+};
+
+/* Median over rounds of a number at `offset` of the records of this kind; NaN = none has it. */
+static double median(const struct view *v, uint32_t backend, const char *phase,
+                     enum ab_memory_at at, size_t offset)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->s->n_memory; i++) {
+        const struct ab_memory *m = &v->s->memory[i];
+        double value = *(const double *)((const char *)m + offset);
+        if (m->backend == backend && m->at == at && isfinite(value) && strcmp(m->phase, phase) == 0)
+            v->x[n++] = value;
+    }
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
+}
+#define MEDIAN(member, at) median(v, backend, phase, at, offsetof(struct ab_memory, member))
+
+/* ---- why a number is not there ---- */
+
+/* The first "WHAT: why" of the reason whose WHAT is in the list, which ends with NULL. */
+static bool find_why(const char *reason, const char *const *whats, char why[WHY_BYTES])
+{
+    for (; *whats != NULL; whats++)
+        for (const char *part = reason; part != NULL && *part != 0;) {
+            const char *end = strstr(part, "; ");
+            size_t n = strlen(*whats), whole = end != NULL ? (size_t)(end - part) : strlen(part);
+            if (n + 2 < whole && strncmp(part, *whats, n) == 0 && strncmp(part + n, ": ", 2) == 0) {
+                size_t kept = whole - n - 2 < WHY_BYTES - 1 ? whole - n - 2 : WHY_BYTES - 1;
+                memcpy(why, part + n + 2, kept);
+                why[kept] = 0;
+                return true;
+            }
+            part = end != NULL ? end + 2 : NULL;
+        }
+    return false;
+}
+
+/* "-" and the number of the footnote, where the reason of the record has one. */
+static void format_dash(struct view *v, char cell[AB_CELL_BYTES], const char *reason,
+                        const char *const *whats)
+{
+    char why[WHY_BYTES];
+    if (!find_why(reason, whats, why))
+        why[0] = 0;
+    ab_footnotes_dash(&v->notes, cell, why, v->style.utf8);
+}
+
+/* ---- a phase ---- */
+
+/* One unit for all bytes of a table, so that they can be added where they stand. */
+struct scale {
+    double unit;
+    int decimals;
+    const char *name;
+};
+
+static struct scale scale_of(double most)
+{
+    static const struct scale units[] = {
+        {0x1p40, 0, "TiB"}, {0x1p30, 0, "GiB"}, {0x1p20, 0, "MiB"}, {0x1p10, 0, "KiB"}};
+    unsigned i = 0;
+    while (i + 1 < AB_ARRAY_LEN(units) && !(most >= units[i].unit))
+        i++;
+    struct scale scale = units[i];
+    scale.decimals = most / scale.unit < 100 ? 2 : 1;
+    return scale;
+}
+
+static double in_steps(const struct scale *scale, double bytes)
+{
+    return nearbyint(bytes / scale->unit * pow(10, scale->decimals));
+}
+
+static void format_steps(char cell[AB_CELL_BYTES], const struct scale *scale, double steps)
+{
+    snprintf(cell, AB_CELL_BYTES, "%.*f", scale->decimals, steps / pow(10, scale->decimals));
+}
+
+static void format_multiple(char cell[AB_CELL_BYTES], double multiple)
+{
+    char number[AB_CELL_BYTES];
+    snprintf(cell, AB_CELL_BYTES, "%.40sx", ab_format_ratio(number, multiple));
+}
+
+/* phase NULL = any. */
+static bool has_memory(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (s->memory[i].backend == backend &&
+            (phase == NULL || strcmp(s->memory[i].phase, phase) == 0))
+            return ab_backend_status_has_numbers(s->backends[backend].status);
+    return false;
+}
+
+static double knows(const struct ab_memory *m)
+{
+    return 2 * isfinite(m->retained_bytes) + isfinite(m->footprint_bytes);
+}
+
+static int by_footprint(const void *a, const void *b)
+{
+    const struct ab_memory *x = *(const struct ab_memory *const *)a;
+    const struct ab_memory *y = *(const struct ab_memory *const *)b;
+    if (knows(x) != knows(y))
+        return knows(x) > knows(y) ? -1 : 1;
+    return (x->footprint_bytes > y->footprint_bytes) - (x->footprint_bytes < y->footprint_bytes);
+}
+
+/* The record with the median footprint, of those that know most; NULL = there is none. */
+static const struct ab_memory *typical(const struct ab_session *s, uint32_t backend,
+                                       const char *phase, enum ab_memory_at at)
+{
+    const struct ab_memory **list = calloc((size_t)s->n_memory + 1, sizeof *list), *found;
+    uint32_t n = 0, n_best = 0;
+    for (uint32_t i = 0; i < s->n_memory && list != NULL; i++)
+        if (s->memory[i].backend == backend && s->memory[i].at == at &&
+            strcmp(s->memory[i].phase, phase) == 0)
+            list[n++] = &s->memory[i];
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_footprint);
+    while (n_best < n && knows(list[n_best]) == knows(list[0]))
+        n_best++;
+    found = n == 0 ? NULL : list[(n_best - 1) / 2];
+    free(list);
+    return found;
+}
+
+static const char *const why_peak[] = {AB_WHY_FOOTPRINT, NULL};
+static const char *const why_parts[PARTS][5] = {
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RETAINED, NULL},
+};
+static const char *const why_multiple[] = {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RATIOS, NULL};
+
+/* Each part is rounded so that the sum of those so far is: what is printed adds up. */
+static void fill_peak(struct view *v, const struct ab_memory *m, const struct scale *scale,
+                      struct ab_table_row *row)
+{
+    const double parts[PARTS] = {m->live_bytes, m->internal_bytes, m->external_bytes,
+                                 m->retained_bytes};
+    double sum = 0, printed = 0;
+    for (unsigned i = 0; i < PARTS; i++) {
+        if (!isfinite(parts[i])) {
+            format_dash(v, row->cells[i], m->reason, why_parts[i]);
+            continue;
+        }
+        sum += parts[i];
+        format_steps(row->cells[i], scale, in_steps(scale, sum) - printed);
+        printed = in_steps(scale, sum);
+    }
+    if (isfinite(m->footprint_bytes))
+        format_steps(row->cells[PARTS], scale, in_steps(scale, m->footprint_bytes));
+    else
+        format_dash(v, row->cells[PARTS], m->reason, why_peak);
+    if (isfinite(m->overhead))
+        format_multiple(row->cells[PARTS + 1], m->overhead);
+    else
+        format_dash(v, row->cells[PARTS + 1], m->reason, why_multiple);
+}
+
+struct phase_table {
+    const char *name;
+    struct scale scale;
+    bool has_untouched; /* a column of its own, where there is any or it is not known */
+};
+
+/* What stands behind the sum and its multiple, from column `c` on. */
+static void fill_rest(struct view *v, uint32_t backend, const struct phase_table *t,
+                      const struct ab_memory *m, struct ab_table_row *row)
+{
+    unsigned c = PARTS + 2;
+    const char *phase = t->name;
+    const struct ab_memory *last = typical(v->s, backend, phase, AB_AT_END);
+    double mean = MEDIAN(overhead_mean, AB_AT_FOOTPRINT_PEAK);
+    double at_end = MEDIAN(footprint_bytes, AB_AT_END);
+    if (t->has_untouched && isfinite(m->untouched_bytes))
+        format_steps(row->cells[c++], &t->scale, in_steps(&t->scale, m->untouched_bytes));
+    else if (t->has_untouched)
+        format_dash(v, row->cells[c++], m->reason, why_parts[0]);
+    if (isfinite(mean))
+        format_multiple(row->cells[c++], mean);
+    else
+        format_dash(v, row->cells[c++], m->reason, why_multiple);
+    if (isfinite(at_end))
+        format_steps(row->cells[c++], &t->scale, in_steps(&t->scale, at_end));
+    else
+        format_dash(v, row->cells[c++], last != NULL ? last->reason : "", why_peak);
+    ab_format_count(row->cells[c], MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK));
+}
+
+static double live_peak(const struct view *v, const char *phase)
+{
+    double most = NAN;
+    for (uint32_t backend = 0; backend < v->s->n_backends; backend++)
+        most = fmax(most, MEDIAN(live_peak_bytes, AB_AT_FOOTPRINT_PEAK));
+    return most;
+}
+
+/* What the numbers of the phase ask of its table. */
+static struct phase_table plan(const struct view *v, const char *phase)
+{
+    struct phase_table t = {.name = phase};
+    double most = NAN, untouched = 0;
+    for (uint32_t i = 0; i < v->s->n_memory; i++) {
+        const struct ab_memory *m = &v->s->memory[i];
+        if (strcmp(m->phase, phase) != 0 || !has_memory(v->s, m->backend, phase))
+            continue;
+        most = fmax(most, fmax(m->footprint_bytes, m->untouched_bytes));
+        if (m->at == AB_AT_FOOTPRINT_PEAK)
+            untouched = isfinite(m->untouched_bytes) ? fmax(untouched, m->untouched_bytes) : 0x1p60;
+    }
+    t.scale = scale_of(most);
+    t.has_untouched = in_steps(&t.scale, untouched) > 0;
+    return t;
+}
+
+static void print_rows(struct view *v, const struct phase_table *phase, struct ab_table *t)
+{
+    char title[256], live[AB_CELL_BYTES] = "-";
+    double most = live_peak(v, phase->name);
+    bool is_empty = true;
+    if (isfinite(most))
+        ab_units_bytes(live, sizeof live, most);
+    for (uint32_t b = 0; b < v->s->n_backends; b++) {
+        const struct ab_memory *m = typical(v->s, b, phase->name, AB_AT_FOOTPRINT_PEAK);
+        struct ab_table_row *row = m != NULL && has_memory(v->s, b, phase->name)
+                                       ? ab_table_add_backend(t, &v->s->backends[b])
+                                       : NULL;
+        if (row == NULL)
+            continue;
+        fill_peak(v, m, &phase->scale, row);
+        fill_rest(v, b, phase, m, row);
+        is_empty = false;
+    }
+    if (is_empty)
+        return;
+    snprintf(title, sizeof title, "memory / %s, in %s: live peak %s", phase->name,
+             phase->scale.name, live);
+    ab_table_line(v->to, v->style, AB_STRONG, title);
+    ab_table_print_stacked(v->to, t, v->style);
+}
+
+static void print_phase(struct view *v, const char *name)
+{
+    static const struct ab_table_column columns[] = {
+        {"live", 0},   {"internal", 0},  {"external", 0}, {"retained", 0}, {"= peak", 0},
+        {"x live", 0}, {"untouched", 0}, {"mean", 0},     {"at end", 0},   {"faults", 0},
+    };
+    enum { ALL = AB_ARRAY_LEN(columns), UNTOUCHED = PARTS + 2 };
+    const struct phase_table phase = plan(v, name);
+    struct ab_table_column shown[ALL];
+    unsigned n = 0;
+    for (unsigned i = 0; i < ALL; i++)
+        if (i != UNTOUCHED || phase.has_untouched)
+            shown[n++] = columns[i];
+    struct ab_table t;
+    ab_table_init(&t, shown, n);
+    ab_table_add(&t, name, true);
+    print_rows(v, &phase, &t);
+    ab_table_fini(&t);
+}
+
+/* ---- when all is freed, and over time ---- */
+
+static double drained(const struct view *v, uint32_t backend, unsigned when)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->s->n_memory; i++) {
+        const struct ab_memory *m = &v->s->memory[i];
+        if (m->backend == backend && isfinite(m->drained_bytes[when]))
+            v->x[n++] = m->drained_bytes[when];
+    }
+    return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
+}
+
+/* A number of the first round's time line in equal stretches of the op clock; its most. */
+static double resample(const struct ab_session *s, uint32_t backend, size_t offset, double *out,
+                       unsigned n)
+{
+    double most = 0;
+    for (unsigned i = 0; i < n; i++)
+        out[i] = NAN;
+    for (uint32_t t = 0; t < s->n_timelines; t++) {
+        const struct ab_timeline *line = &s->timelines[t];
+        if (line->backend != backend || line->n == 0)
+            continue;
+        double end = fmax(1, (double)line->points[line->n - 1].position);
+        for (uint32_t i = 0; i < line->n; i++) {
+            double value = *(const double *)((const char *)&line->points[i] + offset);
+            unsigned cell = (unsigned)fmin(n - 1, (double)line->points[i].position / end * n);
+            out[cell] = fmax(out[cell], value);
+            most = fmax(most, value);
+        }
+        break;
+    }
+    return most;
+}
+
+/* What says why a number of the last phase is not there. */
+static const char *last_reason(const struct ab_session *s, uint32_t backend)
+{
+    const char *reason = "";
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (s->memory[i].backend == backend && s->memory[i].at == AB_AT_END)
+            reason = s->memory[i].reason;
+    return reason;
+}
+
+static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
+                       struct ab_table_row *row)
+{
+    static const char *const whys[] = {AB_WHY_FOOTPRINT, AB_WHY_DRAINED, AB_WHY_PURGED, NULL};
+    unsigned column = 0;
+    for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
+        double bytes = drained(v, backend, when);
+        if (!is_shown[when])
+            continue;
+        if (isfinite(bytes))
+            ab_units_bytes(row->cells[column++], AB_CELL_BYTES, bytes);
+        else
+            format_dash(v, row->cells[column++], last_reason(v->s, backend), whys);
+    }
+}
+
+static bool has_external(const struct ab_session *s)
+{
+    for (uint32_t t = 0; t < s->n_timelines; t++)
+        for (uint32_t i = 0; i < s->timelines[t].n; i++)
+            if (isfinite(s->timelines[t].points[i].external_bytes))
+                return true;
+    return false;
+}
+
+/* Each over the range of the back end that has most. */
+static void fill_line(const struct view *v, uint32_t backend, size_t offset,
+                      char cell[AB_CELL_BYTES])
+{
+    double values[AB_SPARKLINE_MOST], most = 0;
+    for (uint32_t b = 0; b < v->s->n_backends; b++)
+        if (has_memory(v->s, b, NULL))
+            most = fmax(most, resample(v->s, b, offset, values, AB_SPARKLINE_MOST));
+    resample(v->s, backend, offset, values, AB_SPARKLINE_MOST);
+    ab_sparkline_series(cell, values, AB_SPARKLINE_MOST, most, v->style.utf8);
+}
+
+/* Only what was measured of some back end has a column. */
+static unsigned choose_columns(const struct view *v, bool *is_shown,
+                               struct ab_table_column *columns)
+{
+    static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
+                                                       "10 s later", "after purge"};
+    unsigned n = 0;
+    for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
+        is_shown[when] = false;
+        for (uint32_t b = 0; b < v->s->n_backends; b++)
+            is_shown[when] |= has_memory(v->s, b, NULL) && isfinite(drained(v, b, when));
+        if (is_shown[when])
+            columns[n++] = (struct ab_table_column){titles[when], 0};
+    }
+    columns[n++] = (struct ab_table_column){"over time", 0};
+    if (has_external(v->s))
+        columns[n++] = (struct ab_table_column){"external over time", 0};
+    return n;
+}
+
+static void print_drain(struct view *v)
+{
+    struct ab_table_column columns[AB_DRAIN_COUNT + 2];
+    bool is_shown[AB_DRAIN_COUNT], is_empty = true;
+    unsigned n = choose_columns(v, is_shown, columns);
+    struct ab_table t;
+    const unsigned first_line = n - 1 - has_external(v->s);
+    ab_table_init(&t, columns, n);
+    ab_table_add(&t, "resident after free-all", true);
+    for (uint32_t b = 0; b < v->s->n_backends; b++) {
+        struct ab_table_row *row = has_memory(v->s, b, NULL)
+                                       ? ab_table_add_backend(&t, &v->s->backends[b])
+                                       : NULL;
+        if (row == NULL)
+            continue;
+        fill_drain(v, b, is_shown, row);
+        fill_line(v, b, offsetof(struct ab_timeline_point, footprint_bytes),
+                  row->cells[first_line]);
+        if (first_line + 1 < n)
+            fill_line(v, b, offsetof(struct ab_timeline_point, external_bytes),
+                      row->cells[first_line + 1]);
+        is_empty = false;
+    }
+    if (!is_empty)
+        ab_table_print_stacked(v->to, &t, v->style);
+    ab_table_fini(&t);
+}
+
+void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    struct view v = {to, s, style, calloc((size_t)s->n_memory + 1, sizeof *v.x), {{{0}}, 0}};
+    bool has_dists = false;
+    if (s->n_memory == 0 || v.x == NULL) {
+        free(v.x);
+        return;
+    }
+    for (uint32_t i = 0; i < s->n_phases; i++) {
+        print_phase(&v, s->phases[i]);
+        has_dists |= ab_table_dists(to, s, s->phases[i], style, &v.notes);
+    }
+    print_drain(&v);
+    ab_table_prose(to, style, AB_FAINT,
+                   "At the peak live + internal + external + retained = peak, the resident bytes "
+                   "that the heap added. live: requested bytes on resident pages. internal: the "
+                   "rest of these blocks (sizes rounded up). external: the rest of their pages "
+                   "(free blocks, headers). retained: pages without a live block (caches, not "
+                   "returned). x live: peak by live. untouched (if any): requested, but never "
+                   "resident; in no sum. mean: resident by requested, over all ops.");
+    if (has_dists)
+        ab_table_prose(to, style, AB_FAINT,
+                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
+                       "most this; max: of 1,000 samples or more.");
+    ab_footnotes_print(to, &v.notes, style);
+    fputc('\n', to);
+    free(v.x);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is said beside the cells of a comparison.
+ */
+#ifndef AB_STATS_COMPARE_NOTES_H
+#define AB_STATS_COMPARE_NOTES_H
+
+#include "stats/compare.h"
+
+/* The back end of this name; UINT32_MAX = none. */
+uint32_t ab_compare_find(const struct ab_session *s, const char *name);
+/* One more note; false when out of memory. */
+bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What differs between the two: another machine makes the comparison advisory, all else is a note.
+ * False when out of memory. */
+bool ab_comparison_describe(struct ab_comparison *c);
+
+#endif
