@@ -72,8 +72,7 @@ enum ab_memory_flag {                            /* why pages or drains are not 
                       AB_MEMORY_KEEPS = 1u << 3, /* can neither free nor reset: nothing to drain */
                       AB_MEMORY_UNREADABLE = 1u << 4, /* /proc/self/statm gave nothing */
                       AB_MEMORY_NO_PAGES = 1u << 5,   /* /proc/self/pagemap or smaps gave nothing */
-                      AB_MEMORY_NO_LEDGER = 1u
-                                            << 6, /* the heap is spread too wide for the ledger */
+                      AB_MEMORY_NO_LEDGER = 1u << 6,  /* blocks lie too far apart for the ledger */
 };
 
 struct ab_memory_report {

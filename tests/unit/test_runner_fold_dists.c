@@ -153,7 +153,7 @@ static void doubts_make_all_na_with_the_reason(void **state)
     report->flags = AB_MEMORY_NO_PAGES;
     expect_all_na("/proc/self/pagemap or smaps cannot be read");
     report->flags = AB_MEMORY_NO_LEDGER;
-    expect_all_na("blocks overlap, or are spread too wide to be followed");
+    expect_all_na("blocks overlap, or are too far apart to be followed");
     report->flags = 0;
     report->phases[CHURN].n_disputed = 1;
     expect_all_na("two counts of the pages differ: one that held a live block went");

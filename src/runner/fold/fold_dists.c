@@ -65,7 +65,7 @@ static const char *doubt(const struct ab_outcome *run, uint32_t index, const cha
     if (pages != NULL)
         return pages;
     if ((r->flags & AB_MEMORY_NO_LEDGER) != 0)
-        return "blocks overlap, or are spread too wide to be followed";
+        return "blocks overlap, or are too far apart to be followed";
     if (r->phases[index].n_disputed > 0)
         return "two counts of the pages differ: one that held a live block went";
     if (!is_consistent(&x, phase))
