@@ -167,12 +167,20 @@ bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
     return measure(&p, m, ab_metric_of_round, effect);
 }
 
+bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
+                         const struct ab_metric *m)
+{
+    const struct ab_counting *a = &base->counting, *b = &now->counting;
+    return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
+           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
+}
+
 static bool add_metric(const struct pair *p, const struct ab_metric *m)
 {
     double base = ab_metric_value(p->c->base, p->base, m);
     double now = ab_metric_value(p->c->now, p->now, m);
-    if (isnan(base) && isnan(now))
-        return true; /* neither has enough ops for it */
+    if ((isnan(base) && isnan(now)) || !ab_compare_is_alike(p->c->base, p->c->now, m))
+        return true; /* neither has enough ops for it, or each another part of them */
     struct ab_cell *cell = add_pair_cell(p);
     if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
         return false;
@@ -291,6 +299,10 @@ static bool add_phase(const struct pair *p, const char *phase)
     const struct ab_session *s = p->c->now;
     struct ab_metric time = {.phase = phase, .field = field_named("ns_per_op"), .op = AB_OP_ALL};
     if (s->n_phases > 1 && time.field != NULL && !add_metric(p, &time))
+        return false;
+    struct ab_metric counted = {
+        .phase = phase, .field = field_named("instr_per_op"), .op = AB_OP_ALL};
+    if (counted.field != NULL && !add_metric(p, &counted))
         return false;
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
         if (ab_session_has_op(s, phase, op) && !add_op(p, phase, op))
