@@ -15,7 +15,7 @@ enum ab_verdict {
     AB_VERDICT_OK,           /* no worse than the limit allows, at 95 % */
     AB_VERDICT_IMPROVED,     /* better by more than the limit, mirror image of regressed */
     AB_VERDICT_REGRESSED,    /* low > 1 and the effect itself is beyond the limit */
-    AB_VERDICT_INCONCLUSIVE, /* neither: more rounds would tell; `reason` where they would not */
+    AB_VERDICT_INCONCLUSIVE, /* neither: more rounds would settle it; `reason` where they would not */
     AB_VERDICT_FAILED,       /* no numbers on one side: `reason` */
     AB_VERDICT_COUNT
 };

@@ -139,10 +139,10 @@ static void put_loud_machine(void)
     put(CPU "/cpufreq/boost", "1\n");
     put(CPU "/smt/active", "1\n");
     put(CPU "/isolated", "\n");
-    put(CPU "/cpu0/topology/thread_siblings_list", "0,2\n");
-    put(CPU "/cpu1/topology/thread_siblings_list", "1,3\n");
-    put(CPU "/cpu2/topology/thread_siblings_list", "0,2\n");
-    put(CPU "/cpu3/topology/thread_siblings_list", "1,3\n");
+    put(CPU "/cpu0/topology/thread_siblings_list", "0,1\n");
+    put(CPU "/cpu1/topology/thread_siblings_list", "0,1\n");
+    put(CPU "/cpu2/topology/thread_siblings_list", "2,3\n");
+    put(CPU "/cpu3/topology/thread_siblings_list", "2,3\n");
     put("/sys/devices/system/node/online", "0-1\n");
     put("/proc/loadavg", "3.50 0.10 0.20 1/300 4711\n");
     put("/proc/stat", "cpu  1000 0 1000 7000 0 0 0 1000 0 0\n");
@@ -169,7 +169,7 @@ static void a_loud_machine_is_told_what_helps(void **state)
     look("KVMKVMKVM", 1);
     expect("governor", AB_DOCTOR_WARNING, "powersave", "cpupower frequency-set -g performance");
     expect("turbo", AB_DOCTOR_WARNING, "on", "echo 0 | sudo tee " CPU "/cpufreq/boost");
-    expect("smt", AB_DOCTOR_WARNING, "on", "--cpus 0,1");
+    expect("smt", AB_DOCTOR_WARNING, "on", "--cpus 0,2");
     expect("cpus", AB_DOCTOR_WARNING, "1 of 1", "");
     expect("isolated", AB_DOCTOR_NOTE, "no CPU is isolated", "");
     expect("numa", AB_DOCTOR_WARNING, "0-1", "numactl");
@@ -188,6 +188,9 @@ static void a_loud_machine_is_told_what_helps(void **state)
     expect("address-space", AB_DOCTOR_WARNING, "1.00 GiB", "ulimit -v");
     expect("open-files", AB_DOCTOR_WARNING, "64", "ulimit -n");
     expect("valgrind", AB_DOCTOR_NOTE, "not installed", "apt install valgrind");
+    put("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu constant_tsc\n");
+    look("KVMKVMKVM", 1);
+    expect("tsc", AB_DOCTOR_WARNING, "without nonstop_tsc", "");
 }
 
 static void what_is_not_said_is_unknown_and_no_warning(void **state)

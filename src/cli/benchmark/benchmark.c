@@ -6,9 +6,7 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
-#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
-#include "cli/benchmark/decision.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
@@ -16,6 +14,8 @@
 #include "cli/benchmark/result_store.h"
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
+#include "cli/compare/base_name.h"
+#include "cli/compare/decision.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"

@@ -185,9 +185,9 @@ static void print_reason(FILE *to, const struct ab_cell *cell, struct ab_table_s
         ab_text_addf(&t, ": %s", ab_text_printable(shown, sizeof shown, cell->reason));
     }
     if (cell->rounds_needed == UINT32_MAX)
-        ab_text_add(&t, "; more rounds would hardly tell");
+        ab_text_add(&t, "; more rounds would hardly settle it");
     else if (cell->rounds_needed > 0)
-        ab_text_addf(&t, "; about %u rounds would tell", cell->rounds_needed);
+        ab_text_addf(&t, "; about %u rounds would settle it", cell->rounds_needed);
     print_text(to, style, AB_PLAIN, &t);
 }
 

@@ -90,7 +90,7 @@ static void add_rest(struct ab_text *rest, const struct ab_gate_result *g)
     if (g->reason[0] != 0)
         ab_text_addf(rest, "%s%s%s", g->verdict == AB_GATE_PASS ? "  " : " ", lead, g->reason);
     else if (g->rounds_needed > 0 && g->rounds_needed < UINT32_MAX)
-        ab_text_addf(rest, " %sabout %u rounds would tell", lead, g->rounds_needed);
+        ab_text_addf(rest, " %sabout %u rounds would settle it", lead, g->rounds_needed);
 }
 
 static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gate_result *g,

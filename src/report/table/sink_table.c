@@ -12,14 +12,13 @@
 #include "core/text.h"
 #include "report/counts/table_counts.h"
 #include "report/format.h"
+#include "report/table/session/summary.h"
+#include "report/table/session/table_depth.h"
+#include "report/table/session/table_memory.h"
+#include "report/table/session/table_notes.h"
+#include "report/table/session/table_program.h"
 #include "report/table/sparkline.h"
-#include "report/table/summary.h"
 #include "report/table/table.h"
-#include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
-#include "report/table/table_notes.h"
-#include "report/table/table_program.h"
-#include "report/table/table_quantiles.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -284,10 +283,8 @@ static void print_report(struct report *r)
     }
     for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
         print_phase(r, r->s->phases[i]);
-    if (has_results && r->style.is_verbose) {
-        ab_table_quantiles(r->to, r->s, r->style);
+    if (has_results && r->style.is_verbose)
         ab_table_depth(r->to, r->s, r->style);
-    }
     if (has_results) {
         ab_table_counts(r->to, r->s, r->style);
         ab_table_memory(r->to, r->s, r->style);
