@@ -168,12 +168,20 @@ bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
     return measure(&p, m, ab_metric_of_round, effect);
 }
 
+bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
+                         const struct ab_metric *m)
+{
+    const struct ab_counting *a = &base->counting, *b = &now->counting;
+    return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
+           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
+}
+
 static bool add_metric(const struct pair *p, const struct ab_metric *m)
 {
     double base = ab_metric_value(p->c->base, p->base, m);
     double now = ab_metric_value(p->c->now, p->now, m);
-    if (isnan(base) && isnan(now))
-        return true; /* neither has enough ops for it */
+    if ((isnan(base) && isnan(now)) || !ab_compare_is_alike(p->c->base, p->c->now, m))
+        return true; /* neither has enough ops for it, or each another part of them */
     struct ab_cell *cell = add_pair_cell(p);
     if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
         return false;

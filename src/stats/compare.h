@@ -96,6 +96,11 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c);
 bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect);
+/* Is the metric one that was measured alike in both? Instructions of another part of the work, or by
+ * another counter, are not. */
+bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
+                         const struct ab_metric *m);
+
 /* Differences of a latency below this are none: two steps of the clock or of the histogram. */
 double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now);
 

@@ -120,3 +120,25 @@ counts() { # OPTIONS OF RUN
     bench report "$OUT/result.json" --json "$OUT/again.json"
     diff <(jq -S 'del(.tool)' "$OUT/result.json") <(jq -S 'del(.tool)' "$OUT/again.json")
 }
+
+@test "a hundredth more than a baseline of one round is found by compare, in one round" {
+    need_valgrind
+    build() { # EXTRA: a build of the library, in place of the last one
+        LC_ALL=C sed "s/EXTRA_DEFAULT=000/EXTRA_DEFAULT=$1/" "$GUESTS/libextra.so" >"$OUT/mine.so"
+    }
+    build 200
+    counts -b "$OUT/mine.so"
+    cp "$OUT/result.json" "$OUT/base.json"
+    for extra in 200 203; do
+        build $extra
+        counts -b "$OUT/mine.so"
+        bench compare "$OUT/base.json" "$OUT/result.json" --gate 'fill/all/instr_per_op < +1%'
+        expect_code $((extra > 200 ? 1 : 0))
+        grep -q instr_per_op "$OUT/stdout" || fail "not in the table"
+    done
+    # another part of the work is not compared
+    counts -b "$OUT/mine.so" --instr-ops 5000
+    bench compare "$OUT/base.json" "$OUT/result.json" --gate 'fill/all/instr_per_op < +1%'
+    expect_code 1
+    grep -q 'not counted alike' "$OUT/stdout" || fail "compared"
+}

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* What a copy of this file may have changed, so that two builds have one name. */
+static const volatile char preset[] = "EXTRA_DEFAULT=000";
 static uint64_t extra;
 static int has_calls;
 static _Alignas(4096) char page[4096];
@@ -36,6 +38,8 @@ static void advise(void)
 static __attribute__((constructor)) void look(void)
 {
     const char *text = getenv("EXTRA");
-    extra = text != NULL ? strtoull(text, NULL, 10) : 0;
+    for (int i = 14; i < 17; i++)
+        extra = 10 * extra + (uint64_t)(preset[i] - '0');
+    extra = text != NULL ? strtoull(text, NULL, 10) : extra;
     has_calls = getenv("EXTRA_CALLS") != NULL;
 }

@@ -70,6 +70,7 @@ static void a_difference_of_the_names_is_noise(void **state)
     }
     double p95 = ab_noise_of_pairs(x, y, 20, 10);
     assert_true(p95 > 0.01 && p95 < 0.0300001);
+    assert_true(ab_noise_of_pairs(x, y, 20, 40) < 0.01); /* in so many, both ways cancel */
 }
 
 static void numbers_are_found_by_op_and_metric(void **state)

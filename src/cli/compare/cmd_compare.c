@@ -3,6 +3,7 @@
  * `compare`: stored results against the first of them.
  */
 #include "cli/benchmark/outputs.h"
+#include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/baselines.h"
 #include "cli/compare/compare_gates.h"
@@ -84,6 +85,8 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         if (!ab_compare_results(&r->base.stored.session, now, r->options->limit, false, c) ||
             !ab_gates_judge(r->gates[i].gates, r->gates[i].n, now, &r->base.stored.session))
             return ab_fail(err, AB_SYSTEM, "out of memory");
+        ab_noise_warn_limit(r->options, now->host.fingerprint, "--limit", "all", "time",
+                            r->options->limit, now->n_rounds);
         c->base_label = r->base.label;
         c->now_label = r->news[i].label;
         c->is_strict = r->options->is_strict_compare;

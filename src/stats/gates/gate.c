@@ -193,6 +193,11 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     const struct ab_metric *m = &g->metric;
     struct ab_effect e;
     uint32_t other = find_in_baseline(base, s->backends[backend].name, r);
+    if (other != UINT32_MAX && !ab_compare_is_alike(base, s, m)) {
+        snprintf(r->reason, sizeof r->reason,
+                 "instructions were not counted alike: another counter, or of other ops");
+        return;
+    }
     if (other == UINT32_MAX || !ab_compare_metric(base, other, s, backend, m, &e))
         return;
     double is = ab_metric_value(s, backend, m), was = ab_metric_value(base, other, m);
