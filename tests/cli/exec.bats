@@ -235,3 +235,12 @@ has_no_program() {
     python3 -c 'import json,sys,jsonschema; jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
         "$OUT/r.json" "$ROOT/results/allocbench-2.schema.json"
 }
+
+# The inner one may not listen, because the outer one does.
+@test "where ends cannot be watched, what runs long enough is proven all the same" {
+    execute -q -b glibc --no-check-output -- allocbench exec -q --rounds 1 -b glibc --json "$OUT/in.json" \
+        -- "$PROG" holds 4
+    expect_code 0
+    expect_json '[.results[].program.resident_peak_bytes / 1048576 | . > 4 and . < 8] == [true]' "$OUT/in.json"
+    expect_nothing_left
+}

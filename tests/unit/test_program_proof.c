@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,10 @@ static pid_t start(const char *preload)
     assert_int_equal(pipe(out), 0);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody */
+        for (int fd = 3; fd < 64; fd++)
+            if (fd != in[0] && fd != out[1])
+                close(fd);
         dup2(in[0], 0);
         dup2(out[1], 1);
         if (preload[0] != 0)
