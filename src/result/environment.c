@@ -215,6 +215,13 @@ void ab_environment_read_below(const char *root, struct ab_host *out)
     take_fingerprint(out);
 }
 
+void ab_environment_read_name(struct ab_host *out)
+{
+    struct utsname u;
+    if (uname(&u) == 0)
+        ab_text_printable(out->name, sizeof out->name, u.nodename);
+}
+
 void ab_environment_read(struct ab_host *out)
 {
     ab_environment_read_below("", out);

@@ -6,8 +6,9 @@
 #include "runner/session.h"
 
 #include "base/units.h"
-#include "core/median.h"
 #include "core/units_show.h"
+#include "result/merge/shard.h"
+#include "result/session.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold.h"
 #include "runner/fold/fold_depth.h"
@@ -24,16 +25,28 @@ struct conductor {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
+    uint32_t n_rounds;              /* that this session has to run: all, or those of its shard */
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
 /* Random streams of the seed: one for the pre-flight, one a round. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
+/* … and one a case in a round, so that what it draws does not depend on who ran before it, nor on
+ * whether. Rounds have 16 bits, cases those above; the nulls are cases too. */
+#define CASE_STREAM(round, number) (ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
+#define NULL_NUMBER(boundary) (0xff00u + (unsigned)(boundary))
 
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
     return ab_backend_status_has_numbers(c->session->backends[backend].status);
+}
+
+/* Runs in this session's rounds: not one that belongs to another shard of a divided round. */
+static bool is_ours(const struct conductor *c, uint32_t backend)
+{
+    return is_running(c, backend) &&
+           ab_shard_has_backend(c->session->shard, c->plan->rounds, backend);
 }
 
 /* Goes through every op once a round, and nothing else of it is of interest. */
@@ -151,6 +164,7 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
                            .boundary = boundary,
                            .builtin = "null"};
     struct ab_fold fold = {c->session, context->tape, &context->clock, 0, round};
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, NULL_NUMBER(boundary)));
     say(c, round, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
     if (status == AB_OK)
@@ -171,7 +185,7 @@ static enum ab_status run_nulls(struct conductor *c, uint32_t round, struct ab_e
     bool is_used[AB_BOUNDARY_COUNT] = {false};
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < c->session->n_backends; i++)
-        if (is_running(c, i))
+        if (is_ours(c, i))
             is_used[c->plan->cases[i].boundary] = true;
     for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK; b++)
         if (is_used[b])
@@ -185,6 +199,7 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t r
     struct ab_outcome run;
     const struct ab_run_context *context = &c->plan->context;
     struct ab_fold fold = {c->session, context->tape, &context->clock, backend, round};
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, backend));
     say(c, round, c->session->backends[backend].name, pass);
     enum ab_status status = ab_run(context, &c->plan->cases[backend], pass, &c->rng, &run, err);
     if (status != AB_OK)
@@ -247,14 +262,17 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
 {
     struct ab_session *s = c->session;
     ab_rng_init(&c->rng, s->seed, ROUND_STREAM(round));
-    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
+    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (is_running(c, i))
-            order[n++] = i;
-    shuffle(&c->rng, order, n);
-    s->rounds[s->n_rounds] = (struct ab_round){round, order, n};
+            order[n_all++] = i;
+    shuffle(&c->rng, order, n_all);
+    for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
+        if (is_ours(c, order[i]))
+            order[n++] = order[i];
+    s->rounds[s->n_rounds] = (struct ab_round){.index = round, .order = order, .n_order = n};
     enum ab_status status = run_nulls(c, round, err);
     int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
     for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
@@ -289,19 +307,6 @@ static void drop_round(struct ab_session *s, uint32_t round)
     free((void *)s->rounds[--s->n_rounds].order);
 }
 
-/* The floor of per-op latencies: median over rounds and phases of what an empty op reads. */
-static double measure_floor(const struct ab_session *s)
-{
-    double *x = calloc(s->n_nulls + 1, sizeof x[0]);
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
-        if (!isnan(s->nulls[i].floor_ns))
-            x[n++] = s->nulls[i].floor_ns;
-    double floor = ab_median(x, n);
-    free(x);
-    return floor;
-}
-
 static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -318,7 +323,7 @@ static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
     struct ab_session *s = c->session;
     if (c->plan->resumed != NULL)
         ab_resume_adopt(s, c->plan->resumed);
-    struct ab_round *rounds = realloc(s->rounds, c->plan->rounds * sizeof rounds[0]);
+    struct ab_round *rounds = realloc(s->rounds, c->n_rounds * sizeof rounds[0]);
     if (rounds == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     s->rounds = rounds;
@@ -328,7 +333,9 @@ static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err)
 {
-    struct conductor c = {.plan = plan, .session = session};
+    struct conductor c = {.plan = plan,
+                          .session = session,
+                          .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds)};
     uint32_t n_alive = 0;
     c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
     if (c.marks == NULL)
@@ -341,21 +348,21 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     if (status == AB_OK)
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
-        n_alive += is_running(&c, i);
-    c.total = n_alive *
-              ((plan->rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
-    for (uint32_t b = session->n_rounds; b < plan->rounds && status == AB_OK && n_alive > 0; b++) {
-        status = run_round(&c, b, err);
+        n_alive += is_ours(&c, i);
+    c.total = n_alive * ((c.n_rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
+    for (uint32_t b = session->n_rounds; b < c.n_rounds && status == AB_OK && n_alive > 0; b++) {
+        uint32_t round = ab_shard_round(session->shard, plan->rounds, b);
+        status = run_round(&c, round, err);
         if (status != AB_OK && session->n_rounds > b)
-            drop_round(session, b);
-        session->timer.floor_ns = measure_floor(session);
+            drop_round(session, round);
+        session->timer.floor_ns = ab_session_floor(session);
         if (status == AB_OK && plan->round_done != NULL)
             plan->round_done(plan->user, session);
     }
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(c.marks[i]);
     free(c.marks);
-    session->timer.floor_ns = measure_floor(session);
+    session->timer.floor_ns = ab_session_floor(session);
     session->is_complete = status == AB_OK;
     return status;
 }

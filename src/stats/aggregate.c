@@ -127,7 +127,8 @@ struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p)
     struct ab_round_range ratio = ab_round_range_of(p->x + 2 * (size_t)p->cap, p->n);
     double of = ab_round_range_of(p->x, p->n).median,
            by = ab_round_range_of(p->x + p->cap, p->n).median;
-    ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
+    if (!p->is_by_round)
+        ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
     return ratio;
 }
 
@@ -240,6 +241,7 @@ struct ab_round_range ab_session_speed(const struct ab_session *s, uint32_t a, u
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
         return no_range;
+    pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
         ab_pairs_add(&pairs, round_time(s, b, phase, round), round_time(s, a, phase, round));

@@ -150,7 +150,8 @@ YAML
     # what is left when the last column, which follows the last two blanks, is cut off is equally wide
     widths=$(sed -n '/^Commands:/,/^$/p' "$OUT/stdout" | sed -En 's/^(  [a-z].*  )[^ ].*/\1/p' |
         while IFS= read -r line; do echo "${#line}"; done)
-    [ "$(echo "$widths" | wc -l)" -eq 8 ] || fail "not eight commands"
+    [ "$(echo "$widths" | wc -l)" -eq "$(grep -c '^AB_COMMAND(' "$ROOT/src/cli/commands.def")" ] ||
+        fail "not all commands"
     [ "$(echo "$widths" | sort -u | wc -l)" -eq 1 ] || fail "$widths"
 }
 

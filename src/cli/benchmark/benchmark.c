@@ -7,6 +7,7 @@
 
 #include "backend/selection.h"
 #include "cli/benchmark/cases.h"
+#include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
@@ -19,6 +20,7 @@
 #include "report/table/sink_gates.h"
 #include "report/table/sink_table.h"
 #include "result/environment.h"
+#include "result/merge/shard.h"
 #include "result/session.h"
 #include "runner/case.h"
 #include "runner/estimate.h"
@@ -141,6 +143,7 @@ static void describe_session(struct measurement *m)
     session->seed = s->seed;
     session->start = time(NULL);
     session->n_rounds_planned = m->options->rounds;
+    session->shard = m->options->shard;
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
@@ -158,6 +161,8 @@ static void describe_session(struct measurement *m)
     session->timer.source = "cntvct_el0";
 #endif
     ab_environment_read(&session->host);
+    if (session->shard.count > 0) /* parts of two nodes of one kind must be told apart */
+        ab_environment_read_name(&session->host);
     if (m->options->is_thp_off) /* what the workers had, not what the system would give */
         copy(session->host.thp, sizeof session->host.thp, "never (--thp)");
 }
@@ -193,7 +198,7 @@ static void show_progress(void *user, const struct ab_progress *p)
 /* The last round is stored with the verdicts, at once. */
 static void save_round(void *user, const struct ab_session *session)
 {
-    if (session->n_rounds < session->n_rounds_planned)
+    if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
         ab_store_save(((struct watch *)user)->store, session);
 }
 
@@ -216,6 +221,9 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
                                                               : ab_default_memory_limit();
     enum ab_status status = check_cpus(o, err);
+    if (status != AB_OK)
+        return status;
+    status = ab_shard_check(o->shard, o->rounds, m->session.n_backends, err);
     if (status != AB_OK)
         return status;
     plan.context.cpus = m->session.cpus = o->cpus;
@@ -268,26 +276,11 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     return status == AB_OK ? written : status;
 }
 
-/* Back ends asked for by name must have worked; what a default list lacks is only a warning. A
- * failed back end outweighs a gate: without it the gate says nothing. */
+/* A failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = ab_status_exit_code(ab_gates_status(&m->session));
-    for (uint32_t i = 0; i < m->session.n_backends; i++) {
-        const struct ab_backend_info *b = &m->session.backends[i];
-        if (ab_backend_status_has_numbers(b->status))
-            continue;
-        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
-        char name[300], reason[1400];
-        if (is_error)
-            exit_code = ab_status_exit_code(AB_BACKEND);
-        if (is_error || !m->options->is_quiet)
-            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
-                    ab_text_printable(name, sizeof name, b->name),
-                    ab_backend_status_name(b->status),
-                    ab_text_printable(reason, sizeof reason, b->reason));
-    }
-    return exit_code;
+    int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
+    return exit_code != 0 ? exit_code : ab_status_exit_code(ab_gates_status(&m->session));
 }
 
 /* What of -b has to be said again: a result is not taken at its word about libraries. */
@@ -306,16 +299,17 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     const struct ab_session *s = &m->session;
     struct ab_text t = {0};
     const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
+    uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
     if (s->n_rounds == s->n_rounds_resumed)
         ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
     else if (m->store.name[0] == 0)
         ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
-                     s->n_rounds_planned);
+                     planned);
     else
         ab_text_addf(&t,
                      "interrupted: %u of %u rounds are complete; the rest with\n"
                      "  allocbench %s --resume '%s/%s'",
-                     s->n_rounds, s->n_rounds_planned, command, m->store.folder, m->store.name);
+                     s->n_rounds, planned, command, m->store.folder, m->store.name);
     if (m->store.name[0] != 0 && m->options->results != NULL)
         ab_text_addf(&t, " --results '%s'", m->options->results);
     if (m->store.name[0] != 0)
@@ -336,6 +330,17 @@ static void release(struct measurement *m)
     free(m->session.backends);
     free(m->cases);
     free(m->phases);
+}
+
+/* A shard is not what a gate or a claim speaks of: they are read, so that a mistake shows at once,
+ * and judged on the whole. */
+static void set_gates_aside(struct measurement *m)
+{
+    if (m->session.shard.count == 0)
+        return;
+    if (m->gates.n_gates > 0 && !m->options->is_quiet)
+        fprintf(stderr, "allocbench: gates are judged on the merged result\n");
+    m->gates.n_gates = m->gates.n_claims = 0;
 }
 
 enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
@@ -360,6 +365,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     }
     struct ab_err why;
     ab_session_settle(&m.session);
+    set_gates_aside(&m);
     if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
         !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
         status = ab_fail(err, AB_SYSTEM, "out of memory");

@@ -27,9 +27,10 @@ struct ab_stored {
     void *document;
     const char **phases, **settings;
     int *cpus;
+    char checksum[65]; /* of the file's content, where it has one and it holds; else "" */
 };
 
-/* AB_INPUT when it is no result: one message that names file and place, what was found and what is
+/* AB_INPUT when it is no result, or not what its checksum says: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
 void ab_stored_fini(struct ab_stored *stored);

@@ -8,6 +8,7 @@
 #include "result/session.h"
 
 #include "base/bits.h"
+#include "report/checksum.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "result/result_fields.h"
@@ -56,6 +57,29 @@ static json_t *tape_facts(struct ab_json *w, const struct ab_session *s)
     return o;
 }
 
+/* "2/4" */
+static json_t *shard(struct ab_run_shard x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%u/%u", x.index, x.count);
+    return x.count > 0 ? ab_json_string(text) : json_null();
+}
+
+static json_t *parts(struct ab_json *w, const struct ab_session *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_parts; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "file", ab_json_string(s->parts[i].file));
+        ab_json_put(w, o, "checksum", ab_json_string(s->parts[i].checksum));
+        ab_json_put(w, o, "shard", shard(s->parts[i].shard));
+        ab_json_put(w, o, "host", ab_json_integer(s->parts[i].host));
+        ab_json_put(w, o, "n_rounds", ab_json_integer(s->parts[i].n_rounds));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
 static json_t *config(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *settings = json_array(), *phases = json_array();
@@ -78,6 +102,9 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
+    ab_json_put(w, o, "shard", shard(s->shard));
+    if (s->n_parts > 0)
+        ab_json_put(w, o, "parts", parts(w, s));
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
         ab_json_append(w, cpus, json_integer(s->cpus[i]));
@@ -99,6 +126,7 @@ static json_t *host(struct ab_json *w, const struct ab_host *h)
 {
     json_t *o = json_object();
     ab_json_put(w, o, "fingerprint", ab_json_string(h->fingerprint));
+    ab_json_put(w, o, "name", ab_json_string(h->name));
     ab_json_put(w, o, "cpu", ab_json_string(h->cpu));
     ab_json_put(w, o, "cpus_online", known(h->cpus_online));
     ab_json_put(w, o, "cpus_allowed", known(h->cpus_allowed));
@@ -113,6 +141,14 @@ static json_t *host(struct ab_json *w, const struct ab_host *h)
     ab_json_put(w, o, "page_bytes", known(h->page_bytes));
     ab_json_put(w, o, "load_1min", ab_json_real(h->load_1min));
     return o;
+}
+
+static json_t *hosts(struct ab_json *w, const struct ab_session *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        ab_json_append(w, list, host(w, &s->hosts[i]));
+    return list;
 }
 
 static json_t *null_cost(struct ab_json *w, const struct ab_null_cost *n)
@@ -193,6 +229,8 @@ static json_t *round_entry(struct ab_json *w, const struct ab_session *s, const 
         if (b->order[i] < s->n_backends)
             ab_json_append(w, order, ab_json_string(s->backends[b->order[i]].name));
     ab_json_put(w, o, "order", order);
+    if (s->n_hosts > 1)
+        ab_json_put(w, o, "host", ab_json_integer(b->host));
     return o;
 }
 
@@ -409,6 +447,16 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "windows", windows);
 }
 
+/* What travels between machines says what it was when it was written. */
+static void put_checksum(struct ab_json *w, json_t *document)
+{
+    char hex[65];
+    if (!w->is_short_of_memory && ab_json_checksum(document, hex))
+        ab_json_put(w, document, AB_JSON_CHECKSUM, ab_json_string(hex));
+    else
+        w->is_short_of_memory = true;
+}
+
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -419,6 +467,8 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "config", config(w, s));
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put(w, o, "host", host(w, &s->host));
+    if (s->n_hosts > 1)
+        ab_json_put(w, o, "hosts", hosts(w, s));
     ab_json_put(w, o, "timer", timer(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
@@ -433,6 +483,8 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     put_depth(w, o, s);
     put_memory(w, o, s);
     put_verdicts(w, o, s);
+    if (s->shard.count > 0 || s->n_parts > 0)
+        put_checksum(w, o);
     return o;
 }
 
@@ -441,7 +493,7 @@ bool ab_sink_json(FILE *to, const struct ab_session *session)
     struct ab_json w = {false};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    bool ok = ab_json_write(&w, document(&w, session), to, 12);
+    bool ok = ab_json_write(&w, document(&w, session), to, AB_JSON_DIGITS);
     ab_format_end(&guard);
     return ok;
 }

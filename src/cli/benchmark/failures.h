@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef AB_CLI_BENCHMARK_FAILURES_H
+#define AB_CLI_BENCHMARK_FAILURES_H
+
+#include "result/result.h"
+
+/* Says on stderr which back ends have no numbers, and why. The exit code for it: 4 where one was
+ * asked for by name or has failed, else 0; what a default list lacks is only a warning, which
+ * `is_quiet` leaves out. */
+int ab_failures_tell(const struct ab_session *session, bool is_quiet);
+
+#endif
