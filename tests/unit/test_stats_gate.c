@@ -334,6 +334,30 @@ static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Rounds of 2, 10 and 1 times the speed: by their median 2, by the medians of the times 30/10. The
+ * times of two machines have no common median. */
+static void over_several_machines_the_rounds_decide(void **state)
+{
+    (void)state;
+    static const double glibc[] = {10, 100, 30}, jemalloc[] = {5, 10, 30};
+    struct fake_session *f = fake_session_new();
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    fake_session_set_ns(f, FAKE_GLIBC, glibc);
+    fake_session_set_ns(f, FAKE_JEMALLOC, jemalloc);
+    struct ab_metric metric = {.phase = "steady", .field = ab_field_find("ns_per_op"), .op = AB_OP_ALL};
+    for (uint32_t n_hosts = 1; n_hosts <= 2; n_hosts++) {
+        f->s.n_hosts = n_hosts;
+        f->s.hosts = hosts;
+        f->rounds[1].host = n_hosts - 1;
+        struct ab_round_range speed = ab_session_speed(&f->s, FAKE_JEMALLOC, FAKE_GLIBC, "steady");
+        struct ab_ratio ratio = ab_metric_ratio(&f->s, FAKE_GLIBC, FAKE_JEMALLOC, &metric);
+        assert_true(speed.median == (n_hosts == 1 ? 3 : 2));
+        assert_true(ratio.range.median == speed.median);
+        assert_true(speed.low == 1 && speed.high == 10);
+    }
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +375,7 @@ int main(void)
         TEST(evaluated_on_no_back_end_fails),
         TEST(null_and_the_one_compared_with_are_not_evaluated),
         TEST(claims_stand_beside_what_was_measured_and_judge_nothing),
+        cmocka_unit_test(over_several_machines_the_rounds_decide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
