@@ -265,7 +265,8 @@ test-full: test-bins-full
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(B)/liballocbench.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(B)/bench/effect_simulation: $(B)/obj/tests/support/noise_model.o
 
 bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost $(B)/bench/command_costs
 	$(Q)./scripts/bench $(B)

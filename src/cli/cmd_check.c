@@ -36,7 +36,9 @@ static void print_total(const struct ab_options *o, const struct ab_tape_map *ta
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
         n += list->items[i].state == AB_SELECTION_OK;
-    double ns = ab_estimate_session_ns(tape, n, o->rounds, o->drain_ns);
+    double ns = ab_estimate_session_ns(
+        tape, n, o->rounds, o->processes != 0 ? o->processes : ab_estimate_processes(tape),
+        o->drain_ns);
     printf("  whole run  about %s with %zu back end%s and %u rounds\n",
            ab_units_time(time, sizeof time, ns), n, n == 1 ? "" : "s", o->rounds);
 }

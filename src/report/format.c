@@ -77,6 +77,20 @@ const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio)
     return buf;
 }
 
+const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high)
+{
+    char middle[AB_CELL_BYTES], from[AB_CELL_BYTES], to[AB_CELL_BYTES];
+    ab_format_ratio(middle, ratio);
+    if (!isfinite(ratio))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else if (!isfinite(low) || !isfinite(high))
+        snprintf(buf, AB_CELL_BYTES, "%.16sx", middle);
+    else
+        snprintf(buf, AB_CELL_BYTES, "%.16sx [%.16s, %.16s]", middle, ab_format_ratio(from, low),
+                 ab_format_ratio(to, high));
+    return buf;
+}
+
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n)
 {
     if (!isfinite(n))

@@ -23,6 +23,8 @@ void ab_format_end(struct ab_format_guard *guard);
 const char *ab_format_ns(char buf[AB_CELL_BYTES], double ns, double floor_ns);
 /* "0.09", "1.40", "12.3", "355"; "-" for NaN. */
 const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio);
+/* "1.74x [1.69, 1.80]"; without an interval (NaN) "1.74x"; "-" for a NaN ratio. */
+const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high);
 /* "950", "12.4k", "2M"; "-" for NaN. */
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
 

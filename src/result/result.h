@@ -205,11 +205,12 @@ struct ab_claim_result {
     const char *phase, *op, *stat;
     const char *backend, *base; /* names; either may be missing in the session */
     bool is_higher_better;
-    double claimed;    /* number of the back end by that of the base */
-    double measured;   /* the same, median over the rounds; NaN = not known */
-    double low, high;  /* extremes of the rounds */
-    uint32_t n_rounds; /* that have both numbers */
-    char reason[240];  /* why nothing was measured, else "" */
+    double claimed;                     /* number of the back end by that of the base */
+    double measured;                    /* the same, median over the rounds; NaN = not known */
+    double low, high;                   /* extremes of the rounds */
+    double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
+    uint32_t n_rounds;                  /* that have both numbers */
+    char reason[240];                   /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase and boundary. */
@@ -228,6 +229,24 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     double load_1min;
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
     char name[65]; /* of the node, noted by --shard alone: two nodes of one kind differ in it */
+};
+
+/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
+ * level of the canary. X(member: JSON key) */
+#define AB_NOISE_FIELDS(X) \
+    X(runs)                 /* throughput runs; 0 = nothing is known */ \
+    X(wall_s)               /* measured phases */ \
+    X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
+    X(slices_s)             /* measured between readings of the canary: one thread */ \
+    X(quiet_s)              /* of these: nobody else used the CPU core */ \
+    X(waited_s)             /* for that, between slices */ \
+    X(interruptions)        /* between slices something else ran on the CPU */ \
+    X(switches_involuntary) /* context switches in the measured phases */ \
+    X(canary_quiet_ns)      /* the canary, undisturbed */
+struct ab_noise {
+#define AB_NOISE_MEMBER(name) double name;
+    AB_NOISE_FIELDS(AB_NOISE_MEMBER)
+#undef AB_NOISE_MEMBER
 };
 
 struct ab_round {
@@ -284,8 +303,10 @@ struct ab_session {    /* everything about one command's measurements */
         double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
         double window_ns; /* unused yet, NaN */
     } timer;
+    struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
+    const char *base; /* the back end that the others are compared with; NULL = none was named */
     struct ab_round *rounds;
     uint32_t n_rounds;
     struct ab_result *results;

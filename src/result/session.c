@@ -65,6 +65,9 @@ void ab_session_settle(struct ab_session *s)
     settle(&s->timer.ns_per_tick);
     settle(&s->timer.quantum_ns);
     settle(&s->timer.floor_ns);
+#define SETTLE(name) settle(&s->noise.name);
+    AB_NOISE_FIELDS(SETTLE)
+#undef SETTLE
     for (uint32_t i = 0; i < s->n_results; i++)
         settle_result(&s->results[i]);
     for (uint32_t i = 0; i < s->n_nulls; i++) {

@@ -33,12 +33,19 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
     return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh;
 }
 
-double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
-                              uint64_t drain_ns)
+uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
 {
-    /* Four passes and the nulls; workers that start and end. The pre-flight, and the first memory
+    double run_ns = 15e6 + ab_estimate_pass_ns(tape) / 4;
+    return run_ns > 500e6 / 3 ? 3 : run_ns < 500e6 / 12 ? 12 : (uint32_t)(500e6 / run_ns);
+}
+
+double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
+                              uint32_t processes, uint64_t drain_ns)
+{
+    /* The passes and the nulls; workers that start and end. The pre-flight, and the first memory
      * pass, which only looks for the peak, are like one round more. */
-    double round = 4.5 * ab_estimate_pass_ns(tape) + (double)drain_ns + 100e6;
+    double round = (3.5 + processes / 4.0) * ab_estimate_pass_ns(tape) + (double)drain_ns + 70e6 +
+                   10e6 * processes;
     return (double)n_backends * (rounds + 1.0) * round;
 }
 

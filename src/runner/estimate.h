@@ -18,6 +18,9 @@ uint64_t ab_estimate_heap_bytes(const struct ab_facts *facts, bool never_frees);
 uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape);
 /* Time of one pass: 100 ns an op (a slow malloc) and 5 us a touched page. */
 double ab_estimate_pass_ns(const struct ab_tape_map *tape);
+/* How many processes a round the throughput pass is worth: as many as run in about half a second,
+ * but 3 at least, for the mean of fewer depends on where a single one comes to lie in memory. */
+uint32_t ab_estimate_processes(const struct ab_tape_map *tape);
 /* A deadline that only what hangs can miss: 10 s and 20 times the estimate. */
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
 /* 70 % of what is available. */
@@ -26,6 +29,6 @@ uint64_t ab_default_memory_limit(void);
 /* Of a whole run: pre-flights, rounds of all passes, the wait of the memory pass. Good to a factor of
  * two or three: what an allocator takes is what is to be measured. */
 double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
-                              uint64_t drain_ns);
+                              uint32_t processes, uint64_t drain_ns);
 
 #endif

@@ -136,5 +136,6 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     TAKE(rounds)
     AB_SESSION_LISTS(TAKE)
     AB_SESSION_PHASE_LISTS(OWN_PHASES)
+    session->noise = old->noise;
     session->n_rounds_resumed = session->n_rounds;
 }

@@ -22,10 +22,25 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, memory, total, cap_samples; /* memory: 0 = none */
+    size_t positions, ticks, classes, memory, slices, total; /* memory: 0 = none */
+    size_t cap_samples, cap_slices;
 };
 
-static struct layout plan_layout(const struct ab_run_context *context, enum ab_pass pass)
+/* A canary in one lane would hold up the others. */
+static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c)
+{
+    return c->decorator == AB_DECORATOR_NONE && context->quiet != NULL &&
+           context->tape->image->n_lanes == 1 && !context->is_strict;
+}
+
+static uint32_t slice_ops(const struct ab_tape_map *tape)
+{
+    uint32_t ops = tape->image->n_ops / AB_SLICES_MAX + 1;
+    return ops > AB_SLICE_OPS ? ops : AB_SLICE_OPS;
+}
+
+static struct layout plan_layout(const struct ab_run_context *context, const struct ab_case *c,
+                                 enum ab_pass pass)
 {
     struct layout l = {.cap_samples = pass == AB_PASS_LATENCY ? ab_sampling_capacity(context->tape)
                                                               : 0};
@@ -36,6 +51,12 @@ static struct layout plan_layout(const struct ab_run_context *context, enum ab_p
     if (pass == AB_PASS_MEMORY) {
         l.memory = ab_align_up(l.total, 64);
         l.total = l.memory + sizeof(struct ab_memory_report);
+    }
+    if (pass == AB_PASS_THROUGHPUT && is_sliced(context, c)) {
+        l.cap_slices = context->tape->image->n_ops / slice_ops(context->tape) +
+                       (size_t)context->tape->image->n_bursts * context->tape->image->n_phases;
+        l.slices = ab_align_up(l.total, 64);
+        l.total = l.slices + l.cap_slices * sizeof(struct ab_slice);
     }
     return l;
 }
@@ -75,6 +96,28 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
 }
 
+/* So long a run may wait for quiet, and so many times the time that it measured. */
+#define QUIET_WAIT_NS 2e9
+enum { QUIET_WAIT_TIMES = 4 };
+
+static void fill_slices(const struct ab_run_context *context, const struct layout *l,
+                        struct ab_run_request *r)
+{
+    r->slices = (struct ab_slice_request){
+        .offset = l->slices,
+        .cap = (uint32_t)l->cap_slices,
+        .ops = slice_ops(context->tape),
+        .quiet = context->quiet->level,
+        .wait_max_ticks = (uint64_t)(QUIET_WAIT_NS / context->clock.ns_per_tick),
+        .wait_times = QUIET_WAIT_TIMES,
+    };
+    if (r->n_cpus > 0)
+        return;
+    int cpu = ab_quiet_cpu(context->quiet);
+    r->n_cpus = cpu >= 0;
+    r->cpus[0] = cpu;
+}
+
 static void fill_memory(const struct ab_run_context *context, struct ab_memory_report *m)
 {
     m->drain_ns = context->drain_ns;
@@ -88,7 +131,7 @@ static void fill_memory(const struct ab_run_context *context, struct ab_memory_r
 static int prepare(const struct ab_run_context *context, const struct ab_case *c, enum ab_pass pass,
                    struct ab_outcome *out)
 {
-    struct layout l = plan_layout(context, pass);
+    struct layout l = plan_layout(context, c, pass);
     int fd = ab_memfd("allocbench-run", l.total);
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, l.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
@@ -107,6 +150,8 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     r->classes_offset = l.classes;
     r->memory_offset = l.memory;
     r->run_bytes = l.total;
+    if (l.cap_slices > 0)
+        fill_slices(context, &l, r);
     if (l.memory != 0) {
         out->memory = (struct ab_memory_report *)((char *)p + l.memory);
         fill_memory(context, out->memory);
@@ -115,6 +160,8 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     out->ticks = (uint32_t *)((char *)p + l.ticks);
     out->classes = (const uint8_t *)p + l.classes;
     out->cap_samples = (uint32_t)l.cap_samples;
+    out->slices = (const struct ab_slice *)((char *)p + l.slices);
+    out->cap_slices = (uint32_t)l.cap_slices;
     return fd;
 }
 

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "result/result.h"
 #include "runner/case.h"
+#include "runner/fold/quiet.h"
 #include "runner/tape/tape_image.h"
 #include "wire/memory_report.h"
 
@@ -19,7 +20,9 @@ struct ab_run_context { /* the same for all runs of a session */
     struct ab_clock clock;
     const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
     uint32_t n_cpus;
-    bool is_strict; /* lanes take turns in the exact order; no latencies */
+    struct ab_quiet *quiet; /* not NULL: with one lane the throughput pass runs in slices, on the
+                               quietest CPU */
+    bool is_strict;         /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
     uint64_t timeout_ns; /* 0 = from the estimate */
     uint64_t memory_limit_bytes;
@@ -39,6 +42,8 @@ struct ab_outcome {
     uint32_t *positions;
     const uint32_t *ticks;
     const uint8_t *classes;
+    const struct ab_slice *slices; /* report.slices.n, no more than cap_slices */
+    uint32_t cap_slices;
     uint8_t *kinds;                  /* owned, ours: not for the worker to change */
     struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t n_samples, cap_samples;

@@ -25,7 +25,10 @@ struct conductor {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
-    uint32_t n_rounds;              /* that this session has to run: all, or those of its shard */
+    uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
+    struct ab_quiet quiet;
+    struct ab_throughput throughput;
+    struct ab_run_context context;  /* the plan's, with the above */
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
@@ -70,6 +73,7 @@ static void fail_backend(struct conductor *c, uint32_t backend, const struct ab_
     b->status = run->status;
     memcpy(b->reason, run->reason, sizeof b->reason);
     ab_fold_forget(c->session, backend);
+    ab_throughput_drop(&c->throughput, backend, AB_FOLD_ANY);
 }
 
 /* What the first successful run says of the back end. */
@@ -110,7 +114,7 @@ static bool fits_memory(struct conductor *c, uint32_t backend)
     struct ab_backend_info *b = &c->session->backends[backend];
     char need[32], limit[32];
     uint64_t bytes = ab_estimate_heap_bytes(&c->session->facts, b->never_frees);
-    if (bytes <= c->plan->context.memory_limit_bytes)
+    if (bytes <= c->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;
     snprintf(b->reason, sizeof b->reason,
@@ -118,7 +122,7 @@ static bool fits_memory(struct conductor *c, uint32_t backend)
              "run",
              ab_units_bytes(need, sizeof need, (double)bytes),
              b->never_frees ? " (it never frees)" : "",
-             ab_units_bytes(limit, sizeof limit, (double)c->plan->context.memory_limit_bytes));
+             ab_units_bytes(limit, sizeof limit, (double)c->context.memory_limit_bytes));
     return false;
 }
 
@@ -128,8 +132,8 @@ static enum ab_status preflight(struct conductor *c, uint32_t i, struct ab_err *
     say(c, 0, c->session->backends[i].name, AB_PASS_VERIFY);
     if (!fits_memory(c, i))
         return AB_OK;
-    enum ab_status status = ab_run(&c->plan->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng,
-                                   &run, err);
+    enum ab_status status = ab_run(&c->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run,
+                                   err);
     if (status != AB_OK)
         return status;
     bool is_allowed = c->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
@@ -154,28 +158,83 @@ static void shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n)
     }
 }
 
+/* Takes note of a throughput run and of what it says about the neighbours. */
+static enum ab_status keep_throughput(struct conductor *c, const struct ab_fold *f,
+                                      uint32_t case_index, const struct ab_outcome *run,
+                                      struct ab_err *err)
+{
+    enum ab_status status = ab_throughput_add(&c->throughput, f, case_index, run, err);
+    if (status != AB_OK)
+        return status;
+    const struct ab_throughput_run *kept = &c->throughput.runs[c->throughput.n_runs - 1];
+    for (uint32_t i = 0; i < kept->n_slices; i++)
+        ab_quiet_add(&c->quiet, run->slices[i].after);
+    ab_quiet_settle(&c->quiet);
+    struct ab_noise *noise = &c->session->noise;
+    ab_throughput_add_noise(f, kept, run, ab_canary_limit(c->quiet.level), noise);
+    noise->canary_quiet_ns = c->quiet.level * c->context.clock.ns_per_tick;
+    return AB_OK;
+}
+
+static uint16_t quiet_limit(const struct conductor *c)
+{
+    return ab_canary_limit(c->quiet.level);
+}
+
+static struct ab_fold fold_of(struct conductor *c, uint32_t backend, uint32_t round)
+{
+    return (struct ab_fold){c->session, c->context.tape, &c->context.clock, backend, round};
+}
+
+static enum ab_status check_null(const struct ab_outcome *run, struct ab_err *err)
+{
+    return run->status == AB_BACKEND_OK
+               ? AB_OK
+               : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
+}
+
+static struct ab_case null_case(enum ab_boundary boundary)
+{
+    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                     : AB_SOURCE_BUILTIN,
+                            .boundary = boundary,
+                            .builtin = "null"};
+}
+
+static enum ab_status run_null_throughput(struct conductor *c, enum ab_boundary boundary,
+                                          uint32_t round, struct ab_err *err)
+{
+    struct ab_outcome run = {0};
+    struct ab_case null = null_case(boundary);
+    struct ab_fold fold = fold_of(c, 0, round);
+    say(c, round, "null", AB_PASS_THROUGHPUT);
+    enum ab_status status = ab_run(&c->context, &null, AB_PASS_THROUGHPUT, &c->rng, &run, err);
+    if (status == AB_OK)
+        status = check_null(&run, err);
+    if (status == AB_OK)
+        status = keep_throughput(c, &fold, ab_fold_null_case(c->session, boundary), &run, err);
+    ab_outcome_fini(&run);
+    return status;
+}
+
 static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, uint32_t round,
                                struct ab_err *err)
 {
-    struct ab_outcome throughput = {0}, latency = {0};
-    const struct ab_run_context *context = &c->plan->context;
-    struct ab_case null = {.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
-                                                                    : AB_SOURCE_BUILTIN,
-                           .boundary = boundary,
-                           .builtin = "null"};
-    struct ab_fold fold = {c->session, context->tape, &context->clock, 0, round};
+    struct ab_outcome latency = {0};
+    struct ab_case null = null_case(boundary);
+    struct ab_fold fold = fold_of(c, 0, round);
+    enum ab_status status = AB_OK;
     ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, NULL_NUMBER(boundary)));
-    say(c, round, "null", AB_PASS_THROUGHPUT);
-    enum ab_status status = ab_run(context, &null, AB_PASS_THROUGHPUT, &c->rng, &throughput, err);
+    for (uint32_t i = 0; i < c->plan->processes && status == AB_OK; i++)
+        status = run_null_throughput(c, boundary, round, err);
     if (status == AB_OK)
-        status = ab_run(context, &null, context->is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY,
-                        &c->rng, &latency, err);
-    if (status == AB_OK && (throughput.status != AB_BACKEND_OK || latency.status != AB_BACKEND_OK))
-        status = ab_fail(err, AB_SYSTEM, "the null back end failed: %s",
-                         throughput.status != AB_BACKEND_OK ? throughput.reason : latency.reason);
+        status = ab_run(&c->context, &null,
+                        c->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_LATENCY, &c->rng,
+                        &latency, err);
     if (status == AB_OK)
-        status = ab_fold_null(&fold, ab_boundary_names[boundary], &throughput, &latency, err);
-    ab_outcome_fini(&throughput);
+        status = check_null(&latency, err);
+    if (status == AB_OK)
+        status = ab_fold_null(&fold, boundary, &c->throughput, quiet_limit(c), &latency, err);
     ab_outcome_fini(&latency);
     return status;
 }
@@ -197,18 +256,17 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t r
                                enum ab_pass pass, struct ab_err *err)
 {
     struct ab_outcome run;
-    const struct ab_run_context *context = &c->plan->context;
-    struct ab_fold fold = {c->session, context->tape, &context->clock, backend, round};
+    struct ab_fold fold = fold_of(c, backend, round);
     ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, backend));
     say(c, round, c->session->backends[backend].name, pass);
-    enum ab_status status = ab_run(context, &c->plan->cases[backend], pass, &c->rng, &run, err);
+    enum ab_status status = ab_run(&c->context, &c->plan->cases[backend], pass, &c->rng, &run, err);
     if (status != AB_OK)
         return status;
     c->done++;
     if (run.status != AB_BACKEND_OK)
         fail_backend(c, backend, &run);
     else if (pass == AB_PASS_THROUGHPUT)
-        status = ab_fold_throughput(&fold, &run, err);
+        status = keep_throughput(c, &fold, backend, &run, err);
     else if (pass == AB_PASS_LATENCY) {
         ab_fold_latency(&fold, &run);
         status = ab_fold_depth(&fold, &run, err);
@@ -223,8 +281,8 @@ static enum ab_status run_memory_once(struct conductor *c, uint32_t backend, uin
                                       struct ab_err *err)
 {
     struct ab_outcome run;
-    struct ab_run_context context = c->plan->context;
-    struct ab_fold fold = {c->session, context.tape, &context.clock, backend, round};
+    struct ab_run_context context = c->context;
+    struct ab_fold fold = fold_of(c, backend, round);
     bool is_scout = c->marks[backend] == NULL;
     context.marks = c->marks[backend];
     if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
@@ -258,10 +316,40 @@ static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t
     return status;
 }
 
-static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_err *err)
+/* One pass of all back ends, in this order. */
+static enum ab_status run_pass(struct conductor *c, const struct ab_round *round, enum ab_pass pass,
+                               struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
+        uint32_t backend = round->order[i];
+        if (is_running(c, backend) && (pass == AB_PASS_THROUGHPUT || !is_decorated(c, backend)))
+            status = pass == AB_PASS_MEMORY ? run_memory(c, backend, round->index, err)
+                                            : run_case(c, backend, round->index, pass, err);
+    }
+    return status;
+}
+
+/* Several processes each, one after the other of all: where a process comes to lie in memory decides
+ * over some percent of its time. */
+static enum ab_status run_throughput(struct conductor *c, const struct ab_round *round,
+                                     struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < c->plan->processes && status == AB_OK; i++)
+        status = run_pass(c, round, AB_PASS_THROUGHPUT, err);
+    for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
+        struct ab_fold fold = fold_of(c, round->order[i], round->index);
+        if (is_running(c, round->order[i]))
+            status = ab_fold_throughput(&fold, &c->throughput, quiet_limit(c), err);
+    }
+    return status;
+}
+
+static enum ab_status run_round(struct conductor *c, uint32_t index, struct ab_err *err)
 {
     struct ab_session *s = c->session;
-    ab_rng_init(&c->rng, s->seed, ROUND_STREAM(round));
+    ab_rng_init(&c->rng, s->seed, ROUND_STREAM(index));
     uint32_t *order = calloc(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -272,17 +360,14 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
     for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
         if (is_ours(c, order[i]))
             order[n++] = order[i];
-    s->rounds[s->n_rounds] = (struct ab_round){.index = round, .order = order, .n_order = n};
-    enum ab_status status = run_nulls(c, round, err);
-    int last = c->plan->context.is_strict ? AB_PASS_THROUGHPUT : AB_PASS_TAIL;
-    for (int pass = AB_PASS_THROUGHPUT; pass <= last && status == AB_OK; pass++)
-        for (uint32_t i = 0; i < n && status == AB_OK; i++)
-            if (is_running(c, order[i]) &&
-                (pass == AB_PASS_THROUGHPUT || !is_decorated(c, order[i])))
-                status = run_case(c, order[i], round, (enum ab_pass)pass, err);
-    for (uint32_t i = 0; i < n && status == AB_OK; i++)
-        if (is_running(c, order[i]) && !is_decorated(c, order[i]))
-            status = run_memory(c, order[i], round, err);
+    struct ab_round *round = &s->rounds[s->n_rounds];
+    *round = (struct ab_round){.index = index, .order = order, .n_order = n};
+    enum ab_status status = run_nulls(c, index, err);
+    if (status == AB_OK)
+        status = run_throughput(c, round, err);
+    for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY && status == AB_OK; pass++)
+        if (!c->context.is_strict || pass == AB_PASS_MEMORY)
+            status = run_pass(c, round, (enum ab_pass)pass, err);
     s->n_rounds++;
     return status;
 }
@@ -335,11 +420,13 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
 {
     struct conductor c = {.plan = plan,
                           .session = session,
-                          .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds)};
+                          .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
+                          .context = plan->context};
     uint32_t n_alive = 0;
     c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
-    if (c.marks == NULL)
+    if (c.marks == NULL || !ab_quiet_init(&c.quiet))
         return ab_fail(err, AB_SYSTEM, "out of memory");
+    c.context.quiet = &c.quiet;
     if (plan->resumed != NULL)
         ab_resume_keep_failed(session, plan->resumed);
     enum ab_status status = run_preflights(&c, err);
@@ -349,7 +436,9 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         n_alive += is_ours(&c, i);
-    c.total = n_alive * ((c.n_rounds - session->n_rounds) * (plan->context.is_strict ? 2 : 4) + 1);
+    c.total = n_alive * ((c.n_rounds - session->n_rounds) *
+                             (plan->processes + (plan->context.is_strict ? 1 : 3)) +
+                         1);
     for (uint32_t b = session->n_rounds; b < c.n_rounds && status == AB_OK && n_alive > 0; b++) {
         uint32_t round = ab_shard_round(session->shard, plan->rounds, b);
         status = run_round(&c, round, err);
@@ -362,6 +451,11 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(c.marks[i]);
     free(c.marks);
+    struct ab_fold fold = fold_of(&c, 0, 0);
+    enum ab_status again = ab_fold_throughput_again(&fold, &c.throughput, quiet_limit(&c), err);
+    status = status == AB_OK ? again : status;
+    ab_throughput_fini(&c.throughput);
+    ab_quiet_fini(&c.quiet);
     session->timer.floor_ns = ab_session_floor(session);
     session->is_complete = status == AB_OK;
     return status;

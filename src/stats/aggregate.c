@@ -17,12 +17,6 @@ double ab_round_range_half(const struct ab_round_range *s)
     return s->n < 2 ? NAN : (s->high - s->low) / 2 / s->median;
 }
 
-bool ab_round_range_is_clear(const struct ab_round_range *ratio)
-{
-    return ratio->n >= AB_CLEAR_ROUNDS && fabs(ratio->median - 1) >= 0.01 &&
-           (ratio->low > 1 || ratio->high < 1);
-}
-
 bool ab_backend_is_null(const struct ab_backend_info *b)
 {
     return strncmp(b->name, "null", 4) == 0 && strchr(":{", b->name[4]) != NULL;
@@ -35,14 +29,16 @@ bool ab_backend_is_comparable(const struct ab_backend_info *b)
 
 uint32_t ab_session_base(const struct ab_session *s)
 {
-    uint32_t base = UINT32_MAX;
-    for (uint32_t i = s->n_backends; i-- > 0;)
-        if (ab_backend_is_comparable(&s->backends[i]))
-            base = i;
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (ab_backend_is_comparable(&s->backends[i]) && strcmp(s->backends[i].name, "glibc") == 0)
+    const char *wanted = s->base != NULL ? s->base : "glibc";
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = s->n_backends; i-- > 0;) {
+        if (!ab_backend_is_comparable(&s->backends[i]))
+            continue;
+        first = i;
+        if (strcmp(s->backends[i].name, wanted) == 0)
             return i;
-    return base;
+    }
+    return s->base != NULL ? UINT32_MAX : first;
 }
 
 static bool has_numbers(const struct ab_session *s, uint32_t backend)
@@ -113,7 +109,7 @@ void ab_pairs_fini(struct ab_pairs *p)
 void ab_pairs_add(struct ab_pairs *p, double of, double by)
 {
     double ratio = by > 0 ? of / by : of > 0 ? INFINITY : 1;
-    if (isnan(of) || isnan(by) || of < 0 || by < 0 || p->n == p->cap)
+    if (!isfinite(of) || !isfinite(by) || of < 0 || by < 0 || p->n == p->cap)
         return;
     p->x[p->n] = of;
     p->x[p->cap + p->n] = by;
@@ -132,9 +128,22 @@ struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p)
     return ratio;
 }
 
+struct ab_effect ab_pairs_effect(const struct ab_pairs *p)
+{
+    struct ab_pairs copy;
+    struct ab_effect effect = ab_effect_paired(p->x + p->cap, p->x, p->n);
+    if (!ab_pairs_init(&copy, p->cap))
+        return effect;
+    memcpy(copy.x, p->x, 3 * (size_t)p->cap * sizeof p->x[0]);
+    copy.n = p->n;
+    effect = ab_effect_shown(&effect, ab_pairs_ratio(&copy).median);
+    ab_pairs_fini(&copy);
+    return effect;
+}
+
 /* One number of a round, NaN = none; `of` is what to look at. */
 struct aspect {
-    uint32_t a, b;
+    uint32_t a;
     const char *phase;
     unsigned op;
 };
@@ -186,19 +195,6 @@ static double round_run_time(const struct ab_session *s, const struct aspect *of
     return round_time(s, of->a, NULL, round);
 }
 
-static double round_p999_ratio(const struct ab_session *s, const struct aspect *of, uint32_t round)
-{
-    double value[2];
-    for (int i = 0; i < 2; i++) {
-        const struct ab_result *r = ab_session_find(s, i == 0 ? of->a : of->b, of->phase, of->op,
-                                                    round);
-        value[i] = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
-        if (value[i] < s->timer.floor_ns)
-            value[i] = s->timer.floor_ns;
-    }
-    return value[1] > 0 ? value[0] / value[1] : NAN;
-}
-
 struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
                                            const char *phase)
 {
@@ -235,25 +231,46 @@ bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
     return false;
 }
 
-struct ab_round_range ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase)
+/* The number of a by that of b, in pairs of rounds. */
+static struct ab_effect effect_over_rounds(const struct ab_session *s, const struct aspect *of_a,
+                                           const struct aspect *of_b, round_number *number)
 {
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
-        return no_range;
-    pairs.is_by_round = s->n_hosts > 1;
+        return ab_effect_paired(NULL, NULL, 0);
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
-        ab_pairs_add(&pairs, round_time(s, b, phase, round), round_time(s, a, phase, round));
+        ab_pairs_add(&pairs, number(s, of_a, round), number(s, of_b, round));
     }
-    struct ab_round_range speed = ab_pairs_ratio(&pairs);
+    struct ab_effect effect = ab_pairs_effect(&pairs);
     ab_pairs_fini(&pairs);
-    return speed;
+    return effect;
 }
 
-struct ab_round_range ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                            const char *phase, unsigned op)
+struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                  const char *phase)
 {
-    struct aspect of = {.a = a, .b = b, .phase = phase, .op = op};
-    return over_rounds(s, &of, round_p999_ratio);
+    struct aspect of_a = {.a = a, .phase = phase}, of_b = {.a = b, .phase = phase};
+    return effect_over_rounds(s, &of_b, &of_a, phase == NULL ? round_run_time : round_ns_per_op);
+}
+
+struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
+{
+    struct aspect of_a = {.a = a}, of_b = {.a = b};
+    return effect_over_rounds(s, &of_a, &of_b, round_rss_peak);
+}
+
+static double round_p999(const struct ab_session *s, const struct aspect *of, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(s, of->a, of->phase, of->op, round);
+    double value = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
+    return value < s->timer.floor_ns ? s->timer.floor_ns : value;
+}
+
+struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase, unsigned op)
+{
+    struct aspect of_a = {.a = a, .phase = phase, .op = op};
+    struct aspect of_b = {.a = b, .phase = phase, .op = op};
+    return effect_over_rounds(s, &of_a, &of_b, round_p999);
 }

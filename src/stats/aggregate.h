@@ -7,6 +7,7 @@
 #define AB_STATS_AGGREGATE_H
 
 #include "result/result.h"
+#include "stats/effect.h"
 
 /* One number a round. */
 struct ab_round_range {
@@ -18,11 +19,6 @@ struct ab_round_range {
 struct ab_round_range ab_round_range_of(double *x, uint32_t n);
 /* Half the range of the rounds in parts of the median; NaN below two rounds. */
 double ab_round_range_half(const struct ab_round_range *s);
-/* Are there enough rounds, all of them on the same side of 1, and is the median at least 1 % away
- * from it? n rounds of two equal programs agree by chance with probability 2 / 2^n: 6 % of 5,
- * 0.8 % of 8. */
-bool ab_round_range_is_clear(const struct ab_round_range *ratio);
-enum { AB_CLEAR_ROUNDS = 8 };
 
 /* Two numbers a round, of what is set against each other; for ratios that can be recomputed from
  * the two medians shown. */
@@ -33,17 +29,20 @@ struct ab_pairs {
 };
 bool ab_pairs_init(struct ab_pairs *p, uint32_t most); /* false: out of memory */
 void ab_pairs_fini(struct ab_pairs *p);
-/* Passes over a pair of which one is missing or negative. 0 by 0 is 1. */
+/* Passes over a pair of which one is missing, not finite or negative. 0 by 0 is 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
 /* median: the ratio of the two medians, or with is_by_round the median of the ratios; low, high:
  * extremes of the ratios of single rounds, between which it always lies. */
 struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p);
+/* The same ratio, the interval of the effect of the pairs, widened to hold it. */
+struct ab_effect ab_pairs_effect(const struct ab_pairs *p);
 
 /* The null back end runs for the price of the harness; it is no allocator and wins nothing. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
 /* Status ok and not null. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
-/* What others are compared with: glibc, else the first comparable; UINT32_MAX = none. */
+/* What others are compared with: the one that the session names, else glibc, else the first
+ * comparable; UINT32_MAX = none, or the one that is named has no numbers. */
 uint32_t ab_session_base(const struct ab_session *s);
 
 /* NULL when there is none. */
@@ -71,12 +70,15 @@ struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t b
 /* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
- * whole run. The median is the ratio of the two medians, as they are shown; low and high are of
- * single rounds, so that drift of the machine cancels. Rounds that miss one number do not count. */
-struct ab_round_range ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase);
+ * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the
+ * pairs of each round, so that drift of the machine cancels. Rounds that miss one number do not
+ * count. */
+struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                  const char *phase);
+/* Peak of resident memory of a by that of b. */
+struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
 /* p99.9 of one op by that of b, values under the floor taken as the floor. */
-struct ab_round_range ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                            const char *phase, unsigned op);
+struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase, unsigned op);
 
 #endif

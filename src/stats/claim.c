@@ -36,6 +36,8 @@ static void measure(const struct ab_session *s, const struct ab_gate *g, struct 
         r->measured = ratio.range.median;
         r->low = ratio.range.low;
         r->high = ratio.range.high;
+        r->interval_low = ratio.effect.low;
+        r->interval_high = ratio.effect.high;
         r->n_rounds = ratio.range.n;
     } else {
         ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
@@ -68,6 +70,8 @@ bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_sessio
             .measured = NAN,
             .low = NAN,
             .high = NAN,
+            .interval_low = NAN,
+            .interval_high = NAN,
         };
         measure(session, g, &r[i]);
     }

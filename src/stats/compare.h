@@ -23,18 +23,18 @@ const char *ab_verdict_name(enum ab_verdict verdict); /* "ok" "improved" "regres
 /* What is compared, with the effect turned so that a ratio above 1 is worse (for throughput: base by
  * new). */
 struct ab_cell {
-    const char *backend;     /* name in the new result */
+    const char *backend;      /* name in the new result */
     const char *base_backend; /* differs from `backend` within one result */
-    const char *phase;       /* NULL = the whole run */
-    const char *op;          /* NULL = of no op: the whole run, memory */
-    const char *metric;      /* "time", "p99", "rss_peak_bytes" … */
+    const char *phase;        /* NULL = the whole run */
+    const char *op;           /* NULL = of no op: the whole run, memory */
+    const char *metric;       /* "time", "p99", "rss_peak_bytes" … */
     const char *unit;
-    double base, now;        /* as the tables show them; NaN = n/a */
+    double base, now; /* as the tables show them; NaN = n/a */
     struct ab_effect effect;
-    double limit;            /* 0.05 = 5 %; NaN = shown only, never a verdict that fails */
+    double limit; /* 0.05 = 5 %; NaN = shown only, never a verdict that fails */
     enum ab_verdict verdict;
-    uint32_t rounds_needed;  /* of an inconclusive cell; 0 = none */
-    char reason[200];        /* of failed; "" = none */
+    uint32_t rounds_needed; /* of an inconclusive cell; 0 = none */
+    char reason[200];       /* of failed; "" = none */
 };
 
 struct ab_comparison {
@@ -42,8 +42,8 @@ struct ab_comparison {
     struct ab_cell *cells;
     uint32_t n_cells;
     size_t cap_cells;
-    bool is_advisory;     /* another machine or kernel: verdicts do not fail */
-    char advisory[240];   /* which and why; "" = not */
+    bool is_advisory;   /* another machine or kernel: verdicts do not fail */
+    char advisory[240]; /* which and why; "" = not */
 };
 
 #endif

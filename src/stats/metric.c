@@ -157,7 +157,7 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m)
 {
-    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}};
+    struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}, ab_effect_paired(NULL, NULL, 0)};
     struct ab_pairs shown, least, most;
     bool ok = ab_pairs_init(&shown, s->n_rounds);
     ok = ab_pairs_init(&least, s->n_rounds) && ok;
@@ -172,6 +172,7 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
         ab_pairs_add(&most, of_a.high, of_b.low);
     }
     if (ok) {
+        ratio.effect = ab_pairs_effect(&shown);
         ratio.range = ab_pairs_ratio(&shown);
         ratio.median.low = ab_pairs_ratio(&least).median;
         ratio.median.high = ab_pairs_ratio(&most).median;

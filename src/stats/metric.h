@@ -39,6 +39,7 @@ struct ab_interval ab_metric_interval(const struct ab_session *s, const struct a
 struct ab_ratio {
     struct ab_round_range range; /* values under the floor taken as the floor */
     struct ab_interval median;   /* what the median can be, given what the clock cannot tell */
+    struct ab_effect effect;     /* the same median, with the interval of the pairs */
 };
 /* The number of `a` by that of `b`, as ab_pairs_ratio: its median is the reciprocal of what tables
  * call speed. Negative numbers have no ratio. */

@@ -19,6 +19,7 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/slice.h"
 #include "wire/source.h"
 #include "wire/verify_run.h"
 
@@ -84,8 +85,9 @@ struct ab_run_request {
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */
     uint32_t reserved1;
-    uint64_t fault_n;   /* FAULT: this call fails, counted from 1 */
-    uint64_t run_bytes; /* size of the run memfd */
+    uint64_t fault_n;               /* FAULT: this call fails, counted from 1 */
+    uint64_t run_bytes;             /* size of the run memfd */
+    struct ab_slice_request slices; /* THROUGHPUT of one lane */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -118,6 +120,8 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t asleep_cpu_ns;  /* CPU time of falling asleep and waking up; 0 but for is_crowded */
     uint64_t thread_cpu_ns;  /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
+    uint64_t outside_ticks;  /* of wall_ticks and lane_ticks, between slices */
+    uint64_t canary_ticks;   /* of these, CPU time */
     uint64_t faults_minor, faults_major, switches_involuntary;
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
@@ -141,6 +145,7 @@ struct ab_run_report {
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
     struct ab_verify_report verify; /* CHECK */
+    struct ab_slice_report slices;
     char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];
 };

@@ -11,7 +11,7 @@ config=configs/churn.yaml
 
 # Of so many ops not all are timed: which ones, and how many, is drawn.
 measure() { # OPTION…
-    bench run "$ROOT/$config" --set ops=30k -b glibc,arena,slab,pool,skeleton --drain 0 --rounds 5 -q "$@"
+    bench run "$ROOT/$config" --set ops=60k -b glibc,arena,slab,pool,skeleton --drain 0 --rounds 5 -q "$@"
     expect_code 0
 }
 
@@ -101,6 +101,12 @@ exact() { # FILE
     bench report "$OUT/1.json"
     expect_code 0
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'shard 1 of 4' || fail "not said"
+}
+
+# bats test_tags=full
+@test "shards and what is merged of them are described by the schema" {
+    with_shards
+    merge
     python3 - "$ROOT/results/allocbench-2.schema.json" "$OUT/merged.json" "$OUT/1.json" <<'END'
 import json, jsonschema, sys
 schema = json.load(open(sys.argv[1]))
@@ -109,15 +115,16 @@ for name in sys.argv[2:]:
 END
 }
 
+# bats test_tags=full
 @test "more shards than rounds: rounds are divided, and only those of one part have ratios" {
     for i in $(seq 6); do
-        bench run "$ROOT/$config" --set ops=30k -b glibc,arena,slab,pool --drain 0 --rounds 4 -q \
+        bench run "$ROOT/$config" --set ops=60k -b glibc,arena,slab,pool --drain 0 --rounds 4 -q \
             --no-store --shard "$i/6" --json "$OUT/$i.json"
         expect_code 0
     done
     merge
     expect_code 0
-    bench run "$ROOT/$config" --set ops=30k -b glibc,arena,slab,pool --drain 0 --rounds 4 -q \
+    bench run "$ROOT/$config" --set ops=60k -b glibc,arena,slab,pool --drain 0 --rounds 4 -q \
         --no-store --json "$OUT/whole.json"
     expect_json '.complete and (.rounds | length) == 6 and (.rounds[0].order | sort) == ["glibc", "slab"]
         and (.rounds[1].order | sort) == ["arena", "pool"] and (.rounds[5].order | length) == 4' \
@@ -131,7 +138,7 @@ END
     cmp "$OUT/whole" "$OUT/merged" || fail "other numbers"
     bench report "$OUT/merged.json"
     expect_code 0
-    ! grep -qi 'nan' "$OUT/stdout" || fail "$(grep -i nan "$OUT/stdout")"
+    ! grep -qiw 'nan' "$OUT/stdout" || fail "$(grep -iw nan "$OUT/stdout")"
 }
 
 @test "parts that are missing are named, and allowed with --partial" {
@@ -240,7 +247,7 @@ END
 }
 
 @test "a shard that was interrupted is gone on with" {
-    local options=(--set ops=300 -b libholds --backend-path . --drain 0 --rounds 6 --shard 2/2)
+    local options=(--set ops=300 -b libholds --backend-path . --drain 0 --rounds 6 --processes 1 --shard 2/2)
     hold_after 8 # the pre-flight, one round with its memory's peak, a part of the next one
     start_bench run "$ROOT/$config" "${options[@]}" --results "$OUT/r"
     interrupt_held

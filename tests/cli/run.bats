@@ -20,7 +20,7 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "rounds", "results", "size_classes", "windows", "memory", "timelines",
+        "backends", "rounds", "results", "size_classes", "windows", "memory", "timelines", "ratios",
         "gates", "claims"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")

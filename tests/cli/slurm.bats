@@ -9,7 +9,7 @@
 load helpers
 
 config=$ROOT/configs/churn.yaml
-work=(run "$config" --set ops=30k -b glibc,arena,slab,pool,skeleton --drain 0)
+work=(run "$config" --set ops=60k -b glibc,arena,slab,pool,skeleton --drain 0)
 
 # What is there, and what is not: without Slurm only the last test runs.
 on_slurm() { # COMMAND…

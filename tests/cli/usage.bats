@@ -170,7 +170,7 @@ YAML
 @test "check estimates the whole run" {
     bench check "$WORKLOADS/small.yaml" -b glibc,arena
     expect_code 0
-    grep -Eq '^  whole run  about [0-9.]+ m?s with 2 back ends and 8 rounds$' "$OUT/stdout" ||
+    grep -Eq '^  whole run  about [0-9.]+ m?s with 2 back ends and 10 rounds$' "$OUT/stdout" ||
         fail "$(cat "$OUT/stdout")"
 }
 

@@ -50,7 +50,7 @@ static void defaults_are_those_of_the_help(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
-    assert_int_equal(o.rounds, 8);
+    assert_int_equal(o.rounds, 10);
     assert_int_equal(o.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
     assert_null(o.sinks[AB_SINK_JSON]);

@@ -217,7 +217,8 @@ static void what_is_not_known_and_what_no_file_can_hold_comes_back(void **state)
         if (r->op != AB_OP_ALL)
             continue;
         r->ns_per_op = r->ops_per_s = r->cpu_ns_per_op = r->latency_pass_ns_per_op = x;
-        r->n_ops = r->faults_minor = r->switches_involuntary = r->n_unsupported = n;
+        r->n_ops = n <= INT64_MAX ? n : UINT64_MAX; /* times are reckoned from it */
+        r->faults_minor = r->switches_involuntary = r->n_unsupported = n;
         r->tail_over_100ns = n;
         r->worst[0] = (struct ab_worst_op){x, UINT32_MAX, n};
     }
@@ -226,6 +227,7 @@ static void what_is_not_known_and_what_no_file_can_hold_comes_back(void **state)
     f->s.seed = UINT64_MAX;
     f->s.host.memory_bytes = UINT64_MAX;
     f->s.timer.ns_per_tick = INFINITY;
+    ab_session_settle(&f->s); /* as every session that is written: ratios are of what it leaves */
     struct ab_err err = {.text = ""};
     struct ab_stored stored;
     char *json = fake_capture(write_json, &f->s, NULL);

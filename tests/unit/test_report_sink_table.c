@@ -63,6 +63,41 @@ static void looks_as_it_should(void **state)
     fake_session_free(f);
 }
 
+/* Eight rounds have intervals; a ratio whose interval contains 1 is marked. All columns still fit in
+ * 80, and without --base it is glibc that the others are compared with. */
+static void ratios_have_intervals(void **state)
+{
+    static const double glibc[3] = {20, 20, 20}, near[3] = {19, 20.5, 21}, fast[3] = {3.9, 4, 4.4};
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_set_ns(f, FAKE_GLIBC, glibc);
+    fake_session_set_ns(f, FAKE_JEMALLOC, near);
+    fake_session_set_ns(f, FAKE_ARENA, fast);
+    char *text = table(f, 80, true);
+    assert_fits(text, 80);
+    fake_assert_golden("table-80-intervals.txt", text);
+    free(text);
+    fake_session_free(f);
+}
+
+static void what_is_compared_with_nothing_says_so(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    f->s.base = "scudo"; /* absent */
+    char *text = table(f, 200, true);
+    assert_non_null(strstr(text, "No ratios: the base, scudo, has no numbers to compare with."));
+    assert_null(strstr(text, "vs scudo"));
+    assert_null(strstr(text, "vs glibc"));
+    free(text);
+    f->s.base = "arena";
+    text = table(f, 200, true);
+    assert_non_null(strstr(text, "vs arena"));
+    assert_null(strstr(text, "No ratios"));
+    free(text);
+    fake_session_free(f);
+}
+
 static void never_wraps_whatever_the_width(void **state)
 {
     (void)state;
@@ -314,6 +349,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
+        cmocka_unit_test(ratios_have_intervals),
+        cmocka_unit_test(what_is_compared_with_nothing_says_so),
         cmocka_unit_test(never_wraps_whatever_the_width),
         cmocka_unit_test(what_the_width_leaves_out_is_named),
         cmocka_unit_test(a_legend_belongs_to_a_column_that_is_shown),

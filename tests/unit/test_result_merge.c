@@ -197,6 +197,24 @@ static void machines_are_kept_apart(void **state)
     free_parts(p);
 }
 
+static void what_disturbed_the_parts_is_added_up(void **state)
+{
+    (void)state;
+    for (uint32_t n_hosts = 1; n_hosts <= 2; n_hosts++) {
+        struct parts *p = make_parts(3);
+        p->sessions[0].noise = (struct ab_noise){.runs = 10, .wall_s = 1.5, .canary_quiet_ns = 30};
+        p->sessions[1].noise = (struct ab_noise){.runs = 5, .wall_s = 0.25, .canary_quiet_ns = 20};
+        p->sessions[2].noise = (struct ab_noise){.runs = 0}; /* not known */
+        if (n_hosts == 2)
+            strcpy(p->sessions[1].host.fingerprint, "bb");
+        struct ab_session s = merge(p);
+        assert_true(s.noise.runs == 15 && s.noise.wall_s == 1.75);
+        assert_true(n_hosts == 1 ? s.noise.canary_quiet_ns == 20 : isnan(s.noise.canary_quiet_ns));
+        free_merged(&s);
+        free_parts(p);
+    }
+}
+
 static void one_machine_of_a_kind_is_one_machine(void **state)
 {
     (void)state;
@@ -393,6 +411,7 @@ int main(void)
         cmocka_unit_test(merged_parts_are_the_whole_to_the_last_byte),
         cmocka_unit_test(a_list_of_parts_says_where_each_round_is_from),
         cmocka_unit_test(machines_are_kept_apart),
+        cmocka_unit_test(what_disturbed_the_parts_is_added_up),
         cmocka_unit_test(one_machine_of_a_kind_is_one_machine),
         cmocka_unit_test(results_of_several_machines_share_none_with_another),
         cmocka_unit_test(parts_of_divided_rounds_are_rounds_of_their_own),

@@ -29,6 +29,16 @@ static struct ab_outcome outcome(void)
     return run;
 }
 
+/* One process. */
+static enum ab_status fold_throughput(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    struct ab_throughput runs = {0};
+    assert_int_equal(ab_throughput_add(&runs, f, f->backend, run, NULL), AB_OK);
+    enum ab_status status = ab_fold_throughput(f, &runs, 0, NULL);
+    ab_throughput_fini(&runs);
+    return status;
+}
+
 static const struct ab_result *find(const struct ab_session *s, const char *phase, unsigned op)
 {
     for (uint32_t i = 0; i < s->n_results; i++)
@@ -50,7 +60,7 @@ static void throughput_is_wall_time_by_ops(void **state)
     struct ab_session s = {.seed = 1};
     struct ab_fold f = {&s, &map, &clock_half, 0, 3};
     struct ab_outcome run = outcome();
-    assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+    assert_int_equal(fold_throughput(&f, &run), AB_OK);
     const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
     assert_non_null(all);
     uint64_t n = map.phases[1].n_ops[AB_OP_ALLOC] + map.phases[1].n_ops[AB_OP_FREE] +
@@ -81,7 +91,7 @@ static void waits_of_lanes_are_in_no_ns_per_op(void **state)
         report->awake_ticks = 4 * 200000;
         report->asleep_cpu_ns = 4 * 5000;
         report->thread_cpu_ns = 4 * 500000; /* two CPUs for them */
-        assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+        assert_int_equal(fold_throughput(&f, &run), AB_OK);
         const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
         double n = (double)all->n_ops, busy = is_crowded ? 500e3 - 100e3 - 5e3 : 1e6 - 250e3;
         assert_true(fabs(all->ns_per_op - 4 * busy / n) < 1e-9);
@@ -107,7 +117,7 @@ static void a_phase_of_long_waits_is_waiting(void **state)
             image.n_lanes = lanes;
             report->lane_ticks = 8000000;
             report->wait_ticks = waits;
-            assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+            assert_int_equal(fold_throughput(&f, &run), AB_OK);
             const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
             assert_true(lanes == 1 ? isnan(all->wait_percent)
                                    : fabs(all->wait_percent - (double)waits / 80000) < 1e-9);
@@ -123,7 +133,7 @@ static void ops_without_a_hook_have_no_entry_and_are_counted(void **state)
     struct ab_fold f = {&s, &map, &clock_half, 0, 0};
     struct ab_outcome run = outcome();
     page.report.hooks = ~(1u << AB_OP_RESIZE);
-    assert_int_equal(ab_fold_throughput(&f, &run, NULL), AB_OK);
+    assert_int_equal(fold_throughput(&f, &run), AB_OK);
     assert_null(find(&s, "churn", AB_OP_RESIZE));
     assert_int_equal(find(&s, "churn", AB_OP_ALL)->n_unsupported,
                      map.phases[1].n_ops[AB_OP_RESIZE]);
@@ -152,7 +162,7 @@ static void ticks_become_nanoseconds_by_kind(void **state)
     struct ab_outcome run = outcome();
     uint32_t n_alloc = sample_churn(&run);
     ticks[0] = AB_TICKS_OVERFLOW;
-    ab_fold_throughput(&f, &run, NULL);
+    fold_throughput(&f, &run);
     ab_fold_latency(&f, &run);
     const struct ab_result *alloc = find(&s, "churn", AB_OP_ALLOC);
     const struct ab_result *resize = find(&s, "churn", AB_OP_RESIZE);
@@ -173,7 +183,7 @@ static void the_tail_gives_max_and_the_worst_slowest_first(void **state)
     struct ab_session s = {.seed = 1};
     struct ab_fold f = {&s, &map, &clock_half, 0, 0};
     struct ab_outcome run = outcome();
-    ab_fold_throughput(&f, &run, NULL);
+    fold_throughput(&f, &run);
     struct ab_tail *tail = &page.report.phases[1].tail[AB_OP_ALLOC];
     tail->n = 500;
     tail->n_slow = 3;
@@ -203,7 +213,7 @@ static void the_slowest_sample_is_among_the_worst(void **state)
     struct ab_outcome run = outcome();
     sample_churn(&run);
     ticks[0] = 180001; /* 90 us; the first churn op is a resize */
-    ab_fold_throughput(&f, &run, NULL);
+    fold_throughput(&f, &run);
     ab_fold_latency(&f, &run);
     struct ab_tail *tail = &page.report.phases[1].tail[AB_OP_RESIZE];
     *tail = (struct ab_tail){.n = 500, .n_slow = 1, .max_ticks = 9000, .n_worst = 1};

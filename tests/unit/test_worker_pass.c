@@ -84,13 +84,14 @@ struct fixture {
     struct ab_worker w;
     uint32_t positions[4096], ticks[4096];
     uint8_t classes[4096];
+    struct ab_slice slices[512]; /* as many behind the page */
 };
 
 static struct fixture *open_fixture(enum ab_pass pass)
 {
     struct fixture *f = calloc(1, sizeof *f);
     test_tape_churn_map(100, 20000, &f->tape, &f->map);
-    f->w = (struct ab_worker){.page = calloc(1, sizeof(struct ab_run_page)),
+    f->w = (struct ab_worker){.page = calloc(1, sizeof(struct ab_run_page) + sizeof f->slices),
                               .positions = f->positions,
                               .ticks = f->ticks,
                               .classes = f->classes};
@@ -135,6 +136,62 @@ static void every_pass_does_every_op_at_both_boundaries(void **state)
                 assert_true(seen.freed_bytes > 100 * 16);
             close_fixture(f);
         }
+}
+
+/* 20,000 ops in slices of 128: each op once, and between the slices nothing that counts. */
+static void in_slices_every_op_is_done_and_timed_once(void **state)
+{
+    (void)state;
+    for (int boundary = 0; boundary < 2; boundary++) {
+        struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+        struct ab_run_report *report = &f->w.page->report;
+        const struct ab_slice *slices = (const struct ab_slice *)(f->w.page + 1);
+        const struct ab_phase *phases = f->map.phases;
+        uint64_t ticks[2] = {0};
+        uint32_t n[2] = {0};
+        f->w.page->request.slices = (struct ab_slice_request){
+            .offset = sizeof(struct ab_run_page), .cap = 500, .ops = 128, .quiet = 1};
+        if (boundary == 0)
+            ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+        else
+            ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
+        expect_whole_tape(f);
+        for (uint32_t i = 0; i < report->slices.n; i++) {
+            assert_in_range(slices[i].phase, 1, 2); /* those that are measured */
+            assert_true(slices[i].ticks > 0 && slices[i].before > 0 && slices[i].after > 0);
+            assert_true(i == 0 || slices[i].phase != slices[i - 1].phase ||
+                        slices[i].before == slices[i - 1].after); /* it may not wait */
+            ticks[slices[i].phase - 1] += slices[i].ticks;
+            n[slices[i].phase - 1]++;
+        }
+        for (uint32_t p = 1; p <= 2; p++) {
+            const struct ab_phase_report *r = &report->phases[p];
+            assert_int_equal(n[p - 1], (phases[p].end - phases[p].begin + 127) / 128);
+            assert_true(r->outside_ticks > 0 && r->canary_ticks <= r->outside_ticks);
+            uint64_t rest = r->wall_ticks - r->outside_ticks;
+            assert_true(rest == ticks[p - 1]);
+        }
+        assert_int_equal(report->slices.waited_ticks, 0);
+        close_fixture(f);
+    }
+}
+
+/* There is no quiet below one tick, so it waits, as long as it may and no longer. */
+static void it_waits_for_quiet_within_its_budget(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+    f->w.page->request.slices = (struct ab_slice_request){.offset = sizeof(struct ab_run_page),
+                                                          .cap = 500,
+                                                          .ops = 128,
+                                                          .quiet = 1,
+                                                          .wait_max_ticks = 1000000,
+                                                          .wait_times = 1000};
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+    expect_whole_tape(f);
+    assert_true(f->w.page->report.slices.waited_ticks >= 1000000);
+    assert_true(f->w.page->report.phases[1].outside_ticks >= 900000);
+    close_fixture(f);
 }
 
 static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
@@ -410,6 +467,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pass_does_every_op_at_both_boundaries),
+        cmocka_unit_test(in_slices_every_op_is_done_and_timed_once),
+        cmocka_unit_test(it_waits_for_quiet_within_its_budget),
         cmocka_unit_test(the_latency_pass_fills_a_tick_count_for_each_position),
         cmocka_unit_test(each_sample_has_the_class_of_its_size_also_a_free),
         cmocka_unit_test(the_worst_frees_tell_the_size_of_their_blocks),

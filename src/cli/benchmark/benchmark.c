@@ -6,6 +6,7 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
+#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
@@ -206,11 +207,13 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     struct watch watch = {.store = &m->store};
-    struct ab_session_plan plan = {.cases = m->cases,
-                                   .rounds = o->rounds,
-                                   .progress = show_progress,
-                                   .round_done = save_round,
-                                   .user = &watch};
+    struct ab_session_plan plan = {
+        .cases = m->cases,
+        .rounds = o->rounds,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(m->subject->map),
+        .progress = show_progress,
+        .round_done = save_round,
+        .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
     plan.context.tape = m->subject->map;
@@ -352,6 +355,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
                                               err);
     if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
         (status = open_outputs(&m, err)) != AB_OK || (status = prepare_cases(&m, err)) != AB_OK ||
+        (status = ab_base_name_set(o->base, &m.session, err)) != AB_OK ||
         (status = list_phases(&m, err)) != AB_OK || (status = read_gates(&m, err)) != AB_OK)
         goto out;
     describe_session(&m);

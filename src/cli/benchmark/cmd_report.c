@@ -2,9 +2,11 @@
  *
  * Stored results, printed as they were when they were measured, or written in another form.
  */
+#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "core/text.h"
 #include "report/read/read_result.h"
 #include "report/table/sink_table.h"
 
@@ -14,10 +16,15 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
 {
     struct ab_stored stored;
     struct ab_outputs outputs = {0};
+    char shown[300];
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
-    status = ab_outputs_open(o, &outputs, err);
+    status = ab_base_name_set(o->base, &stored.session, err);
+    if (status != AB_OK)
+        ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
+    if (status == AB_OK)
+        status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o))

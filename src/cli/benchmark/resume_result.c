@@ -115,6 +115,8 @@ static void take_conditions(struct ab_resume *r)
     struct ab_options *o = &r->options;
     if (!o->has_rounds)
         o->rounds = s->n_rounds_planned;
+    if (o->base == NULL)
+        o->base = s->base;
     if (!o->has_seed && s->seed <= INT64_MAX) {
         o->has_seed = true;
         o->seed = s->seed;

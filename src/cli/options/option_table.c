@@ -102,10 +102,18 @@ static const struct ab_option_info table[] = {
      "(default: 25% of available memory)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem)},
     {"rounds", "N",
-     "number of rounds; each runs every back end once, in random order\n"
-     "(default: 8)",
+     "number of rounds; each runs every back end once, in random order;\n"
+     "fewer than 6 distinguish nothing from noise (default: 10)",
      "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
+    {"processes", "N",
+     "measure the throughput of each back end in N processes a round\n"
+     "(default: 3 to 12, more the shorter the work)",
+     "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
+    {"base", "NAME",
+     "the back end that the others are compared with, as the tables name it\n"
+     "(default: glibc, else the first)",
+     "Measurement", 0, RUN | REPLAY | REPORT, TEXT(base)},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",

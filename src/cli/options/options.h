@@ -31,6 +31,8 @@ struct ab_options {
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
+    uint32_t processes;         /* of the throughput pass, a round and back end; 0 = by the tape */
+    const char *base;           /* the others are compared with it; NULL = not named */
     const char *resume;         /* a partial result to go on with; NULL = none */
     struct ab_run_shard shard;  /* --shard; count 0 = not given */
     const char *results;        /* where results are kept; NULL = not said */

@@ -141,6 +141,10 @@ static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *co
                          ab_json_flag(&r->json, config, "window_given");
     s->n_edges = ab_json_whole(&r->json, config, "n_edges", INT64_MAX, UINT64_MAX);
     s->n_remote = ab_json_whole(&r->json, config, "n_remote", INT64_MAX, UINT64_MAX);
+    const char *base = ab_json_has(&r->json, config, "base")
+                           ? ab_json_text(&r->json, config, "base")
+                           : "";
+    s->base = base[0] != 0 ? base : NULL;
 }
 
 static void read_config(struct ab_stored_reader *r, const struct ab_json_node *document,
@@ -209,6 +213,18 @@ static void read_timer(struct ab_stored_reader *r, const struct ab_json_node *do
     s->timer.quantum_ns = ab_json_number(&r->json, &o, "quantum_ns");
     s->timer.window_ns = NAN;
     ab_stored_nulls(r, &o);
+}
+
+/* Older ones do not have it, and null is that nothing is known. */
+static void read_noise(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    if (!ab_json_has(&r->json, document, "noise") ||
+        json_is_null(json_object_get(document->json, "noise")))
+        return;
+    struct ab_json_node o = ab_json_object(&r->json, document, "noise");
+#define READ(name) r->session->noise.name = ab_json_number(&r->json, &o, #name);
+    AB_NOISE_FIELDS(READ)
+#undef READ
 }
 
 static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
@@ -306,6 +322,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_backends(r, &document);
     read_rounds(r, &document);
     read_timer(r, &document);
+    read_noise(r, &document);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);

@@ -4,6 +4,7 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
+#include "report/sinks/json_ratios.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
@@ -11,6 +12,7 @@
 #include "report/checksum.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/sinks/json_parts.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -57,29 +59,6 @@ static json_t *tape_facts(struct ab_json *w, const struct ab_session *s)
     return o;
 }
 
-/* "2/4" */
-static json_t *shard(struct ab_run_shard x)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%u/%u", x.index, x.count);
-    return x.count > 0 ? ab_json_string(text) : json_null();
-}
-
-static json_t *parts(struct ab_json *w, const struct ab_session *s)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < s->n_parts; i++) {
-        json_t *o = json_object();
-        ab_json_put(w, o, "file", ab_json_string(s->parts[i].file));
-        ab_json_put(w, o, "checksum", ab_json_string(s->parts[i].checksum));
-        ab_json_put(w, o, "shard", shard(s->parts[i].shard));
-        ab_json_put(w, o, "host", ab_json_integer(s->parts[i].host));
-        ab_json_put(w, o, "n_rounds", ab_json_integer(s->parts[i].n_rounds));
-        ab_json_append(w, list, o);
-    }
-    return list;
-}
-
 static json_t *config(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *settings = json_array(), *phases = json_array();
@@ -102,9 +81,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
-    ab_json_put(w, o, "shard", shard(s->shard));
-    if (s->n_parts > 0)
-        ab_json_put(w, o, "parts", parts(w, s));
+    ab_json_put_parts(w, o, s);
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
         ab_json_append(w, cpus, json_integer(s->cpus[i]));
@@ -114,41 +91,8 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "window_given", json_boolean(s->is_window_given));
     ab_json_put(w, o, "n_edges", ab_json_integer(s->n_edges));
     ab_json_put(w, o, "n_remote", ab_json_integer(s->n_remote));
+    ab_json_put(w, o, "base", ab_json_string(s->base));
     return o;
-}
-
-static json_t *known(uint64_t n)
-{
-    return n == 0 ? json_null() : ab_json_integer(n);
-}
-
-static json_t *host(struct ab_json *w, const struct ab_host *h)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "fingerprint", ab_json_string(h->fingerprint));
-    ab_json_put(w, o, "name", ab_json_string(h->name));
-    ab_json_put(w, o, "cpu", ab_json_string(h->cpu));
-    ab_json_put(w, o, "cpus_online", known(h->cpus_online));
-    ab_json_put(w, o, "cpus_allowed", known(h->cpus_allowed));
-    ab_json_put(w, o, "kernel", ab_json_string(h->kernel));
-    ab_json_put(w, o, "libc", ab_json_string(h->libc));
-    ab_json_put(w, o, "os", ab_json_string(h->os));
-    ab_json_put(w, o, "governor", ab_json_string(h->governor));
-    ab_json_put(w, o, "virt", ab_json_string(h->virt));
-    ab_json_put(w, o, "thp", ab_json_string(h->thp));
-    ab_json_put(w, o, "aslr", ab_json_string(h->aslr));
-    ab_json_put(w, o, "memory_bytes", known(h->memory_bytes));
-    ab_json_put(w, o, "page_bytes", known(h->page_bytes));
-    ab_json_put(w, o, "load_1min", ab_json_real(h->load_1min));
-    return o;
-}
-
-static json_t *hosts(struct ab_json *w, const struct ab_session *s)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < s->n_hosts; i++)
-        ab_json_append(w, list, host(w, &s->hosts[i]));
-    return list;
 }
 
 static json_t *null_cost(struct ab_json *w, const struct ab_null_cost *n)
@@ -175,6 +119,17 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_nulls; i++)
         ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
+    return o;
+}
+
+static json_t *noise(struct ab_json *w, const struct ab_session *s)
+{
+    if (!(s->noise.runs > 0))
+        return json_null();
+    json_t *o = json_object();
+#define PUT(name) ab_json_put(w, o, #name, ab_json_real(s->noise.name));
+    AB_NOISE_FIELDS(PUT)
+#undef PUT
     return o;
 }
 
@@ -380,6 +335,8 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
     ab_json_put(w, o, "measured", ab_json_real(c->measured));
     ab_json_put(w, o, "low", ab_json_real(c->low));
     ab_json_put(w, o, "high", ab_json_real(c->high));
+    ab_json_put(w, o, "interval_low", ab_json_real(c->interval_low));
+    ab_json_put(w, o, "interval_high", ab_json_real(c->interval_high));
     ab_json_put(w, o, "n_rounds", ab_json_integer(c->n_rounds));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;
@@ -447,16 +404,6 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "windows", windows);
 }
 
-/* What travels between machines says what it was when it was written. */
-static void put_checksum(struct ab_json *w, json_t *document)
-{
-    char hex[65];
-    if (!w->is_short_of_memory && ab_json_checksum(document, hex))
-        ab_json_put(w, document, AB_JSON_CHECKSUM, ab_json_string(hex));
-    else
-        w->is_short_of_memory = true;
-}
-
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -466,10 +413,9 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "complete", json_boolean(s->is_complete));
     ab_json_put(w, o, "config", config(w, s));
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
-    ab_json_put(w, o, "host", host(w, &s->host));
-    if (s->n_hosts > 1)
-        ab_json_put(w, o, "hosts", hosts(w, s));
+    ab_json_put_hosts(w, o, s);
     ab_json_put(w, o, "timer", timer(w, s));
+    ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);
@@ -482,9 +428,9 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
-    if (s->shard.count > 0 || s->n_parts > 0)
-        put_checksum(w, o);
+    ab_json_put_checksum(w, o, s);
     return o;
 }
 

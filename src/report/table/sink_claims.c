@@ -13,25 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-static void format_times(char cell[AB_CELL_BYTES], const struct ab_claim_result *c, double ratio)
+static void format_times(char cell[AB_CELL_BYTES], const struct ab_claim_result *c, double ratio,
+                         double low, double high)
 {
-    char text[AB_CELL_BYTES];
-    double better = c->is_higher_better ? ratio : 1 / ratio;
-    if (isnan(ratio) || !isfinite(better))
-        snprintf(cell, AB_CELL_BYTES, "-");
+    if (c->is_higher_better)
+        ab_format_effect(cell, ratio, low, high);
     else
-        snprintf(cell, AB_CELL_BYTES, "%.20sx", ab_format_ratio(text, better));
-}
-
-static void format_range(char cell[AB_CELL_BYTES], const struct ab_claim_result *c, bool utf8)
-{
-    char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
-    double from = c->is_higher_better ? c->low : 1 / c->high;
-    double to = c->is_higher_better ? c->high : 1 / c->low;
-    if (!isfinite(from) || !isfinite(to))
-        return;
-    snprintf(cell, AB_CELL_BYTES, "%.10s%s%.10s", ab_format_ratio(low, from), utf8 ? "\u2013" : "-",
-             ab_format_ratio(high, to));
+        ab_format_effect(cell, 1 / ratio, 1 / high, 1 / low);
 }
 
 static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool utf8)
@@ -44,13 +32,12 @@ static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool 
     if (row == NULL)
         return;
     ab_format_label(row->cells[0], AB_CELL_BYTES, c->base, 12, utf8);
-    format_times(row->cells[1], c, c->claimed);
-    format_times(row->cells[2], c, c->measured);
-    format_range(row->cells[3], c, utf8);
+    format_times(row->cells[1], c, c->claimed, NAN, NAN);
+    format_times(row->cells[2], c, c->measured, c->interval_low, c->interval_high);
     if (c->reason[0] != 0)
-        ab_format_label(row->cells[4], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
+        ab_format_label(row->cells[3], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
     else
-        snprintf(row->cells[4], AB_CELL_BYTES, "%u round%s", c->n_rounds,
+        snprintf(row->cells[3], AB_CELL_BYTES, "%u round%s", c->n_rounds,
                  c->n_rounds == 1 ? "" : "s");
 }
 
@@ -59,7 +46,10 @@ static void print_source(FILE *to, const struct ab_session *s, uint32_t first, u
                          struct ab_table_style style)
 {
     static const struct ab_table_column columns[] = {
-        {"than", 2}, {"claimed", 0}, {"measured", 0}, {"rounds", 3}, {"of", 4},
+        {"than", 2},
+        {"claimed", 0},
+        {"measured", 0},
+        {"of", 3},
     };
     struct ab_table t;
     struct ab_text note = {0};

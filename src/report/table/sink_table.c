@@ -17,6 +17,7 @@
 #include "report/table/table_depth.h"
 #include "report/table/table_memory.h"
 #include "report/table/table_notes.h"
+#include "report/table/table_quantiles.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -109,16 +110,17 @@ static void format_half(char cell[AB_CELL_BYTES], double half)
 static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint32_t backend,
                          const char *phase)
 {
-    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
+    struct ab_effect speed = ab_session_speed(r->s, backend, r->base, phase);
     char ratio[AB_CELL_BYTES];
-    if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) || speed.n == 0)
+    if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) ||
+        speed.n_new == 0)
         snprintf(cell, AB_CELL_BYTES, "%s", backend == r->base ? "base" : "-");
     else
-        snprintf(cell, AB_CELL_BYTES, "%s%.20sx", ab_round_range_is_clear(&speed) ? "" : "~",
-                 ab_format_ratio(ratio, speed.median));
+        snprintf(cell, AB_CELL_BYTES, "%s%.60s", ab_effect_is_clear(&speed) ? "" : "~",
+                 ab_format_effect(ratio, speed.ratio, speed.low, speed.high));
 }
 
-/* Green and red only for what is clear over the rounds; the ratio says it without colour. */
+/* Green and red only for what is clear; the ratio says it without colour. */
 static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, const char *phase)
 {
     const struct ab_backend_info *b = &r->s->backends[backend];
@@ -126,10 +128,10 @@ static enum ab_emphasis judge_speed(const struct report *r, uint32_t backend, co
         return AB_FAINT;
     if (r->base == UINT32_MAX || backend == r->base || !ab_backend_is_comparable(b))
         return AB_PLAIN;
-    struct ab_round_range speed = ab_session_speed(r->s, backend, r->base, phase);
-    if (speed.n == 0 || !ab_round_range_is_clear(&speed))
+    struct ab_effect speed = ab_session_speed(r->s, backend, r->base, phase);
+    if (!ab_effect_is_clear(&speed))
         return AB_PLAIN;
-    return speed.median > 1 ? AB_GOOD : AB_BAD;
+    return speed.ratio > 1 ? AB_GOOD : AB_BAD;
 }
 
 static void fill_throughput(const struct report *r, uint32_t backend, const char *phase,
@@ -275,8 +277,10 @@ static void print_report(struct report *r)
     struct ab_text summary = {0};
     for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
         print_phase(r, r->s->phases[i]);
-    if (has_results && r->style.is_verbose)
+    if (has_results && r->style.is_verbose) {
+        ab_table_quantiles(r->to, r->s, r->style);
         ab_table_depth(r->to, r->s, r->style);
+    }
     if (has_results) {
         ab_table_memory(r->to, r->s, r->style);
         print_whole_run(r);

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A p99.9 is mentioned when it is worse by this factor in the median of the rounds, and worse in
- * all of them; peaks of memory when they differ by more than this share. */
+/* A p99.9 is mentioned when it is worse by this factor, and clearly worse; peaks of memory when they
+ * differ by more than this share. */
 static const double tail_worth_saying = 1.25, memory_worth_saying = 0.05;
 
 static const char *name_of(const struct ab_session *s, uint32_t backend)
@@ -33,7 +33,7 @@ static bool is_called(const struct ab_session *s, uint32_t backend)
 static bool takes_part(const struct ab_session *s, uint32_t backend)
 {
     return is_called(s, backend) && ab_backend_is_comparable(&s->backends[backend]) &&
-           ab_session_speed(s, backend, backend, NULL).n > 0;
+           ab_session_run_time(s, backend).n > 0;
 }
 
 static bool gives_nothing_back(const struct ab_session *s, uint32_t backend)
@@ -48,7 +48,7 @@ static uint32_t find_fastest(const struct ab_session *s, bool must_free, uint32_
     for (uint32_t i = 0; i < s->n_backends; i++) {
         if (i == except || !takes_part(s, i) || (must_free && gives_nothing_back(s, i)))
             continue;
-        if (best == UINT32_MAX || ab_session_speed(s, i, best, NULL).median > 1)
+        if (best == UINT32_MAX || ab_session_speed(s, i, best, NULL).ratio > 1)
             best = i;
     }
     return best;
@@ -74,35 +74,48 @@ static void add_times(struct ab_text *out, const struct ab_session *s, uint32_t 
 static void add_speed(struct ab_text *out, const struct ab_session *s, uint32_t a, uint32_t b)
 {
     char ratio[AB_CELL_BYTES];
-    double speed = ab_session_speed(s, a, b, NULL).median;
-    if (speed >= 1)
-        ab_text_addf(out, "%sx as fast as %s", ab_format_ratio(ratio, speed), name_of(s, b));
+    struct ab_effect speed = ab_session_speed(s, a, b, NULL);
+    if (speed.ratio >= 1)
+        ab_text_addf(out, "%s as fast as %s",
+                     ab_format_effect(ratio, speed.ratio, speed.low, speed.high), name_of(s, b));
     else
-        ab_text_addf(out, "%sx slower than %s", ab_format_ratio(ratio, 1 / speed), name_of(s, b));
+        ab_text_addf(out, "%s slower than %s",
+                     ab_format_effect(ratio, 1 / speed.ratio, 1 / speed.high, 1 / speed.low),
+                     name_of(s, b));
     ab_text_add(out, " (");
     add_times(out, s, a, b);
     ab_text_add(out, ")");
 }
 
-/* ", but takes 2.1x the peak memory (57.6 MiB against 27.4 MiB) and never frees" */
+/* "41 % [40, 42] more"; without an interval "41 % more". */
+static void add_percent(struct ab_text *out, const struct ab_effect *ratio, const char *what)
+{
+    double sign = ratio->ratio < 1 ? -1 : 1, ends[2] = {ratio->low, ratio->high};
+    ab_text_addf(out, "%.0f %% ", sign * (ratio->ratio - 1) * 100);
+    if (isfinite(ends[0]) && isfinite(ends[1]))
+        ab_text_addf(out, "[%.0f, %.0f] ", sign * (ends[sign < 0] - 1) * 100,
+                     sign * (ends[sign > 0] - 1) * 100);
+    ab_text_add(out, what);
+}
+
+/* ", but takes 2.10x [2.05, 2.16] the peak memory (57.6 MiB vs. 27.4 MiB) and never frees" */
 static void add_memory(struct ab_text *out, const struct ab_session *s, uint32_t a, uint32_t b)
 {
     double of_a = ab_session_rss_peak(s, a).median, of_b = ab_session_rss_peak(s, b).median;
-    double ratio = of_b > 0 ? of_a / of_b : NAN;
-    bool never_frees = gives_nothing_back(s, a), is_more = ratio > 1 + memory_worth_saying;
-    char peak_a[32], peak_b[32];
-    if (!isfinite(ratio)) {
+    struct ab_effect ratio = ab_session_rss_ratio(s, a, b);
+    bool never_frees = gives_nothing_back(s, a), is_more = ratio.ratio > 1 + memory_worth_saying;
+    bool is_less = ratio.ratio < 1 - memory_worth_saying;
+    char peak_a[32], peak_b[32], cell[AB_CELL_BYTES];
+    if (!isfinite(ratio.ratio)) {
         ab_text_add(out, never_frees ? ", but never frees" : "");
         return;
     }
-    if (ratio >= 2)
-        ab_text_addf(out, ", but takes %.1fx the peak memory", ratio);
-    else if (is_more)
-        ab_text_addf(out, ", but takes %.0f %% more peak memory", (ratio - 1) * 100);
-    else if (ratio < 1 - memory_worth_saying)
-        ab_text_addf(out, ", with %.0f %% less peak memory", (1 - ratio) * 100);
-    else
-        ab_text_add(out, ", at about the same peak memory");
+    ab_text_add(out, is_more ? ", but takes " : is_less ? ", with " : ", at about the same");
+    if (ratio.ratio >= 2)
+        ab_text_addf(out, "%s the", ab_format_effect(cell, ratio.ratio, ratio.low, ratio.high));
+    else if (is_more || is_less)
+        add_percent(out, &ratio, is_more ? "more" : "less");
+    ab_text_add(out, " peak memory");
     ab_text_addf(out, " (%s vs. %s)", ab_units_bytes(peak_a, sizeof peak_a, of_a),
                  ab_units_bytes(peak_b, sizeof peak_b, of_b));
     if (never_frees)
@@ -112,22 +125,23 @@ static void add_memory(struct ab_text *out, const struct ab_session *s, uint32_t
 /* The p99.9 of `a` that is worst compared with that of `b`, if any is clearly worse. */
 static void add_tail(struct ab_text *out, const struct ab_session *s, uint32_t a, uint32_t b)
 {
-    double worst = tail_worth_saying;
+    struct ab_effect worst = {.ratio = tail_worth_saying};
     const char *phase = NULL;
     unsigned op = 0;
     for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
-            struct ab_round_range ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
-            if (ratio.n > 0 && ratio.low > 1 && ratio.median >= worst) {
-                worst = ratio.median;
+            struct ab_effect ratio = ab_session_p999_ratio(s, a, b, s->phases[p], k);
+            if (ratio.low > 1 && ratio.ratio >= worst.ratio) {
+                worst = ratio;
                 phase = s->phases[p];
                 op = k;
             }
         }
     char text[AB_CELL_BYTES];
     if (phase != NULL)
-        ab_text_addf(out, "; its p99.9 of %s in %s is %sx higher than that of %s",
-                     ab_result_op_name(op), phase, ab_format_ratio(text, worst), name_of(s, b));
+        ab_text_addf(out, "; its p99.9 of %s in %s is %s higher than that of %s",
+                     ab_result_op_name(op), phase,
+                     ab_format_effect(text, worst.ratio, worst.low, worst.high), name_of(s, b));
 }
 
 /* "; jemalloc is the fastest that frees, 1.40x as fast as glibc …" */
@@ -141,15 +155,15 @@ static void add_fastest_that_frees(struct ab_text *out, const struct ab_session 
         ab_text_addf(out, "; %s is the only one that frees", name_of(s, best));
         return;
     }
-    struct ab_round_range lead = ab_session_speed(s, best, second, NULL);
-    if (!ab_round_range_is_clear(&lead)) {
+    struct ab_effect lead = ab_session_speed(s, best, second, NULL);
+    if (!ab_effect_is_clear(&lead)) {
         ab_text_addf(out, "; no clear difference between %s and %s, the fastest that free",
                      name_of(s, best), name_of(s, second));
         return;
     }
     ab_text_addf(out, "; %s is the fastest that frees", name_of(s, best));
-    struct ab_round_range speed = ab_session_speed(s, best, base, NULL);
-    if (best == base || !ab_round_range_is_clear(&speed))
+    struct ab_effect speed = ab_session_speed(s, best, base, NULL);
+    if (best == base || !ab_effect_is_clear(&speed))
         return;
     ab_text_add(out, ", ");
     add_speed(out, s, best, base);
@@ -170,13 +184,13 @@ static void add_alone(struct ab_text *out, const struct ab_session *s, uint32_t 
 }
 
 /* Why a difference that the medians show is not called one. */
-static void add_doubt(struct ab_text *out, const struct ab_round_range *speed)
+static void add_doubt(struct ab_text *out, const struct ab_effect *speed)
 {
-    if (speed->n < AB_CLEAR_ROUNDS)
+    if (speed->method == AB_EFFECT_FEW)
         ab_text_addf(out,
                      "; %u round%s cannot distinguish a difference from noise, at least %u "
                      "are needed",
-                     speed->n, speed->n == 1 ? "" : "s", AB_CLEAR_ROUNDS);
+                     speed->n_new, speed->n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
 }
 
 /* What the rounds do not carry is shown as two times, and not called a difference. */
@@ -195,11 +209,11 @@ static void add_comparison(struct ab_text *out, const struct ab_session *s)
     uint32_t first = find_fastest(s, false, UINT32_MAX);
     uint32_t second = find_fastest(s, false, first);
     uint32_t base = ab_session_base(s);
-    if (!takes_part(s, base) || first == base)
+    if (base == UINT32_MAX || !takes_part(s, base) || first == base)
         base = second;
-    struct ab_round_range lead = ab_session_speed(s, first, second, NULL);
-    struct ab_round_range speed = ab_session_speed(s, first, base, NULL);
-    bool leads = ab_round_range_is_clear(&lead), beats_base = ab_round_range_is_clear(&speed);
+    struct ab_effect lead = ab_session_speed(s, first, second, NULL);
+    struct ab_effect speed = ab_session_speed(s, first, base, NULL);
+    bool leads = ab_effect_is_clear(&lead), beats_base = ab_effect_is_clear(&speed);
     if (!leads)
         add_no_lead(out, s, first, second);
     if (!leads && beats_base && base != second)

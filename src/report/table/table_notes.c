@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "report/table/table_noise.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -76,13 +77,17 @@ static void print_clock(const struct notes *r)
 static void print_meanings(const struct notes *r)
 {
     struct ab_text note = {0};
+    char base[AB_CELL_BYTES * 4];
     ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
                        "shown only with at least 10 samples above it. max: of all ops.");
     if (r->base != UINT32_MAX)
         ab_text_addf(&note,
-                     " Ratios: of time, higher is faster; ~: no clear difference (clear: at "
-                     "least %u rounds, and all agree).",
-                     AB_CLEAR_ROUNDS);
+                     " Ratios: of time, higher is faster; [low, high]: 90 %% interval, with %u "
+                     "rounds or more; ~: not clearly different from 1.",
+                     AB_EFFECT_MIN_ROUNDS);
+    else if (r->s->base != NULL)
+        ab_text_addf(&note, " No ratios: the base, %s, has no numbers to compare with.",
+                     ab_format_label(base, sizeof base, r->s->base, 40, r->style.utf8));
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
                  r->style.utf8 ? "\u00b1" : "+-");
     print_note(r, &note);
@@ -191,6 +196,13 @@ static void print_waits(const struct notes *r)
     print_note(r, &note);
 }
 
+static void print_noise(const struct notes *r)
+{
+    struct ab_text note = {0};
+    ab_table_noise(r->s, &note);
+    print_note(r, &note);
+}
+
 /* The harness does the same in each round: what varies there is the machine. */
 static void print_unrest(const struct notes *r)
 {
@@ -279,7 +291,8 @@ static void print_conditions(const struct notes *r)
     if (s->cpu >= 0)
         ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
     else
-        ab_text_add(&note, "; CPU affinity: none");
+        ab_text_addf(&note, "; CPU affinity: %s",
+                     s->noise.slices_s > 0 ? "the quietest before each throughput run" : "none");
     ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
@@ -393,6 +406,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
     print_unverified(&r);
     print_preemption(&r);
     print_waits(&r);
+    print_noise(&r);
     print_unrest(&r);
     print_missing(&r);
 }

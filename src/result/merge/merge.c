@@ -298,6 +298,23 @@ static void merge_timer(const struct ab_merge *m)
     out->timer.floor_ns = ab_session_floor(out);
 }
 
+/* Sums over all, but for the level of the canary, which is a machine's own. */
+static void merge_noise(const struct ab_merge *m)
+{
+    struct ab_noise *noise = &m->out->noise;
+    double canary = noise->canary_quiet_ns;
+    for (uint32_t i = 1; i < m->n; i++) {
+        const struct ab_noise *x = &m->parts[i].session->noise;
+        if (!(x->runs > 0))
+            continue;
+        canary = noise->runs > 0 ? fmin(canary, x->canary_quiet_ns) : x->canary_quiet_ns;
+#define ADD(name) noise->name += x->name;
+        AB_NOISE_FIELDS(ADD)
+#undef ADD
+    }
+    noise->canary_quiet_ns = m->out->n_hosts > 1 ? (double)NAN : canary;
+}
+
 static void abandon(const struct ab_merge *m)
 {
     ab_merge_abandon(m);
@@ -327,6 +344,7 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
         ab_merge_take(&m);
         settle_hosts(&made);
         merge_timer(&m);
+        merge_noise(&m);
         *out = made;
     } else {
         abandon(&m);

@@ -34,6 +34,8 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .hdr = hdr,
         .ns_per_op = NAN,
         .wall_ns_per_op = NAN,
+        .whole_ns_per_op = NAN,
+        .quiet_percent = NAN,
         .ops_per_s = NAN,
         .cpu_ns_per_op = NAN,
         .background_cpu_ns_per_op = NAN,
@@ -58,83 +60,128 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
 
 /* Requests that the back end served in this phase. A reset stands for the frees it spares, so that
  * all back ends have done the same number of ops. */
-static uint64_t served_ops(const struct ab_phase *phase, const struct ab_outcome *run)
+static uint64_t served_ops(const struct ab_phase *phase, uint32_t hooks)
 {
     uint64_t n = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        if (k != AB_OP_RESET && ab_fold_is_served(run, k))
+        if (k != AB_OP_RESET && (hooks >> k & 1) != 0)
             n += phase->n_ops[k];
     return n;
 }
 
 static uint64_t all_ops(const struct ab_phase *phase)
 {
-    uint64_t n = 0;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        n += k != AB_OP_RESET ? phase->n_ops[k] : 0;
-    return n;
+    return served_ops(phase, UINT32_MAX);
 }
 
-static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *report)
+/* One lane has no waits: what is estimated from its slices is its wall time as well. */
+static double wall_estimate(const struct ab_throughput_estimate *e)
 {
-    return (double)report->wall_ticks * f->clock->ns_per_tick;
+    return isnan(e->quiet_share) ? e->median.wall : e->busy;
 }
 
-/* What the lanes spent on their ops: not waiting for each other and, where they outnumber the CPUs,
- * not waiting for one of these either. There a lane's CPU time is what it had, else all the time
- * there was, in which it may also have been asleep over a lock of the allocator's. */
-static double busy_ns(const struct ab_fold *f, const struct ab_run_report *run, uint32_t phase)
+static void set_throughput(const struct ab_throughput_estimate *e, struct ab_result *all)
 {
-    const struct ab_phase_report *report = &run->phases[phase];
-    double ns_per_tick = f->clock->ns_per_tick;
-    double spent = report->is_crowded ? (double)report->thread_cpu_ns
-                                      : (double)report->lane_ticks * ns_per_tick;
-    double waits = report->is_crowded
-                       ? (double)report->awake_ticks * ns_per_tick + (double)report->asleep_cpu_ns
-                       : (double)report->wait_ticks * ns_per_tick;
-    return spent > waits ? spent - waits : 0;
+    double n = (double)all->n_ops;
+    all->n_processes = e->n_processes;
+    all->quiet_percent = 100 * e->quiet_share;
+    all->wait_percent = e->median.wait_percent;
+    all->faults_minor = e->median.faults_minor;
+    all->switches_involuntary = e->median.switches;
+    if (all->n_ops == 0 || e->busy <= 0 || e->median.wall <= 0)
+        return;
+    all->ns_per_op = e->busy / n;
+    all->whole_ns_per_op = e->whole / n;
+    all->wall_ns_per_op = wall_estimate(e) / n;
+    all->ops_per_s = 1e9 / all->ns_per_op;
+    all->cpu_ns_per_op = e->median.cpu / n;
+    all->background_cpu_ns_per_op = e->median.background / n;
 }
 
 static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
-                                 const struct ab_outcome *run, struct ab_err *err)
+                                 const struct ab_throughput_estimate *e, struct ab_err *err)
 {
     const struct ab_phase *phase = &f->tape->phases[index];
-    const struct ab_phase_report *report = &run->page->report.phases[index];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        if (phase->n_ops[k] > 0 && ab_fold_is_served(run, k) &&
+        if (phase->n_ops[k] > 0 && (e->hooks >> k & 1) != 0 &&
             add_result(f, phase->name, k) == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory for results");
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     if (all == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
-    double wall = wall_ns(f, report), busy = busy_ns(f, &run->page->report, index);
-    all->n_ops = served_ops(phase, run);
+    all->n_ops = served_ops(phase, e->hooks);
     all->n_unsupported = all_ops(phase) - all->n_ops;
-    if (all->n_ops > 0 && wall > 0 && busy > 0) {
-        all->ns_per_op = busy / (double)all->n_ops;
-        all->wall_ns_per_op = wall / (double)all->n_ops;
-        all->ops_per_s = 1e9 / all->ns_per_op;
-        all->cpu_ns_per_op = (double)report->process_cpu_ns / (double)all->n_ops;
-        /* Read one after the other: without a background thread the difference is noise. */
-        double background = (double)report->process_cpu_ns - (double)report->thread_cpu_ns;
-        bool is_noise = background < 0.002 * (double)report->process_cpu_ns + 100000;
-        all->background_cpu_ns_per_op = is_noise ? 0 : background / (double)all->n_ops;
-    }
-    if (f->tape->image->n_lanes > 1 && report->lane_ticks > 0)
-        all->wait_percent = 100.0 * (double)report->wait_ticks / (double)report->lane_ticks;
-    all->faults_minor = report->faults_minor;
-    all->switches_involuntary = report->switches_involuntary;
+    set_throughput(e, all);
     return AB_OK;
 }
 
-enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_outcome *run,
-                                  struct ab_err *err)
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for results");
+}
+
+enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs,
+                                  uint16_t quiet, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
-    for (uint32_t i = 0; i < f->tape->image->n_phases && status == AB_OK; i++)
-        if (f->tape->phases[i].is_measured)
-            status = fold_phase(f, i, run, err);
+    struct ab_throughput_estimate e;
+    for (uint32_t i = 0; i < f->tape->image->n_phases && status == AB_OK; i++) {
+        if (!f->tape->phases[i].is_measured)
+            continue;
+        status = ab_throughput_estimate(runs, f->backend, f->round, i, quiet, &e)
+                     ? fold_phase(f, i, &e, err)
+                     : no_memory(err);
+    }
     return status;
+}
+
+/* The phase of the tape; n_phases = none of that name. */
+static uint32_t phase_index(const struct ab_fold *f, const char *name)
+{
+    uint32_t i = 0;
+    while (i < f->tape->image->n_phases && strcmp(f->tape->phases[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                                      uint16_t quiet, struct ab_err *err)
+{
+    struct ab_throughput_estimate e;
+    for (uint32_t i = 0; i < f->session->n_nulls; i++) {
+        struct ab_null_cost *null = &f->session->nulls[i];
+        uint32_t phase = phase_index(f, null->phase);
+        enum ab_boundary b = AB_BOUNDARY_MALLOC;
+        while (strcmp(null->boundary, ab_boundary_names[b]) != 0)
+            b++;
+        if (phase == f->tape->image->n_phases)
+            continue;
+        if (!ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase,
+                                    quiet, &e))
+            return no_memory(err);
+        if (e.n_processes == 0) /* of a result that is resumed */
+            continue;
+        null->ns_per_op = e.busy / (double)null->n_ops;
+        null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                                        uint16_t quiet, struct ab_err *err)
+{
+    struct ab_throughput_estimate e;
+    for (uint32_t i = 0; i < f->session->n_results; i++) {
+        struct ab_result *r = &f->session->results[i];
+        uint32_t phase = r->op == AB_OP_ALL ? phase_index(f, r->phase) : f->tape->image->n_phases;
+        if (phase == f->tape->image->n_phases)
+            continue;
+        if (!ab_throughput_estimate(runs, r->backend, r->round, phase, quiet, &e))
+            return no_memory(err);
+        if (e.n_processes > 0)
+            set_throughput(&e, r);
+    }
+    return fold_null_again(f, runs, quiet, err);
 }
 
 static int by_slowness(const void *a, const void *b)
@@ -218,7 +265,8 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
         }
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         if (all->n_ops > 0)
-            all->latency_pass_ns_per_op = busy_ns(f, &run->page->report, i) / (double)all->n_ops;
+            all->latency_pass_ns_per_op = ab_fold_busy_ns(f, &run->page->report.phases[i]) /
+                                          (double)all->n_ops;
     }
 }
 
@@ -265,39 +313,48 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
     }
 }
 
-enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
-                            const struct ab_outcome *throughput, const struct ab_outcome *latency,
-                            struct ab_err *err)
+static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary boundary,
+                     const struct ab_throughput_estimate *e, const struct ab_outcome *latency,
+                     struct ab_hdr *all)
+{
+    struct ab_session *s = f->session;
+    const struct ab_phase *p = &f->tape->phases[phase];
+    double n = (double)all_ops(p);
+    struct piles piles = {.hdr[AB_OP_ALL] = all};
+    ab_hdr_init(all);
+    fold_samples(f, p, latency, &piles);
+    s->nulls[s->n_nulls++] = (struct ab_null_cost){
+        .phase = p->name,
+        .boundary = ab_boundary_names[boundary],
+        .round = f->round,
+        .n_ops = all_ops(p),
+        .ns_per_op = e->busy / n,
+        .wall_ns_per_op = wall_estimate(e) / n,
+        .latency_pass_ns_per_op = ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n,
+        .floor_ns = ab_result_quantile(all, 0.5),
+    };
+}
+
+enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
+                            const struct ab_throughput *runs, uint16_t quiet,
+                            const struct ab_outcome *latency, struct ab_err *err)
 {
     struct ab_session *s = f->session;
     struct ab_hdr *all = malloc(sizeof *all);
-    enum ab_status status = AB_SYSTEM;
-    for (uint32_t i = 0; i < f->tape->image->n_phases && all != NULL; i++) {
+    struct ab_throughput_estimate e;
+    bool is_ok = all != NULL;
+    for (uint32_t i = 0; i < f->tape->image->n_phases && is_ok; i++) {
         const struct ab_phase *phase = &f->tape->phases[i];
-        uint64_t n = all_ops(phase);
-        if (!phase->is_measured || n == 0)
+        if (!phase->is_measured || all_ops(phase) == 0)
             continue;
-        if (!AB_GROW(s->nulls, s->cap_nulls, s->n_nulls))
-            goto out;
-        struct piles piles = {.hdr[AB_OP_ALL] = all};
-        ab_hdr_init(all);
-        fold_samples(f, phase, latency, &piles);
-        const struct ab_run_report *report = &throughput->page->report;
-        s->nulls[s->n_nulls++] = (struct ab_null_cost){
-            .phase = phase->name,
-            .boundary = boundary,
-            .round = f->round,
-            .n_ops = n,
-            .ns_per_op = busy_ns(f, report, i) / (double)n,
-            .wall_ns_per_op = wall_ns(f, &report->phases[i]) / (double)n,
-            .latency_pass_ns_per_op = busy_ns(f, &latency->page->report, i) / (double)n,
-            .floor_ns = ab_result_quantile(all, 0.5),
-        };
+        is_ok = AB_GROW(s->nulls, s->cap_nulls, s->n_nulls) &&
+                ab_throughput_estimate(runs, ab_fold_null_case(s, boundary), f->round, i, quiet,
+                                       &e);
+        if (is_ok)
+            add_null(f, i, boundary, &e, latency, all);
     }
-    status = AB_OK;
-out:
     free(all);
-    return status == AB_OK ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
+    return is_ok ? AB_OK : no_memory(err);
 }
 
 void ab_fold_forget(struct ab_session *session, uint32_t backend)

@@ -6,17 +6,28 @@
 #define AB_RUNNER_FOLD_FOLD_H
 
 #include "runner/fold/fold_common.h"
+#include "runner/fold/throughput.h"
 
-/* The throughput pass comes first: it makes the entries that the others fill. */
-enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_outcome *run,
-                                  struct ab_err *err);
+/* The throughput pass comes first: it makes the entries that the others fill. From the runs of
+ * f->backend in f->round that `runs` holds; quiet: limit of the canary. */
+enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs,
+                                  uint16_t quiet, struct ab_err *err);
+/* Once all rounds are there: each is estimated again with what the others know. f->backend and
+ * f->round are of no meaning. */
+enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                                        uint16_t quiet, struct ab_err *err);
 void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run);
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run);
 
+/* Of the null back end at a boundary, in `runs`: the case. */
+static inline uint32_t ab_fold_null_case(const struct ab_session *s, enum ab_boundary boundary)
+{
+    return s->n_backends + (uint32_t)boundary;
+}
 /* Both passes of the null back end at one boundary, to session->nulls. */
-enum ab_status ab_fold_null(const struct ab_fold *f, const char *boundary,
-                            const struct ab_outcome *throughput, const struct ab_outcome *latency,
-                            struct ab_err *err);
+enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
+                            const struct ab_throughput *runs, uint16_t quiet,
+                            const struct ab_outcome *latency, struct ab_err *err);
 
 /* Drops what a back end measured before it failed. */
 void ab_fold_forget(struct ab_session *session, uint32_t backend);

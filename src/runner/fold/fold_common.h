@@ -24,6 +24,10 @@ static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
 {
     return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
 }
+/* What the lanes spent on their ops: not waiting for each other and, where they outnumber the CPUs,
+ * not waiting for one of these either. There a lane's CPU time is what it had, else all the time
+ * there was, in which it may also have been asleep over a lock of the allocator's. */
+double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *report);
 static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind)
 {
     return (run->page->report.hooks >> kind & 1) != 0;

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/slices.h"
 #include "worker/passes/touch.h"
 #include "worker/phase_meter.h"
 #include "worker/strict_order.h"
@@ -129,13 +130,31 @@ INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint3
 }
 
 /* In chunks, so that the parent knows about where a crash happened. */
-static void FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = begin; i < end;) {
+    uint32_t i = begin;
+    while (i < end) {
         uint32_t stop = end - i > lane->chunk_ops ? i + lane->chunk_ops : end;
         *lane->progress = i;
         lane->op = i;
         i = FN(untimed)(lane, f, i, stop);
+    }
+    return i;
+}
+
+/* The same, each slice timed by itself. The grid is that of the tape: what a reset passes over is an
+ * empty slice. */
+static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
+    for (uint32_t from = begin; from < end;) {
+        uint32_t stop = end - from > ops ? from + ops : end;
+        uint64_t tick = ab_slice_begin(lane->w);
+        bool is_empty = i >= stop;
+        i = FN(untimed_range)(lane, f, i, stop);
+        ab_slice_end(lane->w, phase, is_empty, tick);
+        from = stop;
     }
 }
 
@@ -247,6 +266,8 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(latency_range)(lane, f, begin, end);
     else if (pass == AB_PASS_MEMORY)
         FN(memory_range)(lane, f, begin, end);
+    else if (ab_slices_are_on(lane->w, phase))
+        FN(sliced_range)(lane, f, phase, begin, end);
     else
         FN(untimed_range)(lane, f, begin, end);
 }
@@ -275,11 +296,15 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     ab_phase_meter_begin(&meter);
     FN(rehearse)(lane, f, phase, begin[0]);
     ab_phase_meter_start(&meter);
+    if (ab_slices_are_on(lane->w, phase))
+        ab_slices_begin(meter.ticks);
     if (lane->is_strict)
         FN(strict_phase)(lane, f, phase);
     else
         FN(range)(lane, f, phase, begin[0], begin[1]);
     ab_phase_meter_end(&meter, &lane->reports[phase]);
+    if (ab_slices_are_on(lane->w, phase))
+        ab_slices_end(&lane->reports[phase]);
     ab_lane_end_phase(lane, phase);
     ab_phase_meter_end_process(&meter, &lane->reports[phase]);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ranks by the normal approximation of the binomial law, values as the histogram gives them.
+ */
+#include "stats/quantile_interval.h"
+
+#include <math.h>
+
+static const double z_90_percent = 1.645;
+
+/* The sample of a rank from 1 on; those that overflowed are the last. */
+static double sample_at(const struct ab_hdr *hdr, double rank, double recorded)
+{
+    if (!(rank >= 1) || rank > recorded)
+        return NAN;
+    return (double)ab_hdr_quantile(hdr, (rank - 0.5) / recorded);
+}
+
+struct ab_quantile_interval ab_quantile_interval(const struct ab_hdr *hdr, double q)
+{
+    double recorded = (double)ab_hdr_total(hdr), n = recorded + (double)hdr->overflow;
+    double half = z_90_percent * sqrt(n * q * (1 - q));
+    return (struct ab_quantile_interval){sample_at(hdr, floor(n * q - half), recorded),
+                                         sample_at(hdr, ceil(n * q + half) + 1, recorded)};
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Times slices, reads the canary between them, and waits for quiet.
+ */
+#include "worker/passes/slices.h"
+
+#include "base/canary.h"
+#include "base/clock.h"
+
+static struct {
+    uint64_t left;      /* tick at which the last slice ended, or the phase began */
+    uint64_t outside;   /* ticks of the phase that belong to no slice */
+    uint64_t canary;    /* of these, what the canary needed: CPU time */
+    uint64_t in_slices; /* of the run */
+    uint16_t quiet;     /* as requested, else the least reading */
+    uint16_t last;      /* reading since the last slice; 0 = none */
+} state;
+
+bool ab_slices_are_on(const struct ab_worker *w, uint32_t phase)
+{
+    return w->page->request.slices.cap > 0 && w->phases[phase].is_measured;
+}
+
+static uint16_t read_canary(struct ab_worker *w)
+{
+    uint16_t reading = ab_canary_read();
+    const struct ab_slice_request *request = &w->page->request.slices;
+    if (request->quiet != 0)
+        state.quiet = request->quiet;
+    else if (state.quiet == 0 || reading < state.quiet)
+        state.quiet = reading;
+    bool is_gap = reading >= ab_canary_gap(state.quiet);
+    w->page->report.slices.n_gaps += is_gap;
+    state.canary += is_gap ? state.quiet : reading;
+    return reading;
+}
+
+/* Ticks that may still be spent on it. */
+static bool may_wait(const struct ab_worker *w)
+{
+    const struct ab_slice_request *r = &w->page->request.slices;
+    uint64_t waited = w->page->report.slices.waited_ticks;
+    return waited < r->wait_max_ticks &&
+           waited < state.in_slices * r->wait_times + r->wait_max_ticks / 1024;
+}
+
+static uint16_t wait_for_quiet(struct ab_worker *w, uint16_t reading)
+{
+    while (reading > ab_canary_limit(state.quiet) && may_wait(w)) {
+        uint64_t begin = ab_tick_begin();
+        reading = read_canary(w);
+        w->page->report.slices.waited_ticks += ab_tick_end() - begin;
+    }
+    return reading;
+}
+
+void ab_slices_begin(uint64_t tick)
+{
+    state.left = tick;
+    state.outside = state.canary = 0;
+    state.last = 0;
+}
+
+uint64_t ab_slice_begin(struct ab_worker *w)
+{
+    state.last = wait_for_quiet(w, state.last != 0 ? state.last : read_canary(w));
+    uint64_t begin = ab_tick_begin();
+    state.outside += begin - state.left;
+    return begin;
+}
+
+void ab_slice_end(struct ab_worker *w, uint32_t phase, bool is_empty, uint64_t begin)
+{
+    struct ab_slice_report *report = &w->page->report.slices;
+    const struct ab_slice_request *request = &w->page->request.slices;
+    struct ab_slice *slices = (struct ab_slice *)(void *)((char *)w->page + request->offset);
+    state.left = ab_tick_end();
+    uint64_t ticks = state.left - begin;
+    uint16_t before = state.last;
+    state.in_slices += ticks;
+    state.last = read_canary(w);
+    if (report->n < request->cap)
+        slices[report->n++] = (struct ab_slice){is_empty ? 0 : ticks, before, state.last, phase};
+}
+
+void ab_slices_end(struct ab_phase_report *report)
+{
+    report->outside_ticks += state.outside + (report->end_tick - state.left);
+    report->canary_ticks += state.canary;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sentence on noise, for one thread, several, and a machine that is never quiet.
+ */
+#include "report/table/table_noise.h"
+
+#include "support/cmocka.h"
+
+#include <string.h>
+
+static struct ab_session session;
+
+static void expect(const char *text)
+{
+    struct ab_text note = {0};
+    ab_table_noise(&session, &note);
+    assert_string_equal(note.s != NULL ? note.s : "", text);
+    ab_text_fini(&note);
+}
+
+static void nothing_known_is_nothing_said(void **state)
+{
+    (void)state;
+    session.noise = (struct ab_noise){0};
+    expect("");
+}
+
+static void what_neighbours_did_is_left_out_and_said(void **state)
+{
+    (void)state;
+    session.noise = (struct ab_noise){.runs = 30,
+                                      .wall_s = 2,
+                                      .cpu_s = 1.98,
+                                      .slices_s = 2,
+                                      .quiet_s = 1.64,
+                                      .waited_s = 1.5,
+                                      .interruptions = 1,
+                                      .switches_involuntary = 12};
+    expect(
+        "noise: other tenants used the CPU core in 18 % of the throughput runs; that is left out "
+        "(waited 1.50 s); 1 interruption; 12 involuntary context switches; CPU time 99.0 % of "
+        "wall time");
+}
+
+static void never_quiet_is_a_shared_core(void **state)
+{
+    (void)state;
+    session.noise = (struct ab_noise){.runs = 3,
+                                      .wall_s = 2,
+                                      .cpu_s = 2,
+                                      .slices_s = 2,
+                                      .quiet_s = 0.02,
+                                      .waited_s = 6,
+                                      .switches_involuntary = 1};
+    expect(
+        "noise: other tenants used the CPU core all the time, so times are those of a shared core "
+        "(waited 6.00 s for a quiet one); 0 interruptions; 1 involuntary context switch; CPU time "
+        "100.0 % of wall time");
+}
+
+static void of_several_threads_it_is_not_known(void **state)
+{
+    (void)state;
+    session.noise = (struct ab_noise){.runs = 3, .wall_s = 2, .cpu_s = 1};
+    expect("noise: use of the CPU core by other tenants not known (several threads); 0 involuntary "
+           "context switches; CPU time 50.0 % of wall time");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_known_is_nothing_said),
+        cmocka_unit_test(what_neighbours_did_is_left_out_and_said),
+        cmocka_unit_test(never_quiet_is_a_shared_core),
+        cmocka_unit_test(of_several_threads_it_is_not_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
