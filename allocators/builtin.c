@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line a back end: the name of its table. The skeleton is here as it stands, under the name
+ * One line a back end: the name of its table. The skeleton is here as it is, under the name
  * that a shared object exports.
  */
 #include "allocators/builtin.h"

@@ -10,6 +10,7 @@
 #include "allocators/arena/arena.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 
 /* The root, or the arena of one lane. Lanes share no cache line. */
 struct ab_heap {
@@ -41,33 +42,21 @@ enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL };
 static const char *const thread_choices[] = {"auto", "mutex", "none", "local", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "address space to reserve; 0 = all that the workload requests in "
-                               "total",
-                       .type = AB_PARAM_BYTES,
-                       .max = LARGEST_RESERVE},
-    [PARAM_COMMIT] = {.name = "commit",
-                      .help = "commit in steps of this size; 0 = growing steps from 64 KiB",
-                      .type = AB_PARAM_BYTES,
-                      .max = (uint64_t)1 << 40},
-    [PARAM_KEEP] = {.name = "keep",
-                    .help = "keep at most this much committed at a reset; 0 = all of it",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, committed 2 MiB at a time or in larger steps",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
-    [PARAM_POPULATE] = {.name = "populate",
-                        .help = "populate pages when they are committed, not at the first touch",
-                        .type = AB_PARAM_BOOL,
-                        .max = 1},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, mutex = always, local = "
-                               "one arena per lane, none = no locking, one lane only",
-                       .type = AB_PARAM_CHOICE,
-                       .max = THREADS_LOCAL,
-                       .choices = thread_choices},
+    [PARAM_RESERVE] = AB_BYTES_ROW("reserve", 0, LARGEST_RESERVE,
+                                   "address space to reserve; 0 = all that the workload requests "
+                                   "in total"),
+    [PARAM_COMMIT] = AB_BYTES_ROW("commit", 0, (uint64_t)1 << 40,
+                                  "commit in steps of this size; 0 = growing steps from 64 KiB"),
+    [PARAM_KEEP] = AB_BYTES_ROW("keep", 0, (uint64_t)1 << 40,
+                                "keep at most this much committed at a reset; 0 = all of it"),
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, committed 2 MiB at a time or in larger steps"),
+    [PARAM_POPULATE] = AB_BOOL_ROW("populate", 0,
+                                   "populate pages when they are committed, not at the first "
+                                   "touch"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_choices,
+                                    "auto = a mutex with more than one lane, mutex = always, "
+                                    "local = one arena per lane, none = no locking, one lane only"),
 };
 
 /* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
@@ -139,10 +128,9 @@ static int enter_first(struct ab_heap *heap, struct ab_heap *own)
     int error = ab_arena_init(&own->arena, &heap->options);
     if (error != 0)
         return error;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     own->next_lane = heap->first_lane;
     heap->first_lane = own;
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 
@@ -175,18 +163,14 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_alloc_aligned(&heap->arena, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_alloc_zeroed(&heap->arena, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_alloc_zeroed(&heap->arena, size);
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -198,49 +182,42 @@ static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_arena_resize(&heap->arena, (void *)ref, old_size, new_size);
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_arena_reset(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    uint64_t mark = ab_arena_save(&heap->arena);
-    ab_lane_unlock(&heap->lock);
-    return mark;
+    AB_LANE_GUARD(heap);
+    return ab_arena_save(&heap->arena);
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_arena_restore(&heap->arena, mark);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* Of the root: its lanes too, which are at rest then. */
 static void arena_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     for (struct ab_heap *h = heap; h != NULL; h = after(heap, h))
         ab_arena_purge(&h->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
-/* What is live is unknown: the arena is never told anything by a free. Of the root: the sum with
+/* What is live is unknown: a free leaves nothing in the arena. Of the root: the sum with
  * its lanes, which are at rest then. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {.live_bytes = AB_UNKNOWN};
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     for (const struct ab_heap *h = heap; h != NULL; h = after(heap, h)) {
         const struct ab_arena *a = &h->arena;
         sum.reserved_bytes += (uint64_t)(a->end - a->base);
@@ -248,7 +225,6 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         sum.os_calls += a->n_os_calls;
         sum.metadata_bytes += sizeof *h;
     }
-    ab_lane_unlock(&heap->lock);
     *out = sum;
     return 0;
 }

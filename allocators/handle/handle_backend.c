@@ -7,6 +7,7 @@
 #include "allocators/handle/handle.h"
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 
 _Static_assert(sizeof(ab_ref) == sizeof(struct ab_handle), "a ref holds a handle");
 
@@ -22,20 +23,14 @@ enum { PARAM_CAPACITY, PARAM_SLOT, PARAM_VERSIONS, PARAM_THREADS, PARAM_COUNT };
 #define GUESS_BYTES ((uint64_t)64 << 30)
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_CAPACITY] = {.name = "capacity",
-                        .help = "maximum number of live values; 0 = the peak of the workload (with "
-                                "several lanes: the highest possible)",
-                        .type = AB_PARAM_COUNT,
-                        .max = AB_HANDLE_CAPACITY_MAX},
-    [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a value, larger requests fail; 0 = the largest request",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_VERSIONS] = {.name = "versions",
-                        .help = "reuses of a slot before it is retired; 0 = the most possible, at "
-                                "least 2^31",
-                        .type = AB_PARAM_COUNT,
-                        .max = UINT32_MAX},
+    [PARAM_CAPACITY] = AB_COUNT_ROW("capacity", 0, AB_HANDLE_CAPACITY_MAX,
+                                    "maximum number of live values; 0 = the peak of the workload "
+                                    "(with several lanes: the highest possible)"),
+    [PARAM_SLOT] = AB_BYTES_ROW("slot", 0, (uint64_t)1 << 40,
+                                "size of a value, larger requests fail; 0 = the largest request"),
+    [PARAM_VERSIONS] = AB_COUNT_ROW("versions", 0, UINT32_MAX,
+                                    "reuses of a slot before it is retired; 0 = the most "
+                                    "possible, at least 2^31"),
     [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 
@@ -49,8 +44,8 @@ static ab_ref ref_of(struct ab_handle handle)
     return (ab_ref)handle.version << 32 | handle.index;
 }
 
-/* The live peak is that of the recorded order. Lanes that part from it can have more alive at once,
- * though never more than all there is. */
+/* The live peak is that of the recorded order. Lanes that part from it can have more alive at
+ * a time, though never more than all there is. */
 static uint64_t capacity_for(const struct ab_facts *f, uint64_t slot_bytes)
 {
     uint64_t peak = f->live_peak_blocks > 0 ? f->live_peak_blocks : 1;
@@ -141,9 +136,8 @@ static ab_ref handle_alloc_zeroed(struct ab_heap *heap, size_t size)
     struct ab_handle made = {0, 0};
     if (size > heap->arena.slot_bytes)
         return 0;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     int error = ab_handle_insert_zeroed(&heap->arena, &made);
-    ab_lane_unlock(&heap->lock);
     return error == 0 ? ref_of(made) : 0;
 }
 
@@ -179,16 +173,14 @@ static size_t handle_usable_size(struct ab_heap *heap, ab_ref ref)
 
 static void handle_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_handle_flush(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static void handle_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_handle_purge(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* No lock: handle.h allows it, and a lane knows only handles whose insertion it has seen. */
@@ -200,7 +192,7 @@ static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
 /* Live bytes are those of whole slots: what was asked for is not kept. */
 static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     const struct ab_handle_arena *arena = &heap->arena;
     *out = (struct ab_heap_stats){
         .reserved_bytes = arena->map_bytes,
@@ -209,7 +201,6 @@ static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .metadata_bytes = sizeof *heap + ab_handle_word_bytes(arena),
         .os_calls = arena->n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 

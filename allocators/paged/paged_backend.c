@@ -8,6 +8,7 @@
 #include "allocators/lane_lock.h"
 #include "allocators/os_map.h"
 #include "allocators/paged/paged_arena.h"
+#include "allocators/params.h"
 
 struct ab_heap {
     struct ab_paged_arena arena; /* unused by form=pool */
@@ -22,29 +23,18 @@ enum { FORM_ARENA, FORM_POOL };
 #define LARGEST_POOL ((uint64_t)63 << 30) /* below AB_PAGED_POOL_MAX */
 
 static const char *const form_choices[] = {"arena", "pool", NULL};
-static const char *const thread_choices[] = {"auto", "mutex", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_FORM] = {.name = "form",
-                    .help = "arena = bump allocation in chunks of the pool, only the last block "
-                            "can be freed; pool = the pool itself, first fit",
-                    .type = AB_PARAM_CHOICE,
-                    .max = FORM_POOL,
-                    .choices = form_choices},
-    [PARAM_POOL] = {.name = "pool",
-                    .help = "size of the pool, requests beyond it fail; 0 = what the workload "
-                            "needs",
-                    .type = AB_PARAM_BYTES,
-                    .max = LARGEST_POOL},
-    [PARAM_BLOCK] = {.name = "block",
-                     .help = "size of the chunks that an arena takes from the pool; 0 = 64 KiB",
-                     .type = AB_PARAM_BYTES,
-                     .max = (uint64_t)1 << 30},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, mutex = always",
-                       .type = AB_PARAM_CHOICE,
-                       .max = AB_THREADS_MUTEX,
-                       .choices = thread_choices},
+    [PARAM_FORM] = AB_CHOICE_ROW("form", form_choices,
+                                 "arena = bump allocation in chunks of the pool, only the last "
+                                 "block can be freed; pool = the pool itself, first fit"),
+    [PARAM_POOL] = AB_BYTES_ROW("pool", 0, LARGEST_POOL,
+                                "size of the pool, requests beyond it fail; 0 = what the workload "
+                                "needs"),
+    [PARAM_BLOCK] = AB_BYTES_ROW("block", 0, (uint64_t)1 << 30,
+                                 "size of the chunks that an arena takes from the pool; 0 = 64 "
+                                 "KiB"),
+    [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 
 /* factor × (bytes + what n blocks lose to headers and alignment) + slack, within what a pool can
@@ -105,9 +95,8 @@ static void paged_close(struct ab_heap *heap)
 
 static void paged_purge(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_purge(&heap->pool);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* ---- form=arena ---- */
@@ -129,61 +118,50 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_alloc_aligned(&heap->arena, align, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_alloc_aligned(&heap->arena, align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_alloc_zeroed(&heap->arena, size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_alloc_zeroed(&heap->arena, size);
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_pop(&heap->arena, (void *)ref, size, 0);
-    ab_lane_unlock(&heap->lock);
 }
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_clear(&heap->arena);
-    ab_lane_unlock(&heap->lock);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
-    uint64_t mark = ab_paged_arena_save(&heap->arena);
-    ab_lane_unlock(&heap->lock);
-    return mark;
+    AB_LANE_GUARD(heap);
+    return ab_paged_arena_save(&heap->arena);
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_arena_restore(&heap->arena, mark);
-    ab_lane_unlock(&heap->lock);
 }
 
-/* What is live is unknown: most frees are not told to anyone. */
+/* What is live is unknown: most frees do nothing. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     *out = (struct ab_heap_stats){
         .reserved_bytes = ab_paged_pool_size(&heap->pool),
         .committed_bytes = heap->pool.live_bytes,
@@ -192,7 +170,6 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
                           heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
         .os_calls = heap->pool.n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 
@@ -200,43 +177,34 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc(&heap->pool, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc(&heap->pool, size, 0);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_free(&heap->pool, (void *)ref);
-    ab_lane_unlock(&heap->lock);
 }
 
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    ab_lane_lock(&heap->lock);
-    void *block = ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
-    ab_lane_unlock(&heap->lock);
-    return (ab_ref)block;
+    AB_LANE_GUARD(heap);
+    return (ab_ref)ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
 }
 
 /* No lock: the length of a live block changes by its own resize only. */
@@ -248,16 +216,15 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 
 static void pool_reset(struct ab_heap *heap)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     ab_paged_pool_reset(&heap->pool);
-    ab_lane_unlock(&heap->lock);
 }
 
 /* Live bytes are those of whole blocks: what was asked for is not kept. Committed is how far the
  * region was ever written; a purge makes holes in it. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    ab_lane_lock(&heap->lock);
+    AB_LANE_GUARD(heap);
     const struct ab_paged_pool *pool = &heap->pool;
     *out = (struct ab_heap_stats){
         .reserved_bytes = ab_paged_pool_size(pool),
@@ -266,7 +233,6 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .metadata_bytes = sizeof *heap + pool->live_blocks * AB_PAGED_ALIGN,
         .os_calls = pool->n_os_calls,
     };
-    ab_lane_unlock(&heap->lock);
     return 0;
 }
 

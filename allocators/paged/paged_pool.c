@@ -88,7 +88,7 @@ static void unlink_block(struct ab_paged_pool *pool, struct ab_paged_header *h)
         pool->free = l.next;
 }
 
-/* Makes `units` at h a free block, linked as told. Its neighbours are not free. */
+/* Makes `units` at h a free block, linked by `l`. Its neighbours are not free. */
 static void make_free(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
                       struct links l)
 {
@@ -107,7 +107,7 @@ static struct links at_front(const struct ab_paged_pool *pool)
     return (struct links){pool->free, NULL};
 }
 
-/* h is not in the list. Cuts off what it has beyond `units` and frees that, linked as told, when
+/* h is not in the list. Cuts off what it has beyond `units` and frees that, linked by `place`, when
  * it is enough for a block. */
 static void cut_tail(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
                      struct links place)

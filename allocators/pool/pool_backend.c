@@ -8,6 +8,7 @@
 #include "allocators/pool/pool_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 #include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
@@ -29,60 +30,35 @@ enum {
     PARAM_HUGE,
     PARAM_COUNT
 };
-enum {
-    THREADS_AUTO,
-    THREADS_MUTEX,
-    THREADS_NONE,
-    THREADS_LOCAL,
-    THREADS_SHARDED,
-    THREADS_LOCKFREE
-};
+enum { THREADS_LOCKFREE = AB_SHARDS_MODE_COUNT };
 
 #define CACHE_LINE_BYTES ((uint64_t)64)
 #define CROWDED_BYTES ((uint64_t)256)
 #define SPAN_MIN ((uint64_t)1 << 30)
 #define SPAN_MAX ((uint64_t)1 << 40)
 
-static const char *const thread_modes[] = {"auto",    "mutex",    "none", "local",
-                                           "sharded", "lockfree", NULL};
+static const char *const thread_modes[] = {AB_SHARDS_MODES, "lockfree", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_SLOT] = {.name = "slot",
-                    .help = "size of a slot, larger requests fail; 0 = the largest request, plus "
-                            "padding where slots would share few cache sets",
-                    .type = AB_PARAM_BYTES,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_SLOTS] = {.name = "slots",
-                     .help = "initial slots of each pool; 0 = 64 KiB of them, or with grow=off the "
-                             "peak of live blocks of the workload",
-                     .type = AB_PARAM_COUNT,
-                     .max = (uint64_t)1 << 40},
-    [PARAM_GROW] = {.name = "grow",
-                    .help = "map more memory when all slots are used; off = requests fail",
-                    .type = AB_PARAM_BOOL,
-                    .def = 1,
-                    .max = 1},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, none = no locking, one "
-                               "lane only, local = one pool per lane, remote frees queued, sharded "
-                               "= several pools with a mutex each, lockfree = one pool, atomics",
-                       .type = AB_PARAM_CHOICE,
-                       .max = THREADS_LOCKFREE,
-                       .choices = thread_modes},
-    [PARAM_SHARDS] = {.name = "shards",
-                      .help = "number of pools with threads=sharded; 0 = one per lane",
-                      .type = AB_PARAM_COUNT,
-                      .max = 1024},
-    [PARAM_DEBUG] = {.name = "debug",
-                     .help = "canaries and poison; freeing a corrupted, foreign or freed block "
-                             "aborts the process",
-                     .type = AB_PARAM_BOOL,
-                     .max = 1},
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, in chunks of whole ones: fewer TLB misses, up to "
-                            "2 MiB more memory",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
+    [PARAM_SLOT] = AB_BYTES_ROW("slot", 0, (uint64_t)1 << 40,
+                                "size of a slot, larger requests fail; 0 = the largest request, "
+                                "plus padding where slots would share few cache sets"),
+    [PARAM_SLOTS] = AB_COUNT_ROW("slots", 0, (uint64_t)1 << 40,
+                                 "initial slots of each pool; 0 = 64 KiB of them, or with "
+                                 "grow=off the peak of live blocks of the workload"),
+    [PARAM_GROW] = AB_BOOL_ROW("grow", 1,
+                               "map more memory when all slots are used; off = requests fail"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_modes,
+                                    "auto = a mutex with more than one lane, none = no locking, "
+                                    "one lane only, local = one pool per lane, remote frees "
+                                    "queued, sharded = several pools with a mutex each, lockfree "
+                                    "= one pool, atomics"),
+    [PARAM_SHARDS] = AB_COUNT_ROW("shards", 0, 1024,
+                                  "number of pools with threads=sharded; 0 = one per lane"),
+    [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, in chunks of whole ones: fewer TLB misses, up "
+                               "to 2 MiB more memory"),
 };
 
 /* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push each
@@ -94,15 +70,6 @@ static uint64_t slot_for(const struct ab_facts *f)
     if (slot == 0 || slot % CROWDED_BYTES != 0 || f->largest_align > AB_POOL_ALIGN)
         return slot;
     return slot + (more < CACHE_LINE_BYTES ? more : CACHE_LINE_BYTES);
-}
-
-static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
-{
-    static const enum ab_shards_mode modes[] = {
-        [THREADS_AUTO] = AB_SHARDS_MUTEX,      [THREADS_MUTEX] = AB_SHARDS_MUTEX,
-        [THREADS_NONE] = AB_SHARDS_ONE,        [THREADS_LOCAL] = AB_SHARDS_LOCAL,
-        [THREADS_SHARDED] = AB_SHARDS_SHARDED, [THREADS_LOCKFREE] = AB_SHARDS_MUTEX};
-    return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
 static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
@@ -187,7 +154,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_p
 
 static void fini_heap(struct ab_heap *heap)
 {
-    heap->pool.mutex = NULL; /* nobody else is there any more */
+    heap->pool.mutex = NULL; /* no other thread is there any more */
     if (heap->is_lockfree)
         ab_pool_lockfree_fini(&heap->lockfree);
     else
@@ -195,14 +162,15 @@ static void fini_heap(struct ab_heap *heap)
 }
 
 static int init_shards(struct ab_shards *shards, const struct ab_pool_options *options,
-                       bool is_lockfree, uint64_t span)
+                       const uint64_t *values, uint64_t span)
 {
     int error = 0;
     uint32_t n = 0;
     while (n < shards->n_shards && error == 0) {
         struct ab_heap *heap = heap_at(shards, n);
-        error = is_lockfree ? init_lockfree(heap, options, span)
-                            : init_heap(shards, heap, *options);
+        ab_shard_set_guarded(&heap->shard, values[PARAM_DEBUG] != 0);
+        error = values[PARAM_THREADS] == THREADS_LOCKFREE ? init_lockfree(heap, options, span)
+                                                          : init_heap(shards, heap, *options);
         n += error == 0;
     }
     while (error != 0 && n > 0)
@@ -210,42 +178,26 @@ static int init_shards(struct ab_shards *shards, const struct ab_pool_options *o
     return error;
 }
 
-static void set_debug(struct ab_shards *shards)
-{
-    for (uint32_t i = 0; i < shards->n_shards; i++) {
-        struct ab_heap *heap = heap_at(shards, i);
-        heap->shard.is_guarded = true;
-        heap->shard.is_plain = false;
-        heap->shard.own_bytes = heap->shard.fast_max = 0;
-        heap->pool.mutex = &heap->shard.mutex;
-        heap->pool.collect = NULL;
-    }
-}
-
 static int open_shards(const struct ab_open_args *args, const struct ab_pool_options *options,
                        struct ab_heap **out)
 {
     const uint64_t *values = args->values;
-    uint32_t lanes = args->facts->lanes;
-    enum ab_shards_mode mode = mode_for(values[PARAM_THREADS], lanes);
+    bool is_lockfree = values[PARAM_THREADS] == THREADS_LOCKFREE;
     uint64_t span = span_for(options, args->facts);
-    bool is_spanned = mode == AB_SHARDS_LOCAL || mode == AB_SHARDS_SHARDED;
     struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
-        .mode = mode,
-        .lanes = lanes,
-        .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : lanes),
+        .mode = is_lockfree ? AB_SHARDS_MUTEX : (enum ab_shards_mode)values[PARAM_THREADS],
+        .lanes = args->facts->lanes,
+        .shards = (uint32_t)values[PARAM_SHARDS],
         .shard_bytes = sizeof(struct ab_heap),
-        .span_bytes = is_spanned ? span : 0,
+        .span_bytes = span,
         .free_own = free_own});
     if (shards == NULL)
         return errno;
-    int error = init_shards(shards, options, values[PARAM_THREADS] == THREADS_LOCKFREE, span);
+    int error = init_shards(shards, options, values, span);
     if (error != 0) {
         ab_shards_close(shards);
         return error;
     }
-    if (values[PARAM_DEBUG] != 0)
-        set_debug(shards);
     *out = heap_at(shards, 0);
     return 0;
 }
@@ -261,8 +213,6 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
         .grows = values[PARAM_GROW] != 0,
         .huge = values[PARAM_HUGE] != 0,
     };
-    if (values[PARAM_THREADS] == THREADS_NONE && facts->lanes > 1)
-        return EINVAL;
     if (options.slot_bytes < AB_POOL_ALIGN)
         options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
@@ -382,7 +332,7 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
     return slot_bytes(heap);
 }
 
-/* Nobody else is at work. */
+/* No other thread is at work. */
 static void pool_reset(struct ab_heap *heap)
 {
     if (heap->is_lockfree) {
@@ -397,7 +347,7 @@ static void pool_reset(struct ab_heap *heap)
     }
 }
 
-/* With threads=local or lockfree nobody else is at work. */
+/* With threads=local or lockfree no other thread is at work. */
 static void pool_purge(struct ab_heap *heap)
 {
     if (heap->is_lockfree) {
@@ -442,7 +392,7 @@ static struct ab_heap_stats lockfree_stats(const struct ab_heap *heap)
 }
 
 /* Live bytes are those of whole slots: what was asked for is not kept. With threads=local or
- * lockfree nobody else is at work. */
+ * lockfree no other thread is at work. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {0};

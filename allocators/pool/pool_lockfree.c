@@ -84,7 +84,7 @@ __attribute__((noinline, no_sanitize("thread", "address"))) static uint64_t read
     return *(const volatile uint64_t *)slot;
 }
 
-/* Threads that failed at once should not fail at once again. */
+/* Threads that failed at the same time should not do so again. */
 static void back_off(unsigned *n)
 {
     for (unsigned i = 0; i < *n; i++)
@@ -178,7 +178,7 @@ bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p)
     return offset < __atomic_load_n(&pool->carved, __ATOMIC_RELAXED) && offset % pool->stride == 0;
 }
 
-/* ---- while nobody else calls ---- */
+/* ---- while no other thread calls ---- */
 
 void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool)
 {

@@ -9,11 +9,18 @@
 enum { CACHE_LINES = 128 }; /* a pair of lines: the prefetcher takes two */
 enum { SPAN_LOG2_MAX = 42 };
 
-static uint32_t count_shards(const struct ab_shards_options *o)
+static enum ab_shards_mode mode_of(const struct ab_shards_options *o)
 {
-    if (o->mode == AB_SHARDS_SHARDED)
-        return o->shards > 0 ? o->shards : 1;
-    if (o->mode != AB_SHARDS_LOCAL)
+    if (o->mode != AB_SHARDS_AUTO)
+        return o->mode;
+    return o->lanes > 1 ? AB_SHARDS_MUTEX : AB_SHARDS_ONE;
+}
+
+static uint32_t count_shards(enum ab_shards_mode mode, const struct ab_shards_options *o)
+{
+    if (mode == AB_SHARDS_SHARDED)
+        return o->shards > 0 ? o->shards : o->lanes > 0 ? o->lanes : 1;
+    if (mode != AB_SHARDS_LOCAL)
         return 1;
     return o->lanes < AB_SHARDS_MAX ? o->lanes + 1 : UINT32_MAX;
 }
@@ -56,8 +63,9 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
 {
     size_t page = ab_os_page_bytes(), head = ab_os_round_up(sizeof(struct ab_shards), CACHE_LINES);
     size_t each = ab_os_round_up(o->shard_bytes, CACHE_LINES);
-    uint32_t n = count_shards(o);
-    if (n > AB_SHARDS_MAX) {
+    enum ab_shards_mode mode = mode_of(o);
+    uint32_t n = count_shards(mode, o);
+    if (n > AB_SHARDS_MAX || (mode == AB_SHARDS_ONE && o->lanes > 1)) {
         errno = EINVAL;
         return NULL;
     }
@@ -65,13 +73,14 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
     struct ab_shards *shards = ab_os_map(map_bytes, page, PROT_READ | PROT_WRITE);
     if (shards == NULL)
         return NULL;
-    *shards = (struct ab_shards){.mode = o->mode,
+    *shards = (struct ab_shards){.mode = mode,
                                  .n_shards = n,
                                  .shard_bytes = each,
                                  .map_bytes = map_bytes,
                                  .heaps = (char *)shards + head,
                                  .free_own = o->free_own};
-    int error = o->span_bytes > 0 ? reserve_spans(shards, o->span_bytes) : 0;
+    bool has_spans = mode >= AB_SHARDS_LOCAL;
+    int error = has_spans ? reserve_spans(shards, o->span_bytes) : 0;
     if (error != 0) {
         ab_os_unmap(shards, map_bytes);
         errno = error;

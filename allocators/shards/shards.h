@@ -19,15 +19,25 @@
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
 
-#include "allocators/ab_backend.h"
 #include "allocators/guard.h"
+#include "allocators/params.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum ab_shards_mode { AB_SHARDS_ONE, AB_SHARDS_MUTEX, AB_SHARDS_LOCAL, AB_SHARDS_SHARDED };
+/* Auto: one where there is one lane, else mutex. In the order of AB_SHARDS_MODES, the choices of a
+ * parameter `threads`. */
+enum ab_shards_mode {
+    AB_SHARDS_AUTO,
+    AB_SHARDS_MUTEX,
+    AB_SHARDS_ONE,
+    AB_SHARDS_LOCAL,
+    AB_SHARDS_SHARDED,
+    AB_SHARDS_MODE_COUNT
+};
+#define AB_SHARDS_MODES "auto", "mutex", "none", "local", "sharded"
 enum { AB_SHARDS_BATCH = 32, AB_SHARDS_MAX = 4096 };
 
 struct ab_shards_link { /* inside the freed block */
@@ -61,13 +71,14 @@ struct ab_shards {
 
 struct ab_shards_options {
     enum ab_shards_mode mode;
-    uint32_t lanes, shards; /* threads to come; shards when sharded */
+    uint32_t lanes, shards; /* threads to come; shards when sharded, 0: one a lane */
     size_t shard_bytes;     /* of the struct that begins with an ab_shard */
-    size_t span_bytes;      /* addresses of each shard, rounded up to a power of two; 0: none */
+    size_t span_bytes;      /* addresses of each of several, rounded up to a power of two */
     void (*free_own)(struct ab_shard *owner, void *block);
 };
 
-/* Shards are zero but for their ab_shard. NULL and errno on failure. */
+/* Shards are zero but for their ab_shard. NULL and errno on failure; EINVAL for `one` with several
+ * lanes. */
 struct ab_shards *ab_shards_open(const struct ab_shards_options *options);
 void ab_shards_close(struct ab_shards *shards);
 
@@ -87,9 +98,9 @@ struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *blo
 void ab_shards_free(struct ab_shard *from, struct ab_shard *owner, void *block, bool is_urgent);
 /* All that other threads have sent, or NULL. */
 struct ab_shards_link *ab_shards_take(struct ab_shard *shard);
-/* While all others stand still: every block of all shards is dead. */
+/* While all others are at rest: every block of all shards is dead. */
 void ab_shards_forget(struct ab_shard *shard);
-/* While all others stand still: block by block what was freed and is not with its owner yet; of
+/* While all others are at rest: block by block what was freed and is not with its owner yet; of
  * what came to this shard, and of what it has not sent. NULL at the end. */
 struct ab_shards_cursor {
     const struct ab_shards_link *next;
@@ -99,7 +110,12 @@ const void *ab_shards_in_flight(const struct ab_shard *shard, struct ab_shards_c
 /* Unlinks the first; the block may be handed to the allocator. */
 void *ab_shards_pop(struct ab_shards_link **chain);
 
-/* ---- hooks of a back end whose heap begins with an ab_shard ---- */
+/* ---- parameter and hooks of a back end whose heap begins with an ab_shard ---- */
+
+#define AB_SHARDS_DEBUG_PARAM \
+    AB_BOOL_ROW("debug", 0, \
+                "canaries and poison; freeing a corrupted, foreign or freed block aborts the " \
+                "process")
 
 int ab_shards_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
 void ab_shards_thread_leave(struct ab_heap *heap);
@@ -107,6 +123,16 @@ void ab_shards_thread_leave(struct ab_heap *heap);
 ab_ref ab_shards_special_alloc(const struct ab_guard_below *below, struct ab_heap *heap,
                                size_t align, size_t size, bool is_zeroed);
 void ab_shards_special_free(const struct ab_guard_below *below, struct ab_heap *heap, ab_ref ref);
+
+/* Between canaries: every call goes the slow way, and with the lock. */
+static inline void ab_shard_set_guarded(struct ab_shard *shard, bool is_guarded)
+{
+    shard->is_guarded = is_guarded;
+    if (is_guarded) {
+        shard->is_plain = false;
+        shard->own_bytes = 0;
+    }
+}
 
 static inline void ab_shard_lock(struct ab_shard *shard)
 {

@@ -18,7 +18,7 @@
 
 /* ---- 1. The heap. The harness never looks inside; what is in it is all yours. ----
  *
- * Keep every state here and none in globals: the harness may open two heaps at once. */
+ * Keep every state here and none in globals: the harness may open two heaps at the same time. */
 
 enum { SMALLEST_LOG2 = 4, N_CLASSES = 48 - SMALLEST_LOG2 };
 
@@ -170,7 +170,7 @@ static ab_ref skeleton_resize(struct ab_heap *heap, ab_ref ref, size_t old_size,
     return moved;
 }
 
-/* All blocks die at once. */
+/* All blocks die together. */
 static void skeleton_reset(struct ab_heap *heap)
 {
     memset(heap->free_lists, 0, sizeof heap->free_lists);

@@ -130,7 +130,7 @@ static struct ab_slab *pop(struct ab_slab **list)
 }
 
 /* Growing: as many again as there are. False when the system refuses. Others may commit the same
- * slabs at once; that does no harm. */
+ * slabs at the same time; that does no harm. */
 static bool commit(struct ab_slabs *s)
 {
     size_t from = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - from, n = from;
@@ -381,7 +381,7 @@ bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
     return offset % bytes == 0 && offset / bytes < AB_SLAB_BYTES / bytes;
 }
 
-/* ---- all at once ---- */
+/* ---- all together ---- */
 
 void ab_slabs_reset(struct ab_slabs *s)
 {
@@ -418,7 +418,7 @@ static bool is_idle(const struct ab_slab *slab, size_t n)
     return true;
 }
 
-/* Huge pages no slab of which is used, each at once: the kernel may have made one whole again
+/* Huge pages no slab of which is used, each as a whole: the kernel may have made one whole again
  * (khugepaged) between the slabs of it that went back one by one. And the rest of the last one,
  * which came whole. The lock stays, for others could take slabs of them. */
 static void give_huge_pages_back(const struct ab_slabs *s)

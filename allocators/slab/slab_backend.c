@@ -7,6 +7,7 @@
 #include "allocators/slab/slab_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/os_map.h"
+#include "allocators/params.h"
 #include "allocators/shards/shards.h"
 #include "allocators/slab/slab.h"
 
@@ -26,57 +27,34 @@ enum {
     PARAM_HUGE,
     PARAM_COUNT
 };
-enum { THREADS_AUTO, THREADS_MUTEX, THREADS_NONE, THREADS_LOCAL, THREADS_SHARDED };
 
 #define MIB ((uint64_t)1 << 20)
 
-static const char *const thread_modes[] = {"auto", "mutex", "none", "local", "sharded", NULL};
+static const char *const thread_modes[] = {AB_SHARDS_MODES, NULL};
 static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_KEEP] = {.name = "keep",
-                    .help = "empty slabs of 64 KiB kept for reuse; others are returned to the "
-                            "system immediately",
-                    .type = AB_PARAM_COUNT,
-                    .def = 1024,
-                    .max = (uint64_t)1 << 40},
-    [PARAM_SPARE] = {.name = "spare",
-                     .help = "bytes of freed mappings (blocks over 4096 bytes) kept for reuse; 0 = "
-                             "a system call per block",
-                     .type = AB_PARAM_BYTES,
-                     .def = 4 * MIB,
-                     .max = (uint64_t)1 << 46},
-    [PARAM_RESERVE] = {.name = "reserve",
-                       .help = "address space to reserve for slabs; 0 = the most that the workload "
-                               "can need",
-                       .type = AB_PARAM_BYTES,
-                       .max = (uint64_t)1 << 46},
-    [PARAM_THREADS] = {.name = "threads",
-                       .help = "auto = a mutex with more than one lane, none = no locking, one "
-                               "lane only, local = one heap per lane, remote frees queued, sharded "
-                               "= several heaps with a mutex each",
-                       .type = AB_PARAM_CHOICE,
-                       .max = THREADS_SHARDED,
-                       .choices = thread_modes},
-    [PARAM_CLASSES] = {.name = "classes",
-                       .help = "pow2 = 10 powers of two, fine = 49 sizes with less rounding",
-                       .type = AB_PARAM_CHOICE,
-                       .max = 1,
-                       .choices = spacings},
-    [PARAM_SHARDS] = {.name = "shards",
-                      .help = "number of heaps with threads=sharded; 0 = one per lane",
-                      .type = AB_PARAM_COUNT,
-                      .max = 1024},
-    [PARAM_DEBUG] = {.name = "debug",
-                     .help = "canaries and poison; freeing a corrupted, foreign or freed block "
-                             "aborts the process",
-                     .type = AB_PARAM_BOOL,
-                     .max = 1},
-    [PARAM_HUGE] = {.name = "huge",
-                    .help = "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, more "
-                            "memory",
-                    .type = AB_PARAM_BOOL,
-                    .max = 1},
+    [PARAM_KEEP] = AB_COUNT_ROW("keep", 1024, (uint64_t)1 << 40,
+                                "empty slabs of 64 KiB kept for reuse; others are returned to the "
+                                "system immediately"),
+    [PARAM_SPARE] = AB_BYTES_ROW("spare", 4 * MIB, (uint64_t)1 << 46,
+                                 "bytes of freed mappings (blocks over 4096 bytes) kept for "
+                                 "reuse; 0 = a system call per block"),
+    [PARAM_RESERVE] = AB_BYTES_ROW("reserve", 0, (uint64_t)1 << 46,
+                                   "address space to reserve for slabs; 0 = the most that the "
+                                   "workload can need"),
+    [PARAM_THREADS] = AB_CHOICE_ROW("threads", thread_modes,
+                                    "auto = a mutex with more than one lane, none = no locking, "
+                                    "one lane only, local = one heap per lane, remote frees "
+                                    "queued, sharded = several heaps with a mutex each"),
+    [PARAM_CLASSES] = AB_CHOICE_ROW("classes", spacings,
+                                    "pow2 = 10 powers of two, fine = 49 sizes with less rounding"),
+    [PARAM_SHARDS] = AB_COUNT_ROW("shards", 0, 1024,
+                                  "number of heaps with threads=sharded; 0 = one per lane"),
+    [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
+    [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
+                               "request huge pages, 2 MiB of slabs at a time: fewer TLB misses, "
+                               "more memory"),
 };
 
 static double least(double a, double b)
@@ -93,16 +71,6 @@ static uint64_t reserve_for(const struct ab_facts *f)
     double peak = 2.0 * (double)f->live_peak_bytes + each * (double)f->live_peak_blocks;
     double bytes = least(total, AB_SLAB_CLASSES_MAX * peak + f->lanes * 256.0 * (double)MIB);
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
-}
-
-static enum ab_shards_mode mode_for(uint64_t threads, uint32_t lanes)
-{
-    static const enum ab_shards_mode modes[] = {[THREADS_AUTO] = AB_SHARDS_MUTEX,
-                                                [THREADS_MUTEX] = AB_SHARDS_MUTEX,
-                                                [THREADS_NONE] = AB_SHARDS_ONE,
-                                                [THREADS_LOCAL] = AB_SHARDS_LOCAL,
-                                                [THREADS_SHARDED] = AB_SHARDS_SHARDED};
-    return threads == THREADS_AUTO && lanes <= 1 ? AB_SHARDS_ONE : modes[threads];
 }
 
 static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
@@ -152,9 +120,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap,
     int error = ab_slabs_init(&heap->slabs, &options);
     if (error != 0)
         return error;
-    if (is_debug)
-        heap->shard.is_plain = false;
-    heap->shard.is_guarded = is_debug;
+    ab_shard_set_guarded(&heap->shard, is_debug);
     heap->shard.own_base = (uintptr_t)heap->slabs.base;
     heap->shard.own_bytes = heap->shard.is_plain ? heap->slabs.span_bytes : 0;
     heap->shard.fast_max = heap->shard.is_plain ? AB_SLAB_LARGEST : 0;
@@ -166,7 +132,7 @@ static int init_heap(struct ab_shards *shards, struct ab_heap *heap,
 static void close_shards(struct ab_shards *shards, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        heap_at(shards, i)->slabs.mutex = NULL; /* nobody else is there any more */
+        heap_at(shards, i)->slabs.mutex = NULL; /* no other thread is there any more */
         ab_slabs_fini(&heap_at(shards, i)->slabs);
     }
     ab_shards_close(shards);
@@ -176,17 +142,14 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const uint64_t *values = args->values;
     const struct ab_facts *facts = args->facts;
-    enum ab_shards_mode mode = mode_for(values[PARAM_THREADS], facts->lanes);
     uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE] : reserve_for(facts);
-    if (mode == AB_SHARDS_ONE && facts->lanes > 1)
-        return EINVAL;
-    struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
-        .mode = mode,
-        .lanes = facts->lanes,
-        .shards = (uint32_t)(values[PARAM_SHARDS] != 0 ? values[PARAM_SHARDS] : facts->lanes),
-        .shard_bytes = sizeof(struct ab_heap),
-        .span_bytes = mode == AB_SHARDS_LOCAL || mode == AB_SHARDS_SHARDED ? reserve : 0,
-        .free_own = free_own});
+    struct ab_shards *shards = ab_shards_open(
+        &(struct ab_shards_options){.mode = (enum ab_shards_mode)values[PARAM_THREADS],
+                                    .lanes = facts->lanes,
+                                    .shards = (uint32_t)values[PARAM_SHARDS],
+                                    .shard_bytes = sizeof(struct ab_heap),
+                                    .span_bytes = reserve,
+                                    .free_own = free_own});
     if (shards == NULL)
         return errno;
     struct ab_slabs_options options = {.reserve_bytes = reserve,
@@ -221,11 +184,6 @@ static struct ab_heap *owner_of(struct ab_heap *heap, const void *block)
     return heap_of(((const struct ab_slab_large *)block - 1)->home);
 }
 
-static bool is_large(const struct ab_heap *heap, const void *block)
-{
-    return !ab_slabs_is_small(&heap->slabs, block);
-}
-
 static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
     struct ab_heap *heap = context;
@@ -244,7 +202,7 @@ static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 static void raw_free(void *context, void *block)
 {
     struct ab_heap *heap = context, *owner = owner_of(heap, block);
-    ab_shards_free(&heap->shard, &owner->shard, block, is_large(owner, block));
+    ab_shards_free(&heap->shard, &owner->shard, block, !ab_slabs_is_small(&owner->slabs, block));
 }
 
 /* By address where there is one, else whoever has a large block there. */
@@ -340,7 +298,7 @@ static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_he
     return (struct ab_heap *)ab_shards_next(&whole->shard, &each->shard);
 }
 
-/* Nobody else is at work. */
+/* No other thread is at work. */
 static void slab_reset(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
@@ -351,7 +309,7 @@ static void slab_reset(struct ab_heap *heap)
     }
 }
 
-/* With threads=local nobody else is at work. */
+/* With threads=local no other thread is at work. */
 static void slab_purge(struct ab_heap *heap)
 {
     for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
@@ -384,8 +342,8 @@ static size_t bytes_in_flight(const struct ab_heap *heap)
     return bytes;
 }
 
-/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local nobody
- * else is at work. */
+/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local no
+ * other thread is at work. */
 static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_heap_stats sum = {0};

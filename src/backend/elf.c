@@ -175,30 +175,16 @@ static const Elf64_Phdr *find_segment(const struct reader *r, uint32_t type)
 
 static void note_dynamic(struct reader *r, const Elf64_Dyn *d)
 {
-    uint64_t value = d->d_un.d_val;
-    switch (d->d_tag) {
-    case DT_SYMTAB:
-        r->symtab = value;
-        break;
-    case DT_STRTAB:
-        r->strtab = value;
-        break;
-    case DT_STRSZ:
-        r->strsz = value;
-        break;
-    case DT_HASH:
-        r->hash = value;
-        break;
-    case DT_GNU_HASH:
-        r->gnu_hash = value;
-        break;
-    case DT_SONAME:
-        r->soname = value;
-        break;
-    case DT_FLAGS_1:
-        r->flags_1 = value;
-        break;
-    }
+    uint64_t *noted = d->d_tag == DT_SYMTAB     ? &r->symtab
+                      : d->d_tag == DT_STRTAB   ? &r->strtab
+                      : d->d_tag == DT_STRSZ    ? &r->strsz
+                      : d->d_tag == DT_HASH     ? &r->hash
+                      : d->d_tag == DT_GNU_HASH ? &r->gnu_hash
+                      : d->d_tag == DT_SONAME   ? &r->soname
+                      : d->d_tag == DT_FLAGS_1  ? &r->flags_1
+                                                : NULL;
+    if (noted != NULL)
+        *noted = d->d_un.d_val;
 }
 
 static enum ab_status read_dynamic(struct reader *r, const Elf64_Phdr *segment, struct ab_err *err)
@@ -208,8 +194,7 @@ static enum ab_status read_dynamic(struct reader *r, const Elf64_Phdr *segment, 
         Elf64_Dyn d;
         if (!read_at(r, segment->p_offset + i * sizeof d, &d, sizeof d))
             return ab_fail(err, AB_INPUT,
-                           "is truncated: the dynamic section extends past end of "
-                           "file");
+                           "is truncated: the dynamic section extends past end of file");
         if (d.d_tag == DT_NULL)
             return AB_OK;
         note_dynamic(r, &d);

@@ -44,9 +44,7 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
         }
     ab_text_add(&t, ": its blocks would mix with those of the C library");
     refuse(s, AB_SELECTION_WRONG_LIBRARY,
-           t.s != NULL ? t.s
-                       : "defines only part of the malloc "
-                         "family");
+           t.s != NULL ? t.s : "defines only part of the malloc family");
     ab_text_fini(&t);
 }
 

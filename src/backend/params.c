@@ -50,12 +50,11 @@ static enum ab_status fail_unknown(const struct ab_backend *b, const char *name,
 
 static enum ab_status fail_value(const struct setting *s, const char *why, struct ab_err *err)
 {
-    char shown[128];
     return ab_fail(err, AB_USAGE, "%s:%s: \"%s\": %s", s->backend->name, s->param->name,
-                   ab_text_printable(shown, sizeof shown, s->value), why);
+                   AB_SHOWN(128, s->value), why);
 }
 
-/* A bound is told as it is: rounded, it would be another. */
+/* A bound is shown as it is: rounded, it would be another. */
 static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
 {
     if (kind == AB_UNIT_BYTES)
@@ -92,10 +91,10 @@ static enum ab_status fail_choice(const struct setting *s, struct ab_err *err)
 static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uint64_t *values,
                                     bool *is_set, struct ab_err *err)
 {
-    char *name, *value, shown[128];
+    char *name, *value;
     if (!ab_param_cut(rest, &name, &value))
         return ab_fail(err, AB_USAGE, "%s: \"%s\" is not of the form NAME=VALUE", b->name,
-                       ab_text_printable(shown, sizeof shown, name));
+                       AB_SHOWN(128, name));
     size_t i = ab_param_find(b, name);
     if (i == b->n_params)
         return fail_unknown(b, name, err);
@@ -156,8 +155,7 @@ enum ab_status ab_params_parse(const struct ab_backend *backend, const char *tex
         if (status != AB_OK)
             return status;
     }
-    enum ab_status status = refuse_idle(backend, made, err);
-    if (status == AB_OK)
-        memcpy(values, made, sizeof made);
-    return status;
+    AB_TRY(refuse_idle(backend, made, err));
+    memcpy(values, made, sizeof made);
+    return AB_OK;
 }

@@ -73,7 +73,7 @@ static size_t list_names(const char *names[NAMES_MAX])
 static enum ab_status fail_unknown(const char *name, const char *folders, struct ab_err *err)
 {
     const char *names[NAMES_MAX];
-    char shown[256], where[512];
+    char shown[256];
     size_t n = list_names(names);
     const char *nearest = ab_text_nearest(name, names, n);
     struct ab_text t = {0};
@@ -86,7 +86,7 @@ static enum ab_status fail_unknown(const char *name, const char *folders, struct
     ab_text_add(&t, "; give a library by its path");
     if (folders != NULL)
         ab_text_addf(&t, "; neither lib%s.so nor %s.so is in %s", shown, shown,
-                     ab_text_printable(where, sizeof where, folders));
+                     AB_SHOWN(512, folders));
     enum ab_status status = ab_fail(err, AB_USAGE, "%s", t.s != NULL ? t.s : "unknown back end");
     ab_text_fini(&t);
     return status;
@@ -97,10 +97,9 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
 {
     s->source = AB_SOURCE_BUILTIN;
     s->builtin = b;
-    enum ab_status status = ab_params_parse(b, params, s->values, err);
-    if (status == AB_OK)
-        s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
-    return status;
+    AB_TRY(ab_params_parse(b, params, s->values, err));
+    s->never_frees = (ab_backend_variant(b, s->values)->traits & AB_TRAIT_NO_FREE) != 0;
+    return AB_OK;
 }
 
 static enum ab_status select_preset(const struct ab_preset *p, const char *params,
@@ -133,19 +132,14 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 static enum ab_status select_file(const char *path, const char *params, struct ab_selection *s,
                                   struct ab_err *err)
 {
-    char shown[512];
-    enum ab_status status = ab_settings_library(params, s, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_settings_library(params, s, err));
     ab_library_classify(path, s);
     if (s->state == AB_SELECTION_ABSENT)
-        snprintf(s->reason, sizeof s->reason, "does not exist: %s",
-                 ab_text_printable(shown, sizeof shown, path));
+        snprintf(s->reason, sizeof s->reason, "does not exist: %s", AB_SHOWN(512, path));
     if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SOURCE_PLUGIN)
         return ab_fail(err, AB_USAGE,
                        "%s: the library defines malloc and takes no parameters "
-                       "except prefix=; give environment variables in braces: "
-                       "{VARIABLE=VALUE}",
+                       "except prefix=; give environment variables in braces: {VARIABLE=VALUE}",
                        s->name);
     return AB_OK;
 }
@@ -180,7 +174,7 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* "checked+NAME", "fault+NAME", "inline+NAME": what stands in front goes from the name. "" = nothing does. */
+/* "checked+NAME", "fault+NAME", "inline+NAME": what comes in front is taken off the name. "" = nothing does. */
 static const char *take_decorator(char **name)
 {
     static const char *const decorators[] = {"checked+", "fault+", "inline+"};
@@ -198,8 +192,8 @@ static const char *take_decorator(char **name)
 static enum ab_status check_own(const struct ab_spelling *spelling, bool is_file,
                                 struct ab_err *err)
 {
-    char shown[128], stem[128];
-    const char *own = ab_text_printable(shown, sizeof shown, spelling->own);
+    char stem[128];
+    const char *own = AB_SHOWN(128, spelling->own);
     if (!is_file)
         return ab_fail(err, AB_USAGE, "%s=: only a path can be given a name, as in %s=./libmine.so",
                        own, own);
@@ -233,29 +227,26 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
                                      struct ab_selection *s, struct ab_err *err)
 {
     struct ab_number number;
-    char shown[128];
     if (*decorator != 0 && *take_decorator(&(char *){spelling->name}) != 0)
         return ab_fail(err, AB_USAGE,
-                       "%s: only one of checked+, fault+ and inline+ may precede a "
-                       "name",
-                       ab_text_printable(shown, sizeof shown, s->name));
+                       "%s: only one of checked+, fault+ and inline+ may precede a name",
+                       AB_SHOWN(128, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
     s->is_inline = strcmp(decorator, "inline+") == 0;
     if (s->is_inline && !ab_builtin_has_inline(spelling->name))
         return ab_fail(err, AB_USAGE, "%s: only arena, pool, slab and null can be inlined",
-                       ab_text_printable(shown, sizeof shown, s->name));
+                       AB_SHOWN(128, s->name));
     if (s->is_checked || s->is_inline || *decorator == 0)
         return AB_OK;
     const char *value = take_n(spelling->params);
     if (value == NULL)
         return ab_fail(err, AB_USAGE, "%s: which allocation should fail? fault+NAME:n=100",
-                       ab_text_printable(shown, sizeof shown, s->name));
+                       AB_SHOWN(128, s->name));
     const char *bad = ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &number);
     if (bad == NULL && number.whole == 0)
         bad = "calls count from 1";
     if (bad != NULL)
-        return ab_fail(err, AB_USAGE, "%s: n=%s: %s", s->name,
-                       ab_text_printable(shown, sizeof shown, value), bad);
+        return ab_fail(err, AB_USAGE, "%s: n=%s: %s", s->name, AB_SHOWN(128, value), bad);
     s->fault_n = number.whole;
     return AB_OK;
 }
@@ -264,7 +255,7 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
 static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
-    char stem[128], shown[64], printable[4 * sizeof s->name];
+    char stem[128], printable[4 * sizeof s->name];
     const char *base = !is_file ? spelling->name
                        : spelling->own[0] != 0
                            ? spelling->own
@@ -278,7 +269,7 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
         return ab_fail(err, AB_USAGE, "settings must be printable text, found \"%s\"", printable);
     if (n >= (int)sizeof s->name)
         return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %s…",
-                       sizeof s->name - 1, ab_text_printable(shown, sizeof shown, s->name));
+                       sizeof s->name - 1, AB_SHOWN(64, s->name));
     return AB_OK;
 }
 
@@ -286,26 +277,19 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
                                  struct ab_err *err)
 {
     struct ab_spelling spelling;
-    char shown[256];
     if (*text == ':' || *text == '{')
-        return ab_fail(err, AB_USAGE, "no back end before \"%s\"",
-                       ab_text_printable(shown, sizeof shown, text));
-    enum ab_status status = ab_settings_split(text, &spelling, err);
-    bool has_own = status == AB_OK && spelling.own[0] != 0;
+        return ab_fail(err, AB_USAGE, "no back end before \"%s\"", AB_SHOWN(256, text));
+    AB_TRY(ab_settings_split(text, &spelling, err));
+    bool has_own = spelling.own[0] != 0;
     const char *decorator = has_own ? take_decorator(&spelling.own) : "";
-    if (status == AB_OK && *decorator == 0)
+    if (*decorator == 0)
         decorator = take_decorator(&spelling.name);
-    bool is_file = s->is_file = status == AB_OK && is_path(spelling.name);
+    bool is_file = s->is_file = is_path(spelling.name);
     if (has_own)
-        status = check_own(&spelling, is_file, err);
-    if (status == AB_OK)
-        status = name_selection(&spelling, decorator, is_file, s, err);
-    if (status == AB_OK)
-        status = read_decorator(&spelling, decorator, s, err);
-    if (status == AB_OK)
-        status = ab_settings_env(spelling.env, s, err);
-    if (status != AB_OK)
-        return status;
+        AB_TRY(check_own(&spelling, is_file, err));
+    AB_TRY(name_selection(&spelling, decorator, is_file, s, err));
+    AB_TRY(read_decorator(&spelling, decorator, s, err));
+    AB_TRY(ab_settings_env(spelling.env, s, err));
     return is_file ? select_file(spelling.name, spelling.params, s, err)
                    : select_name(&spelling, folders, s, err);
 }
@@ -340,19 +324,17 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
         if (has_same_name)
             return ab_fail(err, AB_USAGE,
-                           "two back ends are named %s (%s and %s); rename one: "
-                           "NAME=PATH",
-                           s->name, other->path[0] != 0 ? other->path : "the built-in", s->path);
+                           "two back ends are named %s (%s and %s); rename one: NAME=PATH", s->name,
+                           other->path[0] != 0 ? other->path : "the built-in", s->path);
         if (is_twin(other, s))
             return ab_fail(err, AB_USAGE,
-                           "%s and %s are the same back end with the same settings; "
-                           "leave one out",
+                           "%s and %s are the same back end with the same settings; leave one out",
                            other->name, s->name);
     }
     return AB_OK;
 }
 
-/* `text` is taken apart. is_whole: it is a path as it stands, whatever characters are in it. */
+/* `text` is taken apart. is_whole: it is a path as it is, whatever characters are in it. */
 static enum ab_status add(struct ab_selection_list *list, char *text, bool is_whole,
                           const char *folders, struct ab_err *err)
 {
@@ -360,25 +342,22 @@ static enum ab_status add(struct ab_selection_list *list, char *text, bool is_wh
         return ab_fail(err, AB_USAGE, "more than %d back ends", AB_SELECTION_MAX);
     struct ab_selection *s = &list->items[list->n];
     *s = (struct ab_selection){.was_named = true};
-    enum ab_status status;
     if (is_whole) {
         ab_selection_stem(text, s->name, sizeof s->name);
         s->is_file = true;
-        status = select_file(text, "", s, err);
+        AB_TRY(select_file(text, "", s, err));
     } else {
-        status = select_one(text, folders, s, err);
+        AB_TRY(select_one(text, folders, s, err));
     }
-    if (status == AB_OK)
-        status = check_unique(list, s, err);
-    if (status == AB_OK)
-        list->n++;
-    return status;
+    AB_TRY(check_unique(list, s, err));
+    list->n++;
+    return AB_OK;
 }
 
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,
                                    const char *folders, struct ab_err *err)
 {
-    char shown[256], *copy = strdup(arg);
+    char *copy = strdup(arg);
     enum ab_status status = copy != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
     bool is_file = strchr(arg, '/') != NULL && access(arg, F_OK) == 0;
     for (char *at = copy, *next; status == AB_OK && at != NULL; at = next) {
@@ -387,7 +366,7 @@ static enum ab_status add_argument(struct ab_selection_list *list, const char *a
             *next++ = 0;
         status = *at != 0 ? add(list, at, is_file, folders, err)
                           : ab_fail(err, AB_USAGE, "an empty name in the list of back ends \"%s\"",
-                                    ab_text_printable(shown, sizeof shown, arg));
+                                    AB_SHOWN(256, arg));
     }
     free(copy);
     return status;

@@ -66,7 +66,7 @@ enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const 
                                   struct ab_selection_list *out, struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
-/* As it is shown: what stands before an allocator is a heap. */
+/* As it is shown: what precedes an allocator is a heap. */
 enum ab_boundary ab_selection_boundary(const struct ab_selection *selection);
 /* "libjemalloc.so.2" → "jemalloc": the file name without lib and .so…, other characters than
  * [A-Za-z0-9._-] as '_'. Always terminates; returns buf. */

@@ -62,12 +62,10 @@ static char *find_colon(char *text)
     return find_plain(slash != NULL ? slash : text, ':');
 }
 
-/* "OWN=" in front: nothing but letters, digits and these stands before the first '='. */
+/* "OWN=" in front: the first '=' ends it, unless a path, parameters or variables have begun. */
 static char *split_own(char *text, struct ab_spelling *out)
 {
-    char *end = text;
-    while (isalnum((unsigned char)*end) || (*end != 0 && strchr("._-+", *end) != NULL))
-        end++;
+    char *end = text + strcspn(text, "=/:{\\");
     if (*end != '=')
         return text;
     *end = 0;

@@ -22,7 +22,7 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
 /* "A=b;C=d" to s->env. Variables that would change what is loaded are refused. */
 enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct ab_err *err);
 
-/* What stands behind a library: "prefix=mi_" alone, or parameters for the worker to check. */
+/* What follows a library: "prefix=mi_" alone, or parameters for the worker to check. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
 
 #endif

@@ -12,6 +12,9 @@
 #define AB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define AB_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* For qsort: below, at or above 0. */
+#define AB_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 static inline bool ab_is_pow2(uint64_t x)
 {
     return x != 0 && (x & (x - 1)) == 0;

@@ -8,7 +8,6 @@
 #define AB_BASE_BYTES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,13 +28,6 @@ static inline void ab_put_u32(uint8_t *p, uint32_t v)
 static inline void ab_put_u64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof v);
-}
-
-static inline uint16_t ab_get_u16(const uint8_t *p)
-{
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
 }
 
 static inline uint32_t ab_get_u32(const uint8_t *p)

@@ -7,7 +7,6 @@
 #ifndef AB_BASE_CLOCK_H
 #define AB_BASE_CLOCK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)

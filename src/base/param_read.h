@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* Cuts the first setting off *rest, in place; *rest is NULL when it was the last. False: no
- * NAME=VALUE; *name is then all that stands there. */
+ * NAME=VALUE; *name is then all that is there. */
 bool ab_param_cut(char **rest, char **name, char **value);
 
 /* Index in the table; n_params = it has none of that name. */

@@ -23,4 +23,7 @@ uint64_t ab_rng_below(struct ab_rng *rng, uint64_t n);
 /* Uniform in [0, 1), 53 bits. */
 double ab_rng_unit(struct ab_rng *rng);
 
+/* Every order is equally likely (Fisher and Yates, 1938). */
+void ab_rng_shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n);
+
 #endif

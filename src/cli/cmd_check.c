@@ -4,7 +4,6 @@
  * back ends as a run would.
  */
 #include "backend/selection.h"
-#include "base/units.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/commands.h"
@@ -17,30 +16,28 @@
 
 static void print_cost(const struct ab_tape_map *tape)
 {
-    char a[32], b[32], c[32], d[32];
     const struct ab_facts *facts = &tape->image->facts;
     printf("\nestimated cost per back end and pass\n");
-    printf("  time       about %s\n", ab_units_time(a, sizeof a, ab_estimate_pass_ns(tape)));
+    printf("  time       about %s\n", AB_TIME(ab_estimate_pass_ns(tape)));
     printf("  heap       about %s; %s if nothing is freed (arena)\n",
-           ab_units_bytes(b, sizeof b, (double)ab_estimate_heap_bytes(facts, false)),
-           ab_units_bytes(c, sizeof c, (double)ab_estimate_heap_bytes(facts, true)));
+           AB_BYTES(ab_estimate_heap_bytes(facts, false)),
+           AB_BYTES(ab_estimate_heap_bytes(facts, true)));
     printf("  allocbench %s for itself, outside the heap\n",
-           ab_units_bytes(d, sizeof d, (double)ab_estimate_harness_bytes(tape)));
+           AB_BYTES(ab_estimate_harness_bytes(tape)));
 }
 
 /* Of the back ends that are there. */
 static void print_total(const struct ab_options *o, const struct ab_tape_map *tape,
                         const struct ab_selection_list *list)
 {
-    char time[32];
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
         n += list->items[i].state == AB_SELECTION_OK;
     double ns = ab_estimate_session_ns(
         tape, n, o->rounds, o->processes != 0 ? o->processes : ab_estimate_processes(tape),
         o->drain_ns);
-    printf("  whole run  about %s with %zu back end%s and %u rounds\n",
-           ab_units_time(time, sizeof time, ns), n, n == 1 ? "" : "s", o->rounds);
+    printf("  whole run  about %s with %zu back end%s and %u rounds\n", AB_TIME(ns), n,
+           n == 1 ? "" : "s", o->rounds);
 }
 
 /* The back ends that `run` would take, as they are spelled, and the gates against them. */
@@ -48,7 +45,6 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
                                      const struct ab_tape_map *tape, struct ab_err *err)
 {
     size_t n;
-    char shown[300];
     const char *names[AB_SELECTION_MAX];
     struct ab_selection_list list = {0};
     struct ab_gate_set set = {0};
@@ -63,8 +59,12 @@ static enum ab_status check_backends(const struct ab_options *o, const struct ab
     const struct ab_selection *foreign = ab_case_foreign(o, &list);
     if (foreign != NULL && !o->allows_plugins)
         printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
-               ab_text_printable(shown, sizeof shown, foreign->name));
-    struct ab_gate_source source = {o, workload, tape->phases, tape->image->n_phases, names, 0};
+               AB_SHOWN(300, foreign->name));
+    struct ab_gate_source source = {.options = o,
+                                    .workload = workload,
+                                    .phases = tape->phases,
+                                    .n_phases = tape->image->n_phases,
+                                    .backends = names};
     for (size_t i = 0; i < list.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = list.items[i].name;
     if (ab_gates_count(o, workload) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
- * neither tells one it is said.
+ * neither has one it is said.
  */
 #include "allocators/builtin.h"
 #include "backend/presets.h"
@@ -113,9 +113,7 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
 static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
 {
     struct ab_output out;
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_output_open(path, &out, err));
     if (ab_list_json(out.to, l))
         return ab_output_commit(&out, err);
     ab_output_abandon(&out);
@@ -127,13 +125,12 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     static const char *const known[] = {"backends"};
     struct ab_listing listing = {.presets = {{0}}};
     enum ab_status status = AB_OK;
-    char shown[128];
     (void)exit_code;
     if (o->n_args != 1)
         return ab_fail(err, AB_USAGE, "list needs a topic: allocbench list backends");
     if (strcmp(o->args[0], known[0]) != 0)
         return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; %s",
-                       ab_text_printable(shown, sizeof shown, o->args[0]),
+                       AB_SHOWN(128, o->args[0]),
                        ab_text_nearest(o->args[0], known, 1) != NULL ? "did you mean \"backends\"?"
                                                                      : "allowed: backends");
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)

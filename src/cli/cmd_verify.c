@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The back ends by their names, and at most one workload or trace, told apart by its ending (a
+ * The back ends by their names, and at most one workload or trace, recognized by its ending (a
  * trace also by its first bytes).
  */
 #include "backend/selection.h"
@@ -76,7 +76,6 @@ static bool is_work(const char *path)
 static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
 {
     const struct ab_options *o = v->options;
-    char shown[256];
     v->names = calloc(o->n_args + 1, sizeof v->names[0]);
     if (v->names == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -87,7 +86,7 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
             v->work = o->args[i];
         else
             return ab_fail(err, AB_USAGE, "verify takes one workload or trace; unexpected '%s'",
-                           ab_text_printable(shown, sizeof shown, o->args[i]));
+                           AB_SHOWN(256, o->args[i]));
     }
     if (v->n_names == 0)
         return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
@@ -97,7 +96,7 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     return AB_OK;
 }
 
-/* What stands before a name changes nothing here, and a row that says otherwise would lie. */
+/* What precedes a name changes nothing here, and a row that says otherwise would lie. */
 static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
 {
     char shown[256];
@@ -105,15 +104,12 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
         const struct ab_selection *s = &list->items[i];
         const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
         if (s->is_inline)
-            return ab_fail(err, AB_USAGE,
-                           "%s: an inlined back end cannot be verified; use "
-                           "%s",
+            return ab_fail(err, AB_USAGE, "%s: an inlined back end cannot be verified; use %s",
                            shown, plus + 1);
         if (s->is_checked || s->fault_n > 0)
             return ab_fail(err, AB_USAGE,
                            "%s: verify checks every call anyway; give the back end "
-                           "alone (checked+ and fault+ are for run and "
-                           "replay)",
+                           "alone (checked+ and fault+ are for run and replay)",
                            shown);
     }
     return AB_OK;
@@ -143,14 +139,12 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
                            near);
         if (!is_known)
             return ab_fail(err, AB_USAGE,
-                           "--check: unknown check %s; allocbench verify glibc -v "
-                           "lists all",
+                           "--check: unknown check %s; allocbench verify glibc -v lists all",
                            shown);
     }
     if (only != NULL && n_words == 0)
         return ab_fail(err, AB_USAGE,
-                       "--check is empty; allocbench verify glibc -v lists all "
-                       "checks");
+                       "--check is empty; allocbench verify glibc -v lists all checks");
     return AB_OK;
 }
 
@@ -233,12 +227,10 @@ static enum ab_status run_all(struct verification *v, struct ab_err *err)
     bool is_told = !v->options->is_quiet && isatty(STDERR_FILENO);
     for (size_t i = 0; i < v->selection.n && status == AB_OK; i++) {
         struct ab_case c = {.path = NULL};
-        char name[300];
         if (v->infos[i].status != AB_BACKEND_OK)
             continue;
         if (is_told)
-            fprintf(stderr, "\r\033[Kverifying %s",
-                    ab_text_printable(name, sizeof name, v->infos[i].name));
+            fprintf(stderr, "\r\033[Kverifying %s", AB_SHOWN(300, v->infos[i].name));
         ab_case_make(&v->selection.items[i], &c);
         status = ab_verify_backend_run(&v->plan, &c, &v->infos[i], &v->session.backends[i], err);
     }
@@ -249,10 +241,8 @@ static enum ab_status run_all(struct verification *v, struct ab_err *err)
 
 static void tell_failure(const char *backend, const char *what, const char *why)
 {
-    char name[300], reason[4400];
-    fprintf(stderr, "allocbench: error: %s: %s: %s\n",
-            ab_text_printable(name, sizeof name, backend), what,
-            ab_text_printable(reason, sizeof reason, why));
+    fprintf(stderr, "allocbench: error: %s: %s: %s\n", AB_SHOWN(300, backend), what,
+            AB_SHOWN(4400, why));
 }
 
 /* What -q leaves of the table. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What both forms of `list backends` tell, and the JSON one.
+ * What both forms of `list backends` show, and the JSON one.
  */
 #ifndef AB_CLI_LIST_FORMAT_H
 #define AB_CLI_LIST_FORMAT_H

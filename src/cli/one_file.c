@@ -11,13 +11,12 @@
 enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
                            const char **out, struct ab_err *err)
 {
-    char shown[256];
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "%s needs %s; see allocbench %s --help", command, what,
                        command);
     if (o->n_args > 1)
         return ab_fail(err, AB_USAGE, "%s takes one file; unexpected '%s'", command,
-                       ab_text_printable(shown, sizeof shown, o->args[1]));
+                       AB_SHOWN(256, o->args[1]));
     *out = o->args[0];
     return AB_OK;
 }

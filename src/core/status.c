@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    int exit_code;
-    const char *text;
-} status_table[] = {
-#define X(name, code, text) [AB_##name] = {code, text},
+static const int exit_codes[] = {
+#define X(name, code) [AB_##name] = code,
     AB_STATUS_MAP(X)
 #undef X
 };
@@ -68,10 +65,5 @@ enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
 
 int ab_status_exit_code(enum ab_status status)
 {
-    return status_table[status].exit_code;
-}
-
-const char *ab_status_text(enum ab_status status)
-{
-    return status_table[status].text;
+    return exit_codes[status];
 }

@@ -9,17 +9,18 @@
 
 /* name, exit code, what it means. The exit codes are an interface (docs/commands.md). */
 #define AB_STATUS_MAP(X) \
-    X(OK, 0, "success") \
-    X(GATE, 1, "a gate failed") \
-    X(USAGE, 2, "bad command line") \
-    X(CONFIG, 2, "bad workload") \
-    X(INPUT, 3, "unreadable or corrupt input") \
-    X(BACKEND, 4, "a back end is missing, crashed, timed out or was wrong") \
-    X(SYSTEM, 4, "the system refused a resource that allocbench needs") \
-    X(INTERRUPTED, 130, "interrupted")
+    X(OK, 0) \
+    X(GATE, 1)         /* failed */ \
+    X(USAGE, 2)        /* bad command line */ \
+    X(CONFIG, 2)       /* bad workload */ \
+    X(INPUT, 3)        /* unreadable or corrupt */ \
+    X(BACKEND, 4)      /* is missing, crashed, timed out or was wrong */ \
+    X(SYSTEM, 4)       /* refused a resource that allocbench needs */ \
+    X(INCONCLUSIVE, 5) /* and --inconclusive=fail */ \
+    X(INTERRUPTED, 130)
 
 enum ab_status {
-#define X(name, code, text) AB_##name,
+#define X(name, code) AB_##name,
     AB_STATUS_MAP(X)
 #undef X
 };
@@ -37,6 +38,14 @@ enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fm
 enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Returns from the function what `call` returned, unless it was AB_OK. */
+#define AB_TRY(call) \
+    do { \
+        enum ab_status tried_ = (call); \
+        if (tried_ != AB_OK) \
+            return tried_; \
+    } while (0)
+
 /* Prefixes an error on its way up: "traces/x.abt: " + text. Returns err->status. */
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -48,6 +57,5 @@ extern const char ab_no_memory[];
 enum ab_status ab_status_of_wrong(const char *wrong);
 
 int ab_status_exit_code(enum ab_status status);
-const char *ab_status_text(enum ab_status status);
 
 #endif

@@ -7,7 +7,6 @@
 #include "core/grow.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,13 @@ void ab_text_fini(struct ab_text *t)
     *t = (struct ab_text){0};
 }
 
-/* Characters that are not seen but turn the order of what stands around them, or end the line: the
+void ab_text_join(char *buf, size_t cap, const char *separator, const char *word)
+{
+    size_t n = strlen(buf);
+    snprintf(buf + n, cap - n, "%s%s", n > 0 ? separator : "", word);
+}
+
+/* Characters that are not seen but turn the order of what is around them, or end the line: the
  * bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
 static bool is_turning(const unsigned char *s)
 {

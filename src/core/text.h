@@ -5,7 +5,6 @@
 #ifndef AB_CORE_TEXT_H
 #define AB_CORE_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A growable string; always terminated once something was added. Zero-initialise, then fini. */
@@ -18,8 +17,13 @@ void ab_text_add(struct ab_text *t, const char *s);
 void ab_text_addf(struct ab_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_text_fini(struct ab_text *t);
 
+/* Appends a word to the list in buf, which is text already; cut at cap. */
+void ab_text_join(char *buf, size_t cap, const char *separator, const char *word);
+
 /* Copies `s` with control characters, those that turn the direction of text, and invalid UTF-8
  * shown as \xNN, so that hostile names cannot move the cursor nor be read as others. Always terminates; returns dst. */
 const char *ab_text_printable(char *dst, size_t cap, const char *s);
+/* The same in room of its own, as long as the block around it lasts: for one use in a message. */
+#define AB_SHOWN(cap, s) ab_text_printable((char[cap]){0}, cap, s)
 
 #endif

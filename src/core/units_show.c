@@ -4,7 +4,6 @@
  * locale says.
  */
 #include "core/units_show.h"
-#include "base/units.h"
 
 #include "base/bits.h"
 

@@ -16,4 +16,8 @@ const char *ab_units_time(char *buf, size_t cap, double ns);
 /* "12.4 M", "950" */
 const char *ab_units_count(char *buf, size_t cap, double n);
 
+/* The same in room of their own, as long as the block around them lasts. */
+#define AB_BYTES(bytes) ab_units_bytes((char[32]){0}, 32, (double)(bytes))
+#define AB_TIME(ns) ab_units_time((char[32]){0}, 32, ns)
+
 #endif

@@ -4,6 +4,8 @@
  */
 #include "record/address_map.h"
 
+#include "base/bits.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -86,7 +88,7 @@ void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found)
 static int by_number(const void *a, const void *b)
 {
     const struct ab_held *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return AB_COMPARE(x->number, y->number);
 }
 
 struct ab_held *ab_address_map_sorted(const struct ab_address_map *m)

@@ -154,9 +154,7 @@ static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, str
 {
     uint64_t stamp = stamp_of(c, index);
     take_from_parked(c, index);
-    enum ab_status status = advance(c, &c->lanes[index], err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(advance(c, &c->lanes[index], err));
     if (!c->lanes[index].stream.is_done)
         push_lane(c, index);
     if (c->n_parked > 0 && stamp != 0)

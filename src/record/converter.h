@@ -11,7 +11,7 @@
 #include "record/convert.h"
 #include "trace/writer.h"
 
-/* From its begin to its end a block that is resized is in nobody's hands: its address may be given
+/* From its begin to its end a block that is resized has no owner: its address may be given
  * to another thread or a signal handler meanwhile. */
 struct ab_resizing {
     struct ab_held held;

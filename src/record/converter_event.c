@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
- * halves of a resize, and knows frees of blocks that nobody gave out.
+ * halves of a resize, and knows frees of blocks that were never given out.
  */
 #include "record/converter.h"
 
@@ -73,12 +73,6 @@ static inline enum ab_status find_place(struct ab_converter *c, struct ab_conver
     enum ab_status status = free_stale(c, lane, *out, err);
     *out = ab_address_map_seek(&c->live, address);
     return status;
-}
-
-static inline enum ab_status hold(struct ab_converter *c, const struct ab_held *held,
-                                  struct ab_err *err)
-{
-    return ab_address_map_add(&c->live, held) ? AB_OK : no_memory(err);
 }
 
 static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -185,7 +179,7 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
 }
 
 /* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one
- * has ended after its last call: the birth comes next in its stream, and is due at once. The
+ * has ended after its last call: the birth comes next in its stream, and is due immediately. The
  * thread that forked goes on as the one thread of the child, whose number is its process's. */
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
@@ -248,8 +242,8 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
         status = put(c, &forker, &record, 0, &number, err);
         struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
                                          blocks[i].size);
-        if (status == AB_OK)
-            status = hold(c, &held, err);
+        if (status == AB_OK && !ab_address_map_add(&c->live, &held))
+            status = no_memory(err);
     }
     c->has_forker = n > 0;
     c->report->n_inherited = n;

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { PARENTS = 4 }; /* kept at once: one that comes back has to be gone through again */
+enum { PARENTS = 4 }; /* kept at a time: one that comes back has to be gone through again */
 
 struct parent {
     const struct ab_spool_entry *image; /* NULL = none */

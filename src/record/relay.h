@@ -22,7 +22,7 @@ enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);
 /* Ends the recording in all processes, for this reason; waits, for a second at most, until none of
  * them is in the middle of writing. */
 void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why);
-/* The processes that go on stand alone from here on. r may be NULL. */
+/* The processes that go on are on their own from here on. r may be NULL. */
 void ab_relay_close(struct ab_relay *r);
 
 #endif

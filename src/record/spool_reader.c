@@ -5,6 +5,7 @@
  */
 #include "record/spool_reader.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 #include "record/preload/spool_codec.h"
 
@@ -74,9 +75,8 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
 static int by_process(const void *a, const void *b)
 {
     const struct ab_spool_entry *x = a, *y = b;
-    if (x->image.pid != y->image.pid)
-        return x->image.pid < y->image.pid ? -1 : 1;
-    return (x->generation > y->generation) - (x->generation < y->generation);
+    int pid = AB_COMPARE(x->image.pid, y->image.pid);
+    return pid != 0 ? pid : AB_COMPARE(x->generation, y->generation);
 }
 
 enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, size_t *n,

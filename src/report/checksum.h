@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result's own checksum: SHA-256 of the document without its key "checksum", compact, keys sorted,
- * reals with 12 significant digits. How the file is indented does not matter, what it says does.
+ * The checksum that a stored result carries of itself, so that a change by hand is seen. It is of
+ * what the document says, not of its bytes: white space and the order of keys may change.
  */
 #ifndef AB_REPORT_CHECKSUM_H
 #define AB_REPORT_CHECKSUM_H
@@ -9,10 +9,19 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define AB_JSON_CHECKSUM "checksum"
-enum { AB_JSON_DIGITS = 12 }; /* of reals in a result */
+#define AB_CHECKSUM_KEY "checksum"
+enum { AB_CHECKSUM_BYTES = 72 };
 
-/* In hexadecimal. False when out of memory. */
-bool ab_json_checksum(json_t *document, char hex[65]);
+enum ab_checksum {
+    AB_CHECKSUM_NONE, /* of an older allocbench */
+    AB_CHECKSUM_GOOD,
+    AB_CHECKSUM_WRONG, /* the document was changed after it was written */
+};
+
+/* "sha256:…" of the document without its checksum: SHA-256 of it as compact JSON with sorted keys
+ * and reals of 12 significant digits. False when out of memory. */
+bool ab_checksum_make(json_t *document, char text[AB_CHECKSUM_BYTES]);
+/* Takes the key out of the document. */
+enum ab_checksum ab_checksum_take(json_t *document);
 
 #endif

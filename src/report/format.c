@@ -100,6 +100,26 @@ const char *ab_format_count(char buf[AB_CELL_BYTES], double n)
     return buf;
 }
 
+const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit)
+{
+    char ratio[AB_CELL_BYTES];
+    if (!isfinite(value))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else if (strcmp(unit, "ns") == 0)
+        ab_units_time(buf, AB_CELL_BYTES, value);
+    else if (strcmp(unit, "bytes") == 0)
+        ab_units_bytes(buf, AB_CELL_BYTES, value);
+    else if (strcmp(unit, "percent") == 0)
+        snprintf(buf, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12));
+    else if (strncmp(unit, "x ", 2) == 0 && value > 0 && value < 0.0995)
+        snprintf(buf, AB_CELL_BYTES, "%.3gx", value);
+    else if (strncmp(unit, "x ", 2) == 0)
+        snprintf(buf, AB_CELL_BYTES, "%.20sx", ab_format_ratio(ratio, value));
+    else
+        ab_units_count(buf, AB_CELL_BYTES, value);
+    return buf;
+}
+
 /* Bytes of the character at s and its columns; columns 0 for what must not be shown. */
 static size_t next_character(const char *s, unsigned *columns)
 {

@@ -27,6 +27,8 @@ const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio);
 const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high);
 /* "950", "12.4k", "2M"; "-" for NaN. */
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
+/* A number with its unit, that of a metric or a gate: "126 ns", "64.0 MiB", "3.04x"; "-" for NaN. */
+const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit);
 
 /* Columns of a terminal that printable text takes. */
 unsigned ab_format_width(const char *s);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The description of the machine, from /proc, /sys and system calls. Files there are read whole
- * with one read into a bounded buffer and taken apart by hand: no stdio, no locale.
+ * The description of the machine, from /proc, /sys, the CPU itself and system calls.
  */
 #include "result/environment.h"
 
-#include "base/units.h"
+#include "core/system_file.h"
 #include "core/text.h"
 
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <math.h>
 #include <sched.h>
@@ -23,67 +21,15 @@
 #include <cpuid.h>
 #endif
 
-/* Plenty for the first CPU of cpuinfo and for everything else that is read here. */
-enum { FILE_BYTES = 16384 };
-
-/* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
-static const char *read_file(const char *root, const char *path, char buf[FILE_BYTES])
-{
-    char full[4096];
-    size_t used = 0;
-    buf[0] = 0;
-    if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
-        return buf;
-    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return buf;
-    for (ssize_t n = 1; n > 0 && used<FILE_BYTES - 1; used += n> 0 ? (size_t)n : 0)
-        n = read(fd, buf + used, FILE_BYTES - 1 - used);
-    close(fd);
-    buf[used] = 0;
-    return buf;
-}
-
-/* Copies [s, s+n) without blanks around it; what does not fit is cut off. */
-static void copy_trimmed(char *dst, size_t cap, const char *s, size_t n)
-{
-    char raw[256];
-    while (n > 0 && strchr(" \t\n\"", s[0]) != NULL) {
-        s++;
-        n--;
-    }
-    while (n > 0 && strchr(" \t\n\"", s[n - 1]) != NULL)
-        n--;
-    n = n < sizeof raw - 1 ? n : sizeof raw - 1;
-    memcpy(raw, s, n);
-    raw[n] = 0;
-    ab_text_printable(dst, cap, raw);
-}
-
-/* Value of the first line that starts with `key`, after `separator`. */
-static void copy_value(char *dst, size_t cap, const char *text, const char *key, char separator)
-{
-    size_t n = strlen(key);
-    for (const char *line = text; line != NULL && *line != 0;) {
-        const char *end = strchrnul(line, '\n');
-        const char *value = memchr(line, separator, (size_t)(end - line));
-        if (strncmp(line, key, n) == 0 && value != NULL) {
-            copy_trimmed(dst, cap, value + 1, (size_t)(end - value - 1));
-            return;
-        }
-        line = *end == 0 ? NULL : end + 1;
-    }
-}
-
 static void read_cpu(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES];
-    read_file(root, "/proc/cpuinfo", buf);
-    copy_value(host->cpu, sizeof host->cpu, buf, "model name", ':');
+    char buf[AB_SYSTEM_FILE_BYTES];
+    ab_system_file(root, "/proc/cpuinfo", buf);
+    ab_system_file_value(host->cpu, sizeof host->cpu, buf, "model name", ':');
     if (host->cpu[0] != 0)
         return;
-    read_file(root, "/sys/firmware/devicetree/base/model", buf); /* aarch64 names boards */
-    copy_trimmed(host->cpu, sizeof host->cpu, buf, strlen(buf));
+    ab_system_file_text(root, "/sys/firmware/devicetree/base/model", host->cpu, /* of boards */
+                        sizeof host->cpu);
 }
 
 static void read_kernel(struct ab_host *host)
@@ -97,9 +43,8 @@ static void read_kernel(struct ab_host *host)
 
 static void read_governor(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES];
-    read_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", buf);
-    copy_trimmed(host->governor, sizeof host->governor, buf, strlen(buf));
+    ab_system_file_text(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                        host->governor, sizeof host->governor);
 }
 
 /* "none", or what the CPU says of the hypervisor ("KVMKVMKVM"); "" where it cannot be asked. */
@@ -115,7 +60,7 @@ static void read_virt(struct ab_host *host)
     memcpy(name, &b, 4);
     memcpy(name + 4, &c, 4);
     memcpy(name + 8, &d, 4);
-    copy_trimmed(host->virt, sizeof host->virt, name, strlen(name));
+    ab_system_file_trim(host->virt, sizeof host->virt, name, strlen(name));
     if (host->virt[0] == 0)
         snprintf(host->virt, sizeof host->virt, "unnamed hypervisor");
 #else
@@ -126,19 +71,19 @@ static void read_virt(struct ab_host *host)
 /* The choice in brackets: "always [madvise] never". */
 static void read_thp(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES];
-    read_file(root, "/sys/kernel/mm/transparent_hugepage/enabled", buf);
+    char buf[AB_SYSTEM_FILE_BYTES];
+    ab_system_file(root, "/sys/kernel/mm/transparent_hugepage/enabled", buf);
     const char *begin = strchr(buf, '['), *end = strchr(buf, ']');
     if (begin != NULL && end != NULL && begin < end)
-        copy_trimmed(host->thp, sizeof host->thp, begin + 1, (size_t)(end - begin - 1));
+        ab_system_file_trim(host->thp, sizeof host->thp, begin + 1, (size_t)(end - begin - 1));
 }
 
 static void read_aslr(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES];
+    char buf[AB_SYSTEM_FILE_BYTES];
     const char *name = "";
     int persona = personality(0xffffffff);
-    switch (read_file(root, "/proc/sys/kernel/randomize_va_space", buf)[0]) {
+    switch (ab_system_file(root, "/proc/sys/kernel/randomize_va_space", buf)[0]) {
     case '0':
         name = "off";
         break;
@@ -156,9 +101,9 @@ static void read_aslr(const char *root, struct ab_host *host)
 
 static void read_os(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES];
-    read_file(root, "/etc/os-release", buf);
-    copy_value(host->os, sizeof host->os, buf, "PRETTY_NAME", '=');
+    char buf[AB_SYSTEM_FILE_BYTES];
+    ab_system_file(root, "/etc/os-release", buf);
+    ab_system_file_value(host->os, sizeof host->os, buf, "PRETTY_NAME", '=');
 }
 
 static void read_cpus(struct ab_host *host)
@@ -173,23 +118,16 @@ static void read_cpus(struct ab_host *host)
     CPU_FREE(set);
 }
 
-static double read_number(const char *s, size_t n)
-{
-    struct ab_number number;
-    return ab_units_parse(s, n, AB_UNIT_FRACTION, &number) == NULL ? number.value : NAN;
-}
-
 static void read_memory(const char *root, struct ab_host *host)
 {
-    char buf[FILE_BYTES], value[64] = "";
-    read_file(root, "/proc/meminfo", buf);
-    copy_value(value, sizeof value, buf, "MemTotal", ':');
-    double kib = read_number(value, strspn(value, "0123456789"));
+    char buf[AB_SYSTEM_FILE_BYTES], value[64] = "";
+    ab_system_file(root, "/proc/meminfo", buf);
+    ab_system_file_value(value, sizeof value, buf, "MemTotal", ':');
+    double kib = ab_system_file_parse(value);
     host->memory_bytes = kib >= 0 && kib < 0x1p50 ? (uint64_t)kib * 1024 : 0;
     long page = sysconf(_SC_PAGESIZE);
     host->page_bytes = page > 0 ? (uint64_t)page : 0;
-    read_file(root, "/proc/loadavg", buf);
-    host->load_1min = read_number(buf, strcspn(buf, " \n"));
+    host->load_1min = ab_system_file_number(root, "/proc/loadavg");
 }
 
 static void take_fingerprint(struct ab_host *host)

@@ -46,7 +46,7 @@ const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
 {
-    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped"};
+    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped", "inconclusive"};
     return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
 }
 
@@ -114,6 +114,11 @@ bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session 
                 return false;
             }
     return true;
+}
+
+bool ab_session_is_exec(const struct ab_session *session)
+{
+    return session->kind != NULL && strcmp(session->kind, AB_KIND_EXEC) == 0;
 }
 
 const char *ab_result_op_name(unsigned op)

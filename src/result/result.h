@@ -96,6 +96,7 @@ struct ab_result {
 #define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
 #define AB_FIELD(group, name, member, type, unit, better, since, doc) \
     AB_MEMBERS_##group(type, member)
@@ -165,9 +166,31 @@ struct ab_memory {
 #define AB_WHY_PURGED "purged"
 #define AB_WHY_OWN "allocated" /* what the allocator says */
 
+/* What is kept as a distribution over the ops of a phase: memory_dists.def. */
+enum ab_memory_dist_kind {
+#define AB_MEMORY_DIST(id, name, unit, step, doc) AB_DIST_##id,
+#include "result/memory_dists.def"
+#undef AB_MEMORY_DIST
+    AB_DIST_COUNT
+};
+
+/* One distribution of one back end x phase x round. The split of the pages is read at samples, at
+ * least 1,000 in a phase that has as many ops; each stands for the ops since the one before. */
+struct ab_memory_dist {
+    uint32_t backend;
+    const char *phase;
+    uint32_t round;
+    enum ab_memory_dist_kind kind;
+    uint64_t n_ops, n_samples; /* of the phase; those where it is known */
+    struct ab_hdr *hdr; /* counts are ops, values in steps (memory_dist.h); owned by the session;
+                           NULL where nothing is known */
+    char reason[160];   /* why it is not known, or not everywhere; "" = it is */
+};
+
 struct ab_timeline_point {
     uint32_t position; /* in the tape */
     double requested_bytes, usable_bytes, footprint_bytes;
+    double external_bytes; /* by page, as in a memory record */
 };
 
 /* Requested, usable and footprint over the op clock, one a back end × round, over all phases. */
@@ -183,6 +206,7 @@ enum ab_gate_verdict {
     AB_GATE_FAIL,
     AB_GATE_NOT_EVALUATED, /* the back end is partial, failed or absent, or the value is n/a: fails */
     AB_GATE_SKIPPED,       /* of a default list: the back end is partial or absent; fails nothing */
+    AB_GATE_INCONCLUSIVE, /* its interval holds both sides of the bound; --inconclusive=fail */
 };
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_evaluated" … */
 
@@ -193,10 +217,16 @@ struct ab_gate_result {
     uint32_t backend;  /* UINT32_MAX = a back end that this session does not have */
     enum ab_gate_verdict verdict;
     double value, bound;   /* in `unit`; NaN = not known */
-    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live" */
+    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live", "x baseline" */
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
-                              or not evaluated; AB_CONFIG: the bound is below the clock's floor */
-    char reason[240]; /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+                              or not evaluated; AB_CONFIG: the bound is below the clock's floor;
+                              AB_INCONCLUSIVE */
+    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
+    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    double confirm_value;   /* the value in these; NaN = none */
+    uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };
 
 /* A figure that somebody published, beside what was measured. Never a verdict. */
@@ -264,15 +294,19 @@ struct ab_run_shard {
 /* A result that was merged into another one. */
 struct ab_part {
     const char *file;          /* as it was given */
-    char checksum[65];         /* of its content; "" = it had none */
+    char sha256[65];           /* of the file; "" = not known */
     struct ab_run_shard shard; /* count 0 = it was no shard */
     uint32_t host;             /* of ab_session.hosts */
     uint32_t n_rounds;
 };
 
+/* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
+ * op `all`, which is the whole program; n_ops is 1. */
+#define AB_KIND_EXEC "exec"
+#define AB_PROGRAM_PHASE "program"
 struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload" or "trace" */
-    const char *name;  /* workload's name, or the trace's file name */
+    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
+    const char *name;  /* workload's name, the trace's file name, or the program's */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
@@ -314,20 +348,23 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines;
+        cap_timelines, cap_dists;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_window *windows;
     uint32_t n_windows;
     struct ab_memory *memory;
     uint32_t n_memory;
+    struct ab_memory_dist *dists;
+    uint32_t n_dists;
     struct ab_timeline *timelines;
     uint32_t n_timelines;
     struct ab_gate_result *gates;
     uint32_t n_gates;
     struct ab_claim_result *claims;
     uint32_t n_claims;
-    const char *const *phases; /* names of the measured phases, in order */
+    const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
+    const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;
     int32_t cpu;     /* lane 0 ran here, -1 = not pinned */
     const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
@@ -341,7 +378,7 @@ struct ab_session {    /* everything about one command's measurements */
 /* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join
  * them. Those of the first kind have a phase as well. */
 #define AB_SESSION_PHASE_LISTS(LIST) \
-    LIST(results) LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory)
+    LIST(results) LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */
@@ -355,6 +392,7 @@ bool ab_host_is_same(const struct ab_host *a, const struct ab_host *b);
  * and *of_b are two that differ. */
 bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session *b,
                             const struct ab_host **of_a, const struct ab_host **of_b);
+bool ab_session_is_exec(const struct ab_session *session);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
  * measured before. */

@@ -8,7 +8,13 @@
 
 #include <math.h>
 
-enum { PREFIX_EACH = 0, PREFIX_QUANTILE = 0, PREFIX_ALL = 0, PREFIX_TAIL = sizeof "tail_" - 1 };
+enum {
+    PREFIX_EACH = 0,
+    PREFIX_QUANTILE = 0,
+    PREFIX_ALL = 0,
+    PREFIX_PROGRAM = 0,
+    PREFIX_TAIL = sizeof "tail_" - 1
+};
 
 const struct ab_field ab_fields[] = {
 #define AB_FIELD(g, n, m, t, u, b, s, d) \
@@ -56,5 +62,20 @@ bool ab_field_exists(const struct ab_field *field, const struct ab_result *resul
         return false;
     if (field->group == AB_FIELD_TAIL && result->tail_n == 0)
         return false;
+    if (field->group == AB_FIELD_PROGRAM && !(result->wall_ns > 0))
+        return false;
     return field->type == AB_FIELD_U64 || isfinite(ab_field_f64(field, result));
+}
+
+void ab_fields_forget(struct ab_result *result, enum ab_field_group group)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].group == group && ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)result + ab_fields[i].offset) = NAN;
+}
+
+void ab_fields_forget_all(struct ab_result *result)
+{
+    for (unsigned group = 0; group < AB_FIELD_GROUP_COUNT; group++)
+        ab_fields_forget(result, (enum ab_field_group)group);
 }

@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
-enum ab_field_group { AB_FIELD_EACH, AB_FIELD_QUANTILE, AB_FIELD_ALL, AB_FIELD_TAIL };
+enum ab_field_group {
+    AB_FIELD_EACH,
+    AB_FIELD_QUANTILE,
+    AB_FIELD_ALL,
+    AB_FIELD_TAIL,
+    AB_FIELD_PROGRAM,
+    AB_FIELD_GROUP_COUNT
+};
 enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
 enum ab_field_since { AB_FIELD_ALWAYS, AB_FIELD_LATER };
 enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
@@ -35,6 +42,10 @@ bool ab_field_exists(const struct ab_field *field, const struct ab_result *resul
 /* Its value; U64 fields are exact through ab_field_u64 only. */
 double ab_field_f64(const struct ab_field *field, const struct ab_result *result);
 uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result);
+
+/* Makes every F64 of a group, or of all, n/a. */
+void ab_fields_forget(struct ab_result *result, enum ab_field_group group);
+void ab_fields_forget_all(struct ab_result *result);
 
 struct ab_memory_field {
     const char *name; /* JSON key, CSV metric, gate statistic */

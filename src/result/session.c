@@ -54,6 +54,7 @@ static void settle_timeline(struct ab_timeline *t)
         settle(&t->points[i].requested_bytes);
         settle(&t->points[i].usable_bytes);
         settle(&t->points[i].footprint_bytes);
+        settle(&t->points[i].external_bytes);
     }
 }
 
@@ -120,12 +121,15 @@ void ab_session_fini(struct ab_session *session)
         free(session->size_classes[i].hdr);
     for (uint32_t i = 0; i < session->n_timelines; i++)
         free(session->timelines[i].points);
+    for (uint32_t i = 0; i < session->n_dists; i++)
+        free(session->dists[i].hdr);
     for (uint32_t i = 0; i < session->n_rounds; i++)
         free((void *)session->rounds[i].order);
     free(session->size_classes);
     free(session->windows);
     free(session->memory);
     free(session->timelines);
+    free(session->dists);
     free(session->results);
     free(session->nulls);
     free(session->rounds);
@@ -141,6 +145,8 @@ void ab_session_fini(struct ab_session *session)
     session->hosts = NULL;
     session->parts = NULL;
     session->n_hosts = session->n_parts = 0;
+    session->dists = NULL;
     session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
+    session->n_dists = 0;
 }

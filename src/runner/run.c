@@ -24,7 +24,20 @@ enum { CAPTURE_BYTES = 65536 };
 struct layout {
     size_t positions, ticks, classes, memory, slices, total; /* memory: 0 = none */
     size_t cap_samples, cap_slices;
+    uint32_t cap_memory_samples;
 };
+
+/* Once to twice the least of a phase, or those of a tape of one phase; and its end. */
+static uint32_t count_memory_samples(const struct ab_tape_map *tape)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < tape->image->n_phases; i++) {
+        const struct ab_phase *phase = &tape->phases[i];
+        uint32_t n_ops = phase->end - phase->begin, most = 4 * AB_MEMORY_SAMPLES_LEAST;
+        n += phase->is_measured ? (n_ops < most ? n_ops : most) + 2 : 0;
+    }
+    return n;
+}
 
 /* A canary in one lane would hold up the others. */
 static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c)
@@ -50,7 +63,9 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
     l.total = l.classes + l.cap_samples;
     if (pass == AB_PASS_MEMORY) {
         l.memory = ab_align_up(l.total, 64);
-        l.total = l.memory + sizeof(struct ab_memory_report);
+        l.cap_memory_samples = count_memory_samples(context->tape);
+        l.total = l.memory + sizeof(struct ab_memory_report) +
+                  l.cap_memory_samples * sizeof(struct ab_memory_sample);
     }
     if (pass == AB_PASS_THROUGHPUT && is_sliced(context, c)) {
         l.cap_slices = context->tape->image->n_ops / slice_ops(context->tape) +
@@ -155,6 +170,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     if (l.memory != 0) {
         out->memory = (struct ab_memory_report *)((char *)p + l.memory);
         fill_memory(context, out->memory);
+        out->memory->cap_samples = out->cap_memory_samples = l.cap_memory_samples;
     }
     out->positions = (uint32_t *)((char *)p + l.positions);
     out->ticks = (uint32_t *)((char *)p + l.ticks);

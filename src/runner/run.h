@@ -46,6 +46,7 @@ struct ab_outcome {
     uint32_t cap_slices;
     uint8_t *kinds;                  /* owned, ours: not for the worker to change */
     struct ab_memory_report *memory; /* memory pass, else NULL */
+    uint32_t cap_memory_samples;     /* its */
     uint32_t n_samples, cap_samples;
 };
 

@@ -13,7 +13,7 @@
 struct ab_progress {
     uint32_t round, n_rounds; /* round 0 of 0 is the pre-flight */
     const char *backend;
-    enum ab_pass pass;
+    enum ab_pass pass;    /* AB_PASS_COUNT: a real program, which has none */
     uint32_t done, total; /* runs */
 };
 

@@ -20,25 +20,6 @@
 enum { FD_LIBRARY = 5, FD_COUNT = 6, FD_SAFE = 64 };
 enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
 
-static bool needs_alias(const char *path)
-{
-    return strpbrk(path, " :,;\t\n\"'$") != NULL;
-}
-
-/* LD_PRELOAD splits at spaces and colons and expands '$': such a path goes in as a descriptor. */
-static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
-{
-    if (needs_alias(s->preload))
-        snprintf(buf, cap, "LD_PRELOAD=/proc/self/fd/%d", FD_LIBRARY);
-    else
-        snprintf(buf, cap, "LD_PRELOAD=%s", s->preload);
-}
-
-static int move_high(int fd)
-{
-    return fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE);
-}
-
 static void write_text(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -49,27 +30,21 @@ static void write_text(const char *path, const char *text)
     close(fd);
 }
 
-/* First past FD_SAFE, then down: no dup2 may overwrite a descriptor still to be placed. */
-static bool place_descriptors(const struct ab_spawn *s)
+void ab_spawn_detach(pid_t parent)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
-    if (s->preload != NULL && needs_alias(s->preload))
-        from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
-    for (int i = 0; i < FD_COUNT; i++)
-        if (from[i] >= 0 && (from[i] = move_high(from[i])) < 0)
-            return false;
-    if (close_range(FD_LIBRARY, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
-        return false;
-    for (int i = 0; i < FD_COUNT; i++)
-        if (from[i] >= 0 && dup2(from[i], i) < 0) /* what dup2 makes stays open */
-            return false;
-    return true;
+    struct rlimit no_core = {0, 0};
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &no_core);
+    write_text("/proc/self/oom_score_adj", "800");
 }
 
 /* A ^C that came before we left our parent's group is pending: the parent has it too, and it alone
  * is to act on it. To ignore a signal discards what is pending of it. */
-static void reset_signals(void)
+void ab_spawn_reset_signals(void)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -80,13 +55,59 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Tells the parent, through a pipe that closes on exec, that there will be no worker. */
-static _Noreturn void give_up(int told)
+void ab_spawn_give_up(int told)
 {
     int error = errno;
     ssize_t ignored = write(told, &error, sizeof error);
     (void)ignored;
     _exit(1);
+}
+
+int ab_spawn_await_exec(int listen)
+{
+    int error = 0;
+    ssize_t n;
+    do
+        n = read(listen, &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof error ? error : 0;
+}
+
+bool ab_spawn_needs_alias(const char *path)
+{
+    return strpbrk(path, " :,;\t\n\"'$") != NULL;
+}
+
+/* LD_PRELOAD splits at spaces and colons and expands '$': such a path goes in as a descriptor. */
+static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
+{
+    if (ab_spawn_needs_alias(s->preload))
+        snprintf(buf, cap, "LD_PRELOAD=/proc/self/fd/%d", FD_LIBRARY);
+    else
+        snprintf(buf, cap, "LD_PRELOAD=%s", s->preload);
+}
+
+static int move_high(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE);
+}
+
+/* First past FD_SAFE, then down: no dup2 may overwrite a descriptor still to be placed. */
+static bool place_descriptors(const struct ab_spawn *s)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
+    if (s->preload != NULL && ab_spawn_needs_alias(s->preload))
+        from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i < FD_COUNT; i++)
+        if (from[i] >= 0 && (from[i] = move_high(from[i])) < 0)
+            return false;
+    if (close_range(FD_LIBRARY, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < FD_COUNT; i++)
+        if (from[i] >= 0 && dup2(from[i], i) < 0) /* what dup2 makes stays open */
+            return false;
+    return true;
 }
 
 /* With a stack below this the worker's own code would end it, and the back end had the blame. */
@@ -102,31 +123,13 @@ static bool fit_stack(void)
 static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent, int told)
 {
     char *argv[] = {(char *)"allocbench-worker", NULL};
-    struct rlimit no_core = {0, 0};
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    setrlimit(RLIMIT_CORE, &no_core);
+    ab_spawn_detach(parent);
     if (s->is_thp_off)
         prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-    write_text("/proc/self/oom_score_adj", "800");
-    reset_signals();
+    ab_spawn_reset_signals();
     if (fit_stack() && place_descriptors(s))
         execve(s->worker_path, argv, envp);
-    give_up(told);
-}
-
-/* Blocks until the child has become the worker (0) or has given up (its errno). */
-static int await_exec(int listen)
-{
-    int error = 0;
-    ssize_t n;
-    do
-        n = read(listen, &error, sizeof error);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof error ? error : 0;
+    ab_spawn_give_up(told);
 }
 
 enum { ENV_MAX = 16 };
@@ -224,7 +227,7 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
     }
     setpgid(pid, pid); /* in both, so that neither can be first to rely on it */
-    int error = await_exec(ends[0]);
+    int error = ab_spawn_await_exec(ends[0]);
     close(ends[0]);
     if (error != 0) {
         waitpid(pid, NULL, 0);

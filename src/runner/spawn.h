@@ -31,4 +31,21 @@ enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct
 #define AB_WORKER_NAME "allocbench-worker"
 #define AB_RECORDER_NAME "liballocbench-record.so"
 
+/* ---- what a child does between fork and exec, whatever it becomes; safe in a vfork child ---- */
+
+/* A group of its own, tied to the life of `parent`; no new privileges, no core file, first to go
+ * where memory runs out. */
+void ab_spawn_detach(pid_t parent);
+/* As a shell would start it. */
+void ab_spawn_reset_signals(void);
+/* Tells the parent errno, through a pipe that closes on exec, and ends. */
+_Noreturn void ab_spawn_give_up(int told);
+
+/* In the parent: blocks until the child has become what it should (0) or has given up (its
+ * errno). */
+int ab_spawn_await_exec(int listen);
+
+/* LD_PRELOAD splits at spaces and colons and expands '$'. */
+bool ab_spawn_needs_alias(const char *path);
+
 #endif

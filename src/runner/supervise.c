@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,27 +94,35 @@ static uint64_t oom_kills(void)
 
 /* Waits up to `ms` for the worker's end, without reaping it: true once it is gone. A kernel without
  * pidfd (fd −1) only makes the wait last its full time. */
-static bool wait_gone(pid_t worker, int pidfd, int ms)
+static bool wait_gone(pid_t worker, int pidfd, int ms, const struct ab_watch *watch)
 {
-    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    struct pollfd p[AB_WATCH_FDS_MAX + 1] = {{.fd = pidfd, .events = POLLIN}};
     siginfo_t info = {0};
-    poll(&p, 1, ms);
+    unsigned n = watch == NULL ? 0 : watch->n_fds;
+    for (unsigned i = 0; i < n; i++)
+        p[i + 1] = watch->fds[i];
+    int ready = poll(p, n + 1, watch != NULL && watch->period_ms < ms ? watch->period_ms : ms);
+    for (unsigned i = 0; i < n; i++)
+        watch->fds[i].revents = ready > 0 ? p[i + 1].revents : 0;
+    if (watch != NULL)
+        watch->look(watch->user);
     return waitid(P_PID, (id_t)worker, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == worker;
 }
 
-static void end_worker(pid_t worker, int pidfd, struct ab_ending *ending)
+static void end_worker(pid_t worker, int pidfd, const struct ab_watch *watch,
+                       struct ab_ending *ending)
 {
     kill(-worker, SIGTERM);
     kill(-worker, SIGCONT);
     uint64_t until = ab_clock_now_ns() + GRACE_MS * UINT64_C(1000000);
     while (ab_clock_now_ns() < until)
-        if (wait_gone(worker, pidfd, 20))
+        if (wait_gone(worker, pidfd, 20, watch))
             return;
     ending->ignored_term = true;
     kill(-worker, SIGKILL);
     kill(worker, SIGKILL);
-    while (!wait_gone(worker, pidfd, 1000))
+    while (!wait_gone(worker, pidfd, 1000, watch))
         kill(worker, SIGKILL);
 }
 
@@ -122,7 +131,7 @@ enum { INHERITED_MAX = 256 };
 static pid_t inherited[INHERITED_MAX];
 static unsigned n_inherited;
 
-static bool is_inherited(pid_t pid)
+bool ab_supervise_is_inherited(pid_t pid)
 {
     for (unsigned i = 0; i < n_inherited; i++)
         if (inherited[i] == pid)
@@ -150,7 +159,7 @@ static unsigned each_child(void (*visit)(pid_t))
         return 0;
     for (struct dirent *e; (e = readdir(proc)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || is_inherited(pid) || !is_child(e->d_name))
+        if (pid <= 0 || ab_supervise_is_inherited(pid) || !is_child(e->d_name))
             continue;
         n++;
         visit(pid);
@@ -179,7 +188,7 @@ static unsigned reap_left(pid_t worker)
     for (int i = 0; i < REAP_TRIES; i++) {
         pid_t pid;
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-            n += !is_inherited(pid);
+            n += !ab_supervise_is_inherited(pid);
         if (pid < 0 && errno == ECHILD)
             break;
         if (each_child(kill_child) == 0)
@@ -213,7 +222,7 @@ static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns
         ending->end = AB_END_DEADLINE;
         return true;
     }
-    ending->rss_bytes = resident_bytes(worker);
+    ending->rss_bytes = limit < UINT64_MAX ? resident_bytes(worker) : 0;
     if (ending->rss_bytes > limit) {
         ending->end = AB_END_MEMORY;
         return true;
@@ -241,22 +250,26 @@ static bool was_stopped_with_us(int wait_status)
     return stop_signal != 0;
 }
 
-struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
+static struct ab_ending supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
+                                  const struct ab_watch *watch)
 {
     struct ab_ending ending = {.end = AB_END_ITSELF};
+    struct rusage usage = {.ru_maxrss = 0};
     uint64_t kills = oom_kills();
     if (current_worker != worker)
         ab_supervise_expect(worker);
     int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
-    while (!wait_gone(worker, pidfd, poll_ms(deadline_ns))) {
+    while (!wait_gone(worker, pidfd, poll_ms(deadline_ns), watch)) {
         if (is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
-            end_worker(worker, pidfd, &ending);
+            end_worker(worker, pidfd, watch, &ending);
             break;
         }
     }
+    ending.gone_ns = ab_clock_now_ns();
     close(pidfd);
-    while (waitpid(worker, &ending.wait_status, 0) < 0 && errno == EINTR)
+    while (wait4(worker, &ending.wait_status, 0, &usage) < 0 && errno == EINTR)
         ;
+    ending.maxrss_bytes = (uint64_t)usage.ru_maxrss << 10;
     if (ending.end == AB_END_ITSELF && was_stopped_with_us(ending.wait_status))
         ending.end = AB_END_INTERRUPTED;
     ending.n_left = reap_left(worker);
@@ -264,4 +277,15 @@ struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memor
     ending.sent_signal = worker_signal;
     ending.oom_killed = oom_kills() > kills;
     return ending;
+}
+
+struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes)
+{
+    return supervise(worker, deadline_ns, memory_limit_bytes, NULL);
+}
+
+struct ab_ending ab_supervise_watched(pid_t worker, uint64_t deadline_ns,
+                                      const struct ab_watch *watch)
+{
+    return supervise(worker, deadline_ns, UINT64_MAX, watch);
 }

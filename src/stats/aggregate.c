@@ -274,3 +274,14 @@ struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, u
     struct aspect of_b = {.a = b, .phase = phase, .op = op};
     return effect_over_rounds(s, &of_a, &of_b, round_p999);
 }
+
+double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    return round_time(s, backend, NULL, round);
+}
+
+double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    struct aspect of = {.a = backend};
+    return round_rss_peak(s, &of, round);
+}

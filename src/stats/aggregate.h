@@ -65,7 +65,9 @@ struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t 
                                            const char *phase);
 /* Time of a whole run: all measured phases together, in ns. */
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
+double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
 /* The most resident bytes that the heap added in any measured phase. */
+double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
 struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
 /* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);

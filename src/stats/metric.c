@@ -5,6 +5,8 @@
  */
 #include "stats/metric.h"
 
+#include "stats/metric_dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +51,11 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
     return NULL;
 }
 
-static double of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                       uint32_t round)
+double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          uint32_t round)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, round);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -128,7 +132,7 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
                      enum fold how)
 {
     uint32_t n;
-    double *x = collect(s, backend, m, of_round, &n), value = n > 0 ? x[0] : no_number;
+    double *x = collect(s, backend, m, ab_metric_of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
         value = how == FOLD_SUM    ? value + x[i]
                 : how == FOLD_MOST ? fmax(value, x[i])
@@ -139,11 +143,13 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
 
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
+    if (ab_metric_is_dist(m))
+        return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
     if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
         return merged_quantile(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
-    return median_of_rounds(s, backend, m, of_round);
+    return median_of_rounds(s, backend, m, ab_metric_of_round);
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
@@ -165,8 +171,8 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
     shown.is_by_round = least.is_by_round = most.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds && ok; i++) {
         uint32_t round = s->rounds[i].index;
-        struct ab_interval of_a = ab_metric_interval(s, m, of_round(s, a, m, round));
-        struct ab_interval of_b = ab_metric_interval(s, m, of_round(s, b, m, round));
+        struct ab_interval of_a = ab_metric_interval(s, m, ab_metric_of_round(s, a, m, round));
+        struct ab_interval of_b = ab_metric_interval(s, m, ab_metric_of_round(s, b, m, round));
         ab_pairs_add(&shown, of_a.high, of_b.high);
         ab_pairs_add(&least, of_a.low, of_b.high);
         ab_pairs_add(&most, of_a.high, of_b.low);
@@ -187,7 +193,7 @@ static double by_live_of_round(const struct ab_session *s, uint32_t backend,
                                const struct ab_metric *m, uint32_t round)
 {
     double live = live_of_round(s, backend, m, round);
-    return live > 0 ? of_round(s, backend, m, round) / live : no_number;
+    return live > 0 ? ab_metric_of_round(s, backend, m, round) / live : no_number;
 }
 
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
@@ -223,7 +229,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
                            bool in_each_round, char *buf, size_t cap)
 {
     buf[0] = 0;
-    if (m->memory != NULL) {
+    if (ab_metric_is_dist(m)) {
+        ab_metric_dist_why(s, backend, m, buf, cap);
+    } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
             r = find_memory(s, backend, m, s->rounds[i].index);

@@ -30,6 +30,9 @@ const char *ab_metric_name(const struct ab_metric *m); /* of the field */
 /* Service time of single ops, so bounded below by the clock's floor? */
 bool ab_metric_is_latency(const struct ab_metric *m);
 
+/* Of one round, as it was measured; NaN = n/a. */
+double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          uint32_t round);
 /* The number that the tables show, NaN = n/a: percentiles of the merged histograms, extremes and
  * counts of timed ops over all rounds, of everything else the median of the rounds. */
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);

@@ -16,7 +16,7 @@ enum state { IDLE, ASKED, LEAVING };
 
 struct ab_encoder {
     struct ab_chunk_codec codec;
-    struct ab_packer *packer;
+    ZSTD_CCtx *packer;
     struct ab_chunk_batch batches[2]; /* one is filled while the other one is encoded */
     unsigned filling;
     uint8_t *raw, *stored;
@@ -129,7 +129,7 @@ void ab_encoder_free(struct ab_encoder *e)
         return;
     end_thread(e);
     ab_chunk_codec_fini(&e->codec);
-    ab_packer_free(e->packer);
+    ZSTD_freeCCtx(e->packer);
     for (unsigned i = 0; i < 2; i++) {
         free(e->batches[i].events);
         free(e->batches[i].times);

@@ -76,7 +76,7 @@ static inline void ab_live_map_remove(struct ab_live_map *m, struct ab_live *fou
         ab_live_map_remove_old(m, found);
 }
 
-/* Tells the processor that `number` will be added or looked for soon. Always inline: a call of
+/* Prefetches for a `number` that will be added or looked for soon. Always inline: a call of
  * what does nothing else is left out by gcc. */
 static inline __attribute__((always_inline)) void ab_live_map_prefetch(const struct ab_live_map *m,
                                                                        uint64_t number)

@@ -39,43 +39,19 @@ EACH_CALL bool push_slot(struct ab_account *a, uint32_t slot)
 }
 
 /* A block that was given out has a size that a process can hold; sums stay exact with it. */
-EACH_CALL const char *check_sum(const struct ab_account *a, uint64_t old_size, uint64_t new_size)
+const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
+                                   bool is_new)
 {
-    if (new_size > INT64_MAX || a->live_bytes - old_size > INT64_MAX - new_size ||
+    uint64_t others = a->info.live_end_bytes - old_size;
+    if (new_size > INT64_MAX || others > INT64_MAX - new_size ||
         a->info.total_bytes > INT64_MAX - new_size)
         return "sizes whose sum is over 2^63 - 1";
-    if (a->live_bytes - old_size + new_size > a->live_bytes_max)
+    if (others + new_size > a->live_bytes_max)
         return "more live bytes than allowed";
-    return NULL;
-}
-
-EACH_CALL void note_live(struct ab_account *a, uint64_t old_size, uint64_t new_size)
-{
-    struct ab_trace_info *i = &a->info;
-    a->live_bytes += new_size - old_size;
-    if (a->live_bytes > i->live_peak_bytes)
-        i->live_peak_bytes = a->live_bytes;
-    if (a->n_live > i->live_peak_blocks)
-        i->live_peak_blocks = a->n_live;
-    i->live_end_blocks = a->n_live;
-    i->live_end_bytes = a->live_bytes;
-}
-
-EACH_CALL const char *check_chunk(const struct ab_account *a, uint64_t size)
-{
-    const char *wrong = check_sum(a, 0, size);
-    if (wrong != NULL || a->n_live < a->live_blocks_max)
-        return wrong;
+    if (!is_new || a->info.live_end_blocks < a->live_blocks_max)
+        return NULL;
     return a->live_blocks_max == AB_SLOT_MAX ? "more live blocks than a tape can hold (2^28)"
                                              : "more live blocks than allowed";
-}
-
-EACH_CALL uint64_t begin_chunk(struct ab_account *a, uint64_t size)
-{
-    a->n_live++;
-    a->info.total_bytes += size;
-    note_live(a, 0, size);
-    return a->next_number++;
 }
 
 EACH_CALL const char *take_alloc(struct ab_account *a, struct ab_event *e)
@@ -85,42 +61,21 @@ EACH_CALL const char *take_alloc(struct ab_account *a, struct ab_event *e)
         return "an allocation that released a block";
     if (e->failed)
         return NULL;
-    const char *wrong = check_chunk(a, e->size);
+    const char *wrong = ab_account_give_known(a, e->size, &e->block);
     if (wrong != NULL)
         return wrong;
-    uint32_t slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots]
-                                        : (uint32_t)a->info.slots++;
-    if (!ab_live_map_add(&a->live, a->next_number, e->size, slot))
-        return ab_no_memory;
-    e->block = begin_chunk(a, e->size);
-    e->slot = slot;
-    return NULL;
+    e->slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots] : (uint32_t)a->info.slots++;
+    return ab_live_map_add(&a->live, e->block, e->size, e->slot) ? NULL : ab_no_memory;
 }
 
-EACH_CALL void drop_block(struct ab_account *a, uint64_t size)
-{
-    a->n_live--;
-    note_live(a, size, 0);
-}
-
-static const char *resize_block(struct ab_account *a, uint64_t old_size, uint64_t size)
-{
-    const char *wrong = check_sum(a, old_size, size);
-    if (wrong != NULL)
-        return wrong;
-    a->info.total_bytes += size;
-    note_live(a, old_size, size);
-    return NULL;
-}
-
-EACH_CALL const char *end_chunk(struct ab_account *a, struct ab_live *live, struct ab_event *e)
+EACH_CALL const char *end_block(struct ab_account *a, struct ab_live *live, struct ab_event *e)
 {
     uint64_t size = live->size;
     e->slot = live->slot;
     if (!push_slot(a, live->slot))
         return ab_no_memory;
     ab_live_map_remove(&a->live, live);
-    drop_block(a, size);
+    ab_account_drop_known(a, size);
     return NULL;
 }
 
@@ -133,15 +88,15 @@ EACH_CALL const char *take_known(struct ab_account *a, struct ab_event *e)
     if (e->kind == AB_EVENT_FREE) {
         if (e->failed || e->released)
             return "a free with flags";
-        return end_chunk(a, live, e);
+        return end_block(a, live, e);
     }
     if (e->released)
         return e->failed || e->size != 0 ? "a resize that released its block without size 0"
-                                         : end_chunk(a, live, e);
+                                         : end_block(a, live, e);
     e->slot = live->slot;
     if (e->failed)
         return NULL;
-    const char *wrong = resize_block(a, live->size, e->size);
+    const char *wrong = ab_account_resize_known(a, live->size, e->size);
     if (wrong == NULL)
         live->size = e->size;
     return wrong;
@@ -228,12 +183,6 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, 
     return n;
 }
 
-const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
-                                   bool is_new)
-{
-    return is_new ? check_chunk(a, new_size) : check_sum(a, old_size, new_size);
-}
-
 const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size)
 {
     const char *wrong = NULL;
@@ -252,8 +201,6 @@ const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint
 
 void ab_account_end_known(struct ab_account *a)
 {
-    a->info.live_end_blocks = a->n_live;
-    a->info.live_end_bytes = a->live_bytes;
     if (a->live.young.places == NULL)
         a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
 }

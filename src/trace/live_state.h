@@ -11,10 +11,9 @@
 #include "trace/live_map.h"
 
 struct ab_account {
-    struct ab_trace_info info;
+    struct ab_trace_info info; /* live_end_…: what lives now */
     struct ab_live_map live;
     uint64_t next_number;
-    uint64_t n_live, live_bytes;
     uint32_t *free_slots; /* stack: last freed is first reused */
     size_t n_free_slots, cap_free_slots;
     uint8_t *ended; /* by thread: one bit; NULL as long as none has ended */
@@ -55,8 +54,8 @@ static inline void ab_account_count(struct ab_account *a, unsigned kind, uint32_
 
 static inline void ab_account_drop_known(struct ab_account *a, uint64_t old_size)
 {
-    a->n_live--;
-    a->live_bytes -= old_size;
+    a->info.live_end_blocks--;
+    a->info.live_end_bytes -= old_size;
 }
 
 /* The total of all sizes ever given is never less than that of the blocks which live: whatever it
@@ -65,7 +64,7 @@ static inline bool ab_account_has_room(const struct ab_account *a, uint64_t old_
                                        uint64_t new_size)
 {
     return new_size <= INT64_MAX - a->info.total_bytes &&
-           a->live_bytes - old_size + new_size <= a->live_bytes_max;
+           a->info.live_end_bytes - old_size + new_size <= a->live_bytes_max;
 }
 
 static inline const char *ab_account_resize_known(struct ab_account *a, uint64_t old_size,
@@ -74,20 +73,21 @@ static inline const char *ab_account_resize_known(struct ab_account *a, uint64_t
     if (AB_UNLIKELY(!ab_account_has_room(a, old_size, new_size)))
         return ab_account_check_known(a, old_size, new_size, false);
     a->info.total_bytes += new_size;
-    a->live_bytes += new_size - old_size;
-    if (a->live_bytes > a->info.live_peak_bytes)
-        a->info.live_peak_bytes = a->live_bytes;
+    a->info.live_end_bytes += new_size - old_size;
+    if (a->info.live_end_bytes > a->info.live_peak_bytes)
+        a->info.live_peak_bytes = a->info.live_end_bytes;
     return NULL;
 }
 
 static inline const char *ab_account_give_known(struct ab_account *a, uint64_t size,
                                                 uint64_t *number)
 {
-    if (AB_UNLIKELY(a->n_live >= a->live_blocks_max || !ab_account_has_room(a, 0, size)))
+    if (AB_UNLIKELY(a->info.live_end_blocks >= a->live_blocks_max ||
+                    !ab_account_has_room(a, 0, size)))
         return ab_account_check_known(a, 0, size, true);
     *number = a->next_number++;
-    if (++a->n_live > a->info.live_peak_blocks)
-        a->info.live_peak_blocks = a->n_live;
+    if (++a->info.live_end_blocks > a->info.live_peak_blocks)
+        a->info.live_peak_blocks = a->info.live_end_blocks;
     return ab_account_resize_known(a, 0, size);
 }
 

@@ -34,7 +34,7 @@ struct ab_trace_reader {
     uint64_t n_events; /* handed out or passed over, ends of threads too */
     struct ab_account account;
     struct ab_chunk_codec codec;
-    struct ab_unpacker *unpacker;
+    ZSTD_DCtx *unpacker;
     struct ab_event *records;
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
@@ -113,9 +113,7 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
 {
     uint8_t head[AB_TRACE_HEADER_MAX];
     size_t got;
-    enum ab_status status = take(r, head, AB_TRACE_HEADER_FIXED, &got, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(take(r, head, AB_TRACE_HEADER_FIXED, &got, err));
     if (got == 0)
         return bad(r, 0, err, "the file is empty");
     if (got < AB_TRACE_MAGIC_BYTES || memcmp(head, AB_TRACE_MAGIC, AB_TRACE_MAGIC_BYTES) != 0)
@@ -136,9 +134,7 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     uint64_t flags = ab_get_u64(head + 16);
     if ((flags & ~(uint64_t)AB_TRACE_HAS_TIME) != 0 || ab_get_u32(head + 28) != 0)
         return bad(r, 16, err, "flags that version %d does not know", AB_TRACE_VERSION);
-    status = take(r, head + AB_TRACE_HEADER_FIXED, n + 8, &got, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(take(r, head + AB_TRACE_HEADER_FIXED, n + 8, &got, err));
     if (got < n + 8)
         return cut_header(r, err);
     if (ab_get_u64(head + total - 8) != XXH64(head, total - 8, 0))
@@ -214,7 +210,7 @@ void ab_trace_close(struct ab_trace_reader *r)
         close(r->fd);
     ab_account_fini(&r->account);
     ab_chunk_codec_fini(&r->codec);
-    ab_unpacker_free(r->unpacker);
+    ZSTD_freeDCtx(r->unpacker);
     free(r->records);
     free(r->stored);
     free(r->raw);
@@ -249,7 +245,7 @@ static enum ab_status fit_chunk(struct ab_trace_reader *r, const struct chunk_he
     return AB_OK;
 }
 
-/* It stands ahead of all events, once. */
+/* It comes before all events, once. */
 static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chunk_head *h,
                                      struct ab_err *err)
 {
@@ -258,8 +254,7 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
                    h->stored_bytes);
     if (r->n_events > 0 || r->account.info.inherited > 0)
         return bad(r, r->chunk_offset, err,
-                   "a chunk of inherited blocks after events, or a second "
-                   "one");
+                   "a chunk of inherited blocks after events, or a second one");
     r->account.info.inherited = ab_get_u64(r->stored);
     return AB_OK;
 }
@@ -319,10 +314,9 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
     if (first != r->n_events)
         return bad(r, at + 24, err, "a chunk that begins with event %llu after %llu events",
                    (unsigned long long)first, (unsigned long long)r->n_events);
-    enum ab_status status = check_lengths(r, &h, err);
-    if (status == AB_OK)
-        *out = h;
-    return status;
+    AB_TRY(check_lengths(r, &h, err));
+    *out = h;
+    return AB_OK;
 }
 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
@@ -345,9 +339,7 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     if (memcmp(expected, r->stored, sizeof expected) != 0)
         return bad(r, r->chunk_offset, err, "the totals in the end mark do not match the events");
     uint64_t end = r->offset;
-    enum ab_status status = take(r, &more, 1, &got, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(take(r, &more, 1, &got, err));
     if (got != 0)
         return bad(r, end, err, "data after the end mark");
     r->account.info.file_bytes = end;
@@ -384,15 +376,12 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     struct chunk_head h = {0};
     size_t got;
     r->chunk_offset = r->offset;
-    enum ab_status status = take(r, head, sizeof head, &got, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(take(r, head, sizeof head, &got, err));
     if (got < sizeof head)
         return truncated(r, err);
-    if ((status = check_head(r, head, &h, err)) != AB_OK ||
-        (status = fit_chunk(r, &h, err)) != AB_OK ||
-        (status = take(r, r->stored, h.stored_bytes, &got, err)) != AB_OK)
-        return status;
+    AB_TRY(check_head(r, head, &h, err));
+    AB_TRY(fit_chunk(r, &h, err));
+    AB_TRY(take(r, r->stored, h.stored_bytes, &got, err));
     if (got < h.stored_bytes)
         return truncated(r, err);
     if (!is_checksum_right(r, head, &h))
@@ -456,15 +445,11 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
     size_t done = 0;
     while (done < cap) {
         size_t kept = 0;
-        enum ab_status status = have_records(r, err);
-        if (status != AB_OK)
-            return status;
+        AB_TRY(have_records(r, err));
         if (r->at == r->n)
             break;
         size_t left = r->n - r->at, room = cap - done;
-        status = take_records(r, events + done, left < room ? left : room, &kept, err);
-        if (status != AB_OK)
-            return status;
+        AB_TRY(take_records(r, events + done, left < room ? left : room, &kept, err));
         done += kept;
     }
     *n = done;
@@ -473,10 +458,9 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 
 enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err)
 {
-    enum ab_status status = have_records(r, err);
-    if (status == AB_OK)
-        *has_more = r->at < r->n;
-    return status;
+    AB_TRY(have_records(r, err));
+    *has_more = r->at < r->n;
+    return AB_OK;
 }
 
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r)

@@ -99,8 +99,8 @@ static enum ab_status put_chunk(struct ab_trace_writer *w, uint32_t kind,
     ab_put_u64(head + AB_TRACE_CHUNK_CHECKED,
                ab_trace_chunk_checksum(head, chunk->bytes, chunk->n_bytes));
     w->n_events += chunk->n_events;
-    enum ab_status status = put(w, head, sizeof head, err);
-    return status == AB_OK ? put(w, chunk->bytes, chunk->n_bytes, err) : status;
+    AB_TRY(put(w, head, sizeof head, err));
+    return put(w, chunk->bytes, chunk->n_bytes, err);
 }
 
 /* What the encoder was given last. */
@@ -200,8 +200,8 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
 /* Of the last events there may be two chunks: one that is under way, and one that is not full. */
 static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
 {
-    enum ab_status status = flush_events(w, err);
-    return status == AB_OK ? put_encoded(w, err) : status;
+    AB_TRY(flush_events(w, err));
+    return put_encoded(w, err);
 }
 
 static enum ab_status put_end(struct ab_trace_writer *w, struct ab_err *err)

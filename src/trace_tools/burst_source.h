@@ -25,7 +25,7 @@ struct ab_trace_feed {
     struct ab_trace_info info;
     uint32_t n_bursts;
     struct ab_trace_info end; /* as the end mark states it, 0 = not known */
-    /* where it stands */
+    /* how far it is */
     struct ab_phase phase;
     struct ab_trace_reader *reader;
     struct ab_trace_pusher pusher;

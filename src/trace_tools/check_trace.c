@@ -5,6 +5,7 @@
 #include "trace_tools/check_trace.h"
 
 #include "base/bits.h"
+#include "trace/summary.h"
 
 #include <stddef.h>
 
@@ -12,21 +13,10 @@ static const struct {
     const char *name;
     size_t offset;
 } totals[] = {
-    {"events", offsetof(struct ab_trace_info, events)},
-    {"threads", offsetof(struct ab_trace_info, threads)},
-    {"live peak in bytes", offsetof(struct ab_trace_info, live_peak_bytes)},
-    {"live peak in blocks", offsetof(struct ab_trace_info, live_peak_blocks)},
-    {"allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC])},
-    {"zeroed allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC_ZEROED])},
-    {"aligned allocations", offsetof(struct ab_trace_info, ops[AB_EVENT_ALLOC_ALIGNED])},
-    {"resizes", offsetof(struct ab_trace_info, ops[AB_EVENT_RESIZE])},
-    {"frees", offsetof(struct ab_trace_info, ops[AB_EVENT_FREE])},
-    {"failed calls", offsetof(struct ab_trace_info, failed)},
-    {"blocks live at the end", offsetof(struct ab_trace_info, live_end_blocks)},
-    {"bytes live at the end", offsetof(struct ab_trace_info, live_end_bytes)},
-    {"requested bytes", offsetof(struct ab_trace_info, total_bytes)},
-    {"slots", offsetof(struct ab_trace_info, slots)},
-    {"ends of threads", offsetof(struct ab_trace_info, thread_ends)},
+#define ROW(field, name) {name, offsetof(struct ab_trace_info, field)},
+    AB_TRACE_TOTALS(ROW)
+#undef ROW
+        {"slots", offsetof(struct ab_trace_info, slots)},
 };
 
 static uint64_t value_of(const struct ab_trace_info *info, size_t i)

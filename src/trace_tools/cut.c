@@ -6,6 +6,7 @@
  */
 #include "trace_tools/cut.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 #include "trace/writer.h"
 
@@ -56,7 +57,7 @@ struct kept {
 static int by_number(const void *a, const void *b)
 {
     const struct kept *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return AB_COMPARE(x->number, y->number);
 }
 
 static enum ab_status put_kept(struct part *p, const struct kept *kept, size_t n,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two summaries of a stream whose length nobody knows before its end, both of fixed size: counts in
+ * Two summaries of a stream whose length is not known before its end, both of fixed size: counts in
  * power-of-two classes, and a curve that doubles the width of its steps whenever it is full.
  */
 #ifndef AB_TRACE_TOOLS_SIZE_CLASSES_H

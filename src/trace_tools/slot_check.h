@@ -32,7 +32,7 @@ struct ab_trace_book {
 
 void ab_trace_book_fini(struct ab_trace_book *b);
 
-/* Tells the processor that an event in the slot comes soon; it may be any number. Always inline: a
+/* Prefetches for an event in the slot that comes soon; it may be any number. Always inline: a
  * call of what does nothing else is left out by gcc. */
 static inline __attribute__((always_inline)) void ab_trace_book_prefetch(
     const struct ab_trace_book *b, uint32_t slot)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A trace as a tape: the producer that stands beside the workload compiler. Threads become lanes;
- * the reader's slots, which any thread takes up at once, become slots that seldom cross lanes.
+ * A trace as a tape: the other producer beside the workload compiler. Threads become lanes;
+ * the reader's slots, which any thread reuses immediately, become slots that seldom cross lanes.
  */
 #include "trace_tools/to_tape.h"
 
@@ -163,8 +163,8 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p)
     *p = (struct ab_trace_pusher){0};
 }
 
-/* The slots of the events to come are known, and most have not been used for long: the processor is
- * told of them in time, of the table first and of what it says later. */
+/* The slots of the events to come are known, and most have not been used for long: they are
+ * prefetched in time, the table first and what it refers to later. */
 static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p,
                                                            size_t i, size_t n)
 {

@@ -63,7 +63,7 @@ enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_r
 struct ab_trace_tape_options {
     enum ab_touch touch; /* default AB_TOUCH_PAGE */
     uint32_t touch_bytes;
-    uint32_t n_lanes; /* threads share that many; 0 = as many as are alive at once, up to
+    uint32_t n_lanes; /* threads share that many; 0 = as many as live at the same time, up to
                             AB_LANES_MAX */
     bool is_partial;  /* as of struct ab_trace_options */
     bool has_window;  /* else AB_WINDOW_AUTO */

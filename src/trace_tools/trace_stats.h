@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `trace info` tells beyond the totals: sizes, lifetimes, alignments, who frees whose blocks,
+ * What `trace info` shows beyond the totals: sizes, lifetimes, alignments, who frees whose blocks,
  * and the curve of live memory. Gathered in one pass; memory O(threads) beside the walk's own.
  */
 #ifndef AB_TRACE_TOOLS_TRACE_STATS_H

@@ -28,9 +28,7 @@ struct state {
 /* Errors of the reader carry file and place; those of the book and of visitors get them here. */
 static enum ab_status place_error(const struct state *s, struct ab_err *err)
 {
-    char shown[600];
-    return ab_err_context(err,
-                          "%s: byte %llu: ", ab_text_printable(shown, sizeof shown, s->walk->path),
+    return ab_err_context(err, "%s: byte %llu: ", AB_SHOWN(600, s->walk->path),
                           (unsigned long long)ab_trace_reader_offset(s->reader));
 }
 
@@ -96,12 +94,11 @@ static enum ab_status walk_events(struct state *s, struct ab_err *err)
 
 static enum ab_status check_range(const struct state *s, struct ab_err *err)
 {
-    char shown[600];
     if (s->book.totals.events > s->walk->begin || s->walk->begin == 0)
         return AB_OK;
     return ab_fail(err, AB_USAGE, "%s: no event %llu: the trace has %llu, counted from 0",
-                   ab_text_printable(shown, sizeof shown, s->walk->path),
-                   (unsigned long long)s->walk->begin, (unsigned long long)s->book.totals.events);
+                   AB_SHOWN(600, s->walk->path), (unsigned long long)s->walk->begin,
+                   (unsigned long long)s->book.totals.events);
 }
 
 enum ab_status ab_trace_walk(const struct ab_walk *walk, struct ab_trace_info *info,

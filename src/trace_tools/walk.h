@@ -11,7 +11,7 @@
 #include "trace_tools/slot_check.h"
 
 enum ab_walk_where {
-    AB_WALK_BEGIN,  /* before the first event that is handed on: n = 0, the book stands there */
+    AB_WALK_BEGIN,  /* before the first event that is handed on: n = 0, the book is that far */
     AB_WALK_EVENTS, /* n > 0 */
     AB_WALK_END,    /* n = 0 */
 };

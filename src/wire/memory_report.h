@@ -37,13 +37,26 @@ struct ab_memory_marks {
 struct ab_memory_phase {
     uint64_t live_peak_bytes, rss_peak_bytes;
     uint64_t n_readings, requested_sum, footprint_sum; /* equally spaced on the op clock */
-    uint32_t live_peak_at, reserved;
+    uint32_t live_peak_at;
+    uint32_t n_disputed; /* checkpoints where ledger and walk disagreed about the pages */
+    uint32_t first_sample, n_samples;
+    uint64_t own_faults; /* of the pass itself, among the minor ones */
     struct ab_memory_state at[AB_AT_COUNT];
 };
+
+/* At a reading, for the ops since the sample before it. */
+struct ab_memory_sample {
+    uint32_t position, n_ops;
+    uint64_t footprint_bytes;
+    uint64_t live_bytes, internal_bytes, external_bytes; /* all known, or none */
+};
+/* At least so many a measured phase that has as many ops. */
+#define AB_MEMORY_SAMPLES_LEAST 1000
 
 struct ab_memory_point {
     uint32_t position, reserved;
     uint64_t requested_bytes, usable_bytes, footprint_bytes;
+    uint64_t internal_bytes, external_bytes; /* by page */
 };
 
 /* Equally spaced points; the parent adds the peaks. */
@@ -59,12 +72,15 @@ enum ab_memory_flag {                            /* why pages or drains are not 
                       AB_MEMORY_KEEPS = 1u << 3, /* can neither free nor reset: nothing to drain */
                       AB_MEMORY_UNREADABLE = 1u << 4, /* /proc/self/statm gave nothing */
                       AB_MEMORY_NO_PAGES = 1u << 5,   /* /proc/self/pagemap or smaps gave nothing */
+                      AB_MEMORY_NO_LEDGER = 1u
+                                            << 6, /* the heap is spread too wide for the ledger */
 };
 
 struct ab_memory_report {
     /* from the parent */
     uint64_t drain_ns; /* how long to wait for memory to be given back */
     uint32_t is_scout; /* only find the peaks: no drain, no checkpoints */
+    uint32_t cap_samples;
     struct ab_memory_marks marks;
     /* from the worker */
     uint32_t flags;             /* enum ab_memory_flag */
@@ -76,6 +92,7 @@ struct ab_memory_report {
     struct ab_memory_phase phases[AB_PHASES_MAX];
     uint32_t n_points, reserved;
     struct ab_memory_point points[AB_MEMORY_POINTS_MAX];
+    struct ab_memory_sample samples[]; /* cap_samples, phase by phase */
 };
 
 #endif

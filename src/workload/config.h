@@ -19,7 +19,6 @@
 #define AB_NO_SET UINT32_MAX
 #define AB_MAX_POSITIONS ((uint64_t)AB_SLOT_MAX + 1)
 
-enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE };
 enum ab_on_full { AB_ON_FULL_BLOCK, AB_ON_FULL_DROP, AB_ON_FULL_FREE };
 
 struct ab_set_def {
@@ -40,28 +39,6 @@ struct ab_set_def {
 struct ab_size_def {
     char name[AB_NAME_MAX + 1];
     size_t dist;
-};
-
-enum ab_verb_kind {
-#define KIND(p, name, key, options, kinds) AB_VERB_##name,
-    AB_VERBS(KIND, )
-#undef KIND
-};
-
-/* Which positions of the set a verb takes, one after the other. */
-enum ab_pick {
-    AB_PICK_FREE, /* alloc's default: the empty position that was vacated last */
-    AB_PICK_NEXT, /* the set's cursor, around and around */
-    AB_PICK_RANDOM,
-    AB_PICK_EMPTY, /* a random one of the empty ones */
-    AB_PICK_OCCUPIED,
-    AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
-    AB_PICK_STRIDE,
-    AB_PICK_BINS,
-    AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
-    AB_PICK_LIFO,
-    AB_PICK_SHUFFLED,
-    AB_PICK_EVERY,
 };
 
 enum ab_amount { AB_AMOUNT_COUNT, AB_AMOUNT_ALL, AB_AMOUNT_FRACTION };

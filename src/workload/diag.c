@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Why an own renderer: a source line may be a megabyte long, hold tabs, escape sequences or
- * wrong UTF-8; the caret must stand under the right character all the same. So a line is cut to a
+ * wrong UTF-8; the caret must be under the right character all the same. So a line is cut to a
  * window around the place, and each character is measured as it is printed.
  */
 #include "workload/diag.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 
 #include <stdio.h>
@@ -41,11 +42,8 @@ void ab_diag_add(struct ab_diag *d, struct ab_place at, const char *fmt, ...)
 static int compare_entries(const void *a, const void *b)
 {
     const struct ab_diag_entry *x = a, *y = b;
-    if (x->at.line != y->at.line)
-        return x->at.line < y->at.line ? -1 : 1;
-    if (x->at.col != y->at.col)
-        return x->at.col < y->at.col ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    int line = AB_COMPARE(x->at.line, y->at.line), col = AB_COMPARE(x->at.col, y->at.col);
+    return line != 0 ? line : col != 0 ? col : AB_COMPARE(x->order, y->order);
 }
 
 static bool is_break(char c)
@@ -131,9 +129,7 @@ char *ab_diag_render(struct ab_diag *d)
     for (size_t i = 0; i < d->n_entries && i < AB_DIAG_SHOWN; i++)
         render_entry(&out, d, &d->entries[i]);
     if (d->n_errors > 1) {
-        char file[512];
-        ab_text_addf(&out, "%zu errors in %s", d->n_errors,
-                     ab_text_printable(file, sizeof file, d->source.file));
+        ab_text_addf(&out, "%zu errors in %s", d->n_errors, AB_SHOWN(512, d->source.file));
         if (d->n_errors > AB_DIAG_SHOWN)
             ab_text_addf(&out, "; the first %d are shown", AB_DIAG_SHOWN);
         ab_text_add(&out, "\n");

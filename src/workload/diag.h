@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The errors of one workload file, collected so that the user sees all of them at once: sorted by
+ * The errors of one workload file, collected so that the user sees all of them together: sorted by
  * place, each as `file:line:col: error: …` with its source line and a caret below it.
  * Everything that came out of the file is escaped: a hostile name cannot move the cursor.
  */
@@ -51,5 +51,6 @@ void ab_diag_excerpt(struct ab_text *out, const struct ab_source_text *source, s
 
 /* `word` escaped and cut for a message; returns buf. */
 const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n);
+#define AB_QUOTED(word, n) ab_diag_quote((char[200]){0}, 200, word, n)
 
 #endif

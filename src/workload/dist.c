@@ -33,6 +33,27 @@ void ab_dist_prepare(struct ab_dist *d)
     }
 }
 
+void ab_dist_widen(struct ab_dist *d, uint64_t value)
+{
+    if (d->n_rows == 1 || value < d->min)
+        d->min = value;
+    if (d->n_rows == 1 || value > d->max)
+        d->max = value;
+}
+
+bool ab_dist_share_out(struct ab_dist *d)
+{
+    double sum = 0, so_far = 0;
+    for (size_t i = 0; i < d->n_rows; i++)
+        sum += d->rows[i].share;
+    if (sum <= 0)
+        return false;
+    for (size_t i = 0; i < d->n_rows; i++)
+        d->rows[i].share = (so_far += d->rows[i].share) / sum;
+    d->rows[d->n_rows - 1].share = 1;
+    return true;
+}
+
 /* A real number brought back to [min, max] as a whole one. */
 static uint64_t whole_in(const struct ab_dist *d, double x)
 {
@@ -104,7 +125,7 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
         return find_turn(d, turns[index]++ % d->rows[d->n_rows - 1].upto)->value;
     case AB_DIST_TABLE:
         return find_share(d, ab_rng_unit(rng))->value;
-    case AB_DIST_MIX: { /* parts stand before the mix, so this ends */
+    case AB_DIST_MIX: { /* parts come before the mix, so this ends */
         const struct ab_dist_row *part = find_share(d, ab_rng_unit(rng));
         return ab_dist_draw(dists, (size_t)part->value, turns, rng) * part->times;
     }

@@ -26,6 +26,7 @@
 
 #include "base/rng.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define AB_SIZE_MAX (UINT64_C(1) << 40) /* largest request: 1 TiB */
@@ -67,6 +68,11 @@ struct ab_dists {
     struct ab_dist *items;
     size_t n, cap;
 };
+
+/* After a row was added: what it draws belongs to the range. */
+void ab_dist_widen(struct ab_dist *dist, uint64_t value);
+/* TABLE, MIX: weights become shares. False when they add up to 0. */
+bool ab_dist_share_out(struct ab_dist *dist);
 
 /* Computes lo and hi from min, max, p and q. Call once after filling a formula's fields. */
 void ab_dist_prepare(struct ab_dist *dist);

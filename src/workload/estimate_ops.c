@@ -27,19 +27,10 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 /* Does each step of the verb make an op, whatever is live? */
 static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
 {
-    switch (v->kind) {
-    case AB_VERB_ALLOC:
-    case AB_VERB_TOGGLE:
-        return true;
-    case AB_VERB_EXCHANGE:
-        return v->other == AB_NO_SET;
-    case AB_VERB_SEND:
-        return v->other == AB_NO_SET && w->sets[v->set].on_full != AB_ON_FULL_DROP;
-    case AB_VERB_REPLACE:
-        return v->pick < AB_PICK_FIFO && v->pick != AB_PICK_OCCUPIED;
-    default:
+    if (v->kind == AB_VERB_REPLACE && (v->pick >= AB_PICK_FIFO || v->pick == AB_PICK_OCCUPIED))
         return false;
-    }
+    return (ab_verbs[v->kind].traits & AB_VERB_SURE) != 0 && v->other == AB_NO_SET &&
+           w->sets[v->set].on_full != AB_ON_FULL_DROP;
 }
 
 static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n)

@@ -7,7 +7,6 @@
 #include "workload/config.h"
 
 #include "base/bits.h"
-#include "base/units.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -144,21 +143,18 @@ static bool has_queue(const struct ab_workload *w)
 static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_tape *tape)
 {
     const struct ab_facts *facts = &tape->facts;
-    char a[32], b[32];
     fprintf(f, "\nops      %" PRIu64 ", requesting %s in total, the largest %s\n", count_ops(tape),
-            ab_units_bytes(a, sizeof a, (double)facts->total_bytes),
-            ab_units_bytes(b, sizeof b, (double)facts->largest_bytes));
+            AB_BYTES(facts->total_bytes), AB_BYTES(facts->largest_bytes));
     fprintf(f, "live     at most %" PRIu64 " blocks, %s; %" PRIu64 " blocks, %s at the end\n",
-            facts->live_peak_blocks, ab_units_bytes(a, sizeof a, (double)facts->live_peak_bytes),
-            tape->live_end_blocks, ab_units_bytes(b, sizeof b, (double)tape->live_end_bytes));
+            facts->live_peak_blocks, AB_BYTES(facts->live_peak_bytes), tape->live_end_blocks,
+            AB_BYTES(tape->live_end_bytes));
     print_lanes(f, tape);
     if (tape->no_op_frees > 0)
         fprintf(f, "no-ops   %" PRIu64 " at empty positions%s: counted, not run\n",
                 tape->no_op_frees, has_queue(w) ? " or full queues" : "");
     fprintf(f, "tape     %s, sha256 %s\n",
-            ab_units_bytes(a, sizeof a,
-                           (double)tape->n_ops * sizeof tape->ops[0] +
-                               (double)tape->n_wide * sizeof tape->wide[0]),
+            AB_BYTES((double)tape->n_ops * sizeof tape->ops[0] +
+                     (double)tape->n_wide * sizeof tape->wide[0]),
             tape->sha256);
 }
 
@@ -167,7 +163,6 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
 static void print_align_notes(FILE *f, const struct ab_workload *w, const struct ab_verb *verbs,
                               size_t n)
 {
-    char file[300];
     for (const struct ab_verb *v = verbs; v < verbs + n; v++) {
         print_align_notes(f, w, v->body, v->n_body);
         if (v->align == 0 || v->align > _Alignof(max_align_t))
@@ -175,8 +170,7 @@ static void print_align_notes(FILE *f, const struct ab_workload *w, const struct
         fprintf(f,
                 "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc guarantees; "
                 "drop it to measure malloc instead of memalign\n",
-                ab_text_printable(file, sizeof file, w->file), v->place.line, v->place.col,
-                v->align);
+                AB_SHOWN(300, w->file), v->place.line, v->place.col, v->align);
     }
 }
 

@@ -207,7 +207,7 @@ static bool parse_arg(struct parser *p, struct ab_arg *arg)
     return parse_value(p, &arg->second);
 }
 
-/* One more argument at the end of the call; its memory belongs to the call at once. */
+/* One more argument at the end of the call; its memory belongs to the call immediately. */
 static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
 {
     if (call->n_args >= MAX_ARGS) {
@@ -449,6 +449,12 @@ bool ab_value_is_word(const struct ab_value *value, const char *word)
 {
     return value->kind == AB_VALUE_WORD && strlen(word) == value->n_text &&
            memcmp(value->text, word, value->n_text) == 0;
+}
+
+bool ab_value_is_call(const struct ab_value *value, const char *name)
+{
+    return value->kind == AB_VALUE_CALL && strcspn(name, "(") == value->n_text &&
+           memcmp(value->text, name, value->n_text) == 0;
 }
 
 const char *ab_value_kind_name(const struct ab_value *value)

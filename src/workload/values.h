@@ -68,13 +68,15 @@ struct ab_value_error {
 };
 
 /* Reads all of text. `unit` only chooses the words of errors about numbers. On failure *error
- * tells, and *out is untouched. */
+ * says why, and *out is untouched. */
 bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_unit_kind unit,
                     struct ab_value *out, struct ab_value_error *error);
 void ab_value_fini(struct ab_value *value);
 
 /* Is it this word? */
 bool ab_value_is_word(const struct ab_value *value, const char *word);
+/* Is it a call of this name? What follows a '(' in `name` does not count. */
+bool ab_value_is_call(const struct ab_value *value, const char *name);
 /* "a size", "a fraction", … for messages. */
 const char *ab_value_kind_name(const struct ab_value *value);
 

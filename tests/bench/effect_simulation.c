@@ -92,6 +92,23 @@ static void print_all_needed(void)
             print_needed(&(struct noise_experiment){models[m], ratios[i], 0, 10, true});
 }
 
+static void print_advice(void)
+{
+    printf("\nleft open by 10 rounds and a limit of 5 %%; decided by as many new rounds as they "
+           "asked for\n");
+    for (size_t m = 0; m < AB_ARRAY_LEN(models); m++)
+        for (size_t i = 0; i < AB_ARRAY_LEN(slower); i++) {
+            if (slower[i] == 0.05) /* on the limit itself no number of rounds decides */
+                continue;
+            struct noise_experiment e = {models[m], 1 + slower[i], 0.05, 10, true};
+            struct noise_advice a = noise_follow_advice(&e, times, seed);
+            printf("  %-14s +%2.0f %%  %5.1f %% open  asked for %4.0f (median), %4.1f %% for over "
+                   "1000; %5.1f %% decided\n",
+                   models[m]->name, 100 * slower[i], 100.0 * a.asked / times, a.rounds,
+                   100.0 * a.too_many / times, 100 * a.decided);
+        }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -105,5 +122,6 @@ int main(int argc, char **argv)
     print_powers();
     print_coverage();
     print_all_needed();
+    print_advice();
     return 0;
 }

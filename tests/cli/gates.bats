@@ -108,7 +108,7 @@ fill/p99 < 2us|write fill/all/p99
 glbc:fill/alloc/p99 < 2us|did you mean 'glibc'
 fill/alloc/p99 < 2|a time needs a unit
 fill/memory/rss_peak < 2us|expected a size
-fill/alloc/p99 < +10%|baseline
+fill/alloc/p99 < 10%|write \+10% for a change against the baseline
 null:fill/alloc/p99 < 2us|no gates
 EOF
     expect_nothing_left

@@ -73,6 +73,60 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
     expect_at fill footprint_peak '.drained_bytes | all(. == null)'
 }
 
+# A condition on the distribution of METRIC over the ops of PHASE.
+expect_dist() { # PHASE METRIC CONDITION
+    jq -e ".memory_distributions[] | select(.phase == \"$1\" and .metric == \"$2\") | $3" \
+        "$OUT/result.json" >/dev/null || fail "$1, $2: not $3: $(jq -c ".memory_distributions[] |
+            select(.phase == \"$1\" and .metric == \"$2\") | del(.hdr_v2)" "$OUT/result.json")"
+}
+
+@test "memory over the ops is that of a heap whose every page is known at every op" {
+    memory memory "$GUESTS/libpagewise.so" --set size=4000 --set n=5000
+    # op k of 4500 leaves 5000 - k blocks: a page each, 64 bytes of it internal and 32 external
+    for metric in external_ratio:0.008 internal_ratio:0.016 retained_ratio:0 overhead:1.024; do
+        expect_dist thin ${metric%:*} ".n_samples >= 1250 and .n_ops == 4500 and .n == 4500
+            and .reason == null and (([.p50, .p90, .p99, .max][] - ${metric#*:} | fabs) < 1e-9)"
+    done
+    expect_dist thin external_bytes '(.p50 - 32 * 2750 | fabs) < 300
+        and (.p90 - 32 * 4550 | fabs) < 300 and (.p99 - 32 * 4955 | fabs) < 300
+        and .max >= 32 * 4997 and .max <= 32 * 5000'
+    expect_json '.timelines[0] | [.points, .external] | transpose | length > 300
+        and all(.[1] == .[0][1] / 4000 * 32 or .[0][0] <= 10000 and .[0][0] % 2 == 1)' \
+        "$OUT/result.json"
+    memory memory "$GUESTS/libtoy.so" --set size=48 --set n=60000
+    # cells of 64 bytes that lie together: op k of 54000 leaves 64 * k bytes of them retained
+    expect_dist thin retained_bytes '(.p50 - 64 * 27000 | fabs) < 8192
+        and (.p99 - 64 * 53460 | fabs) < 8192 and (.max - 64 * 54000 | fabs) < 8192'
+    expect_dist thin external_bytes '(.p50 - 16 * 33000 | fabs) < 8192'
+}
+
+@test "gates bound memory over the ops, by live bytes and in bytes" {
+    local run=(run "$WORKLOADS/memory.yaml" -b "$GUESTS/libpagewise.so" --rounds 1 --drain 0
+        --set size=4000 --set n=5000 --no-store)
+    bench "${run[@]}" --gate 'thin/memory/external.p99 < 0.9%' \
+        --gate 'thin/memory/external.max <= 160000B' --gate 'thin/memory/overhead.p50 < 1.03x live'
+    expect_code 0
+    bench "${run[@]}" --gate 'thin/memory/external.p99 < 0.7%'
+    expect_code 1
+    bench "${run[@]}" --gate 'thin/memory/external.p99 < 128KiB'
+    expect_code 1
+    bench "${run[@]}" --gate 'thin/memory/external.p42 < 1%'
+    expect_code 2
+    expect_error "did you mean 'external.p"
+    # what is not known fails: the heap of an arena has no usable_size
+    bench run "$WORKLOADS/memory.yaml" -b arena --rounds 1 --drain 0 --no-store \
+        --gate 'thin/memory/internal.p50 < 1000%'
+    expect_code 1
+    grep -q 'no usable_size' "$OUT/stdout" || fail 'no reason'
+}
+
+@test "a heap that loses a page of a live block has no distribution of that phase" {
+    memory memory "$GUESTS/libforgets.so" --set size=1000 --set n=20000
+    expect_dist fill external_ratio '.p50 != null'
+    expect_dist thin external_ratio '.p50 == null and .hdr_v2 == null
+        and (.reason | test("two counts of the pages differ"))'
+}
+
 @test "what is not in a private footprint is n/a with the reason" {
     memory memory "$GUESTS/libshared.so"
     expect_at thin end '.footprint_bytes == null and .overhead_peak == null

@@ -245,3 +245,13 @@ work_of() { # FILE
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
     [ "$(ls "$OUT/r" | wc -l)" -eq 3 ] || fail "$(ls "$OUT/r")"
 }
+
+@test "what the others are compared with is taken over too, unless another is named" {
+    make_partial --base skeleton
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    expect_json '.config.base == "skeleton" and (.ratios | length) > 0 and all(.ratios[]; .base == "skeleton")' "$OUT/resumed.json"
+    bench run --resume "$OUT/partial.json" --base arena --json "$OUT/resumed.json"
+    expect_code 0
+    expect_json '.config.base == "arena" and all(.ratios[]; .base == "arena")' "$OUT/resumed.json"
+}

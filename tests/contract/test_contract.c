@@ -6,6 +6,7 @@
  * lie by design, are held to the shape only.
  */
 #include "contract/malloc_boundary.h"
+#include "contract/pages.h"
 #include "contract/subject.h"
 
 #include "allocators/builtin.h"
@@ -542,6 +543,7 @@ static const struct check checks[] = {
     CHECK_HOOK(purge_leaves_live_blocks_alone, purge),
     CHECK_HOOK(a_stale_ref_resolves_to_nothing, resolve),
     CHECK_HOOK(stats_are_filled_in, stats),
+    CHECK(pages_add_up_at_every_sample),
 };
 enum { N_CHECKS = AB_ARRAY_LEN(checks), SUBJECTS_MAX = 32 };
 

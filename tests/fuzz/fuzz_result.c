@@ -3,7 +3,7 @@
  * libFuzzer entry: any bytes as a stored result. What is accepted must be writable, must come back
  * as the same document, and must print.
  */
-#include "report/read/read_result.h"
+#include "report/read/read_gates.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 
@@ -24,6 +24,8 @@ static enum ab_status read_bytes(const void *data, size_t n, struct ab_stored *o
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     enum ab_status status = ab_stored_read(path, out, &err);
+    if (status == AB_OK && (status = ab_stored_read_gates(path, out, &err)) != AB_OK)
+        ab_stored_fini(out);
     close(fd);
     if ((status == AB_OK) != (err.text[0] == 0) || (status != AB_OK && status != AB_INPUT))
         abort(); /* refused without a reason */
@@ -39,6 +41,11 @@ static char *write_all(const struct ab_session *s, size_t *n)
         abort();
     ab_sink_table(nowhere, s, (struct ab_table_style){.width = 80});
     ab_sink_csv(nowhere, s);
+    ab_sink_junit(nowhere, s);
+    ab_sink_markdown(nowhere, s);
+    ab_sink_github(nowhere, s);
+    ab_sink_benchmark_json(nowhere, s);
+    ab_sink_google_benchmark(nowhere, s);
     fclose(nowhere);
     fclose(to);
     return text;

@@ -130,3 +130,36 @@ void noise_estimated_rounds(const struct noise_experiment *e, uint32_t times, ui
         quartiles[k - 1] = estimates == NULL ? NAN : estimates[(uint64_t)times * k / 4];
     free(estimates);
 }
+
+static bool is_decided(const struct ab_effect *effect, double limit)
+{
+    return (effect->low > 1 && effect->ratio > 1 + limit) || effect->high <= 1 + limit;
+}
+
+struct noise_advice noise_follow_advice(const struct noise_experiment *e, uint32_t times,
+                                        uint64_t seed)
+{
+    double base[NOISE_ROUNDS_MAX], now[NOISE_ROUNDS_MAX];
+    double *asked = calloc(times + 1, sizeof *asked);
+    struct noise_advice advice = {0};
+    struct ab_rng rng;
+    uint32_t n = 0, decided = 0;
+    ab_rng_init(&rng, seed, 2);
+    for (uint32_t i = 0; i < times && asked != NULL; i++) {
+        noise_pairs(e->model, &rng, e->ratio, e->n, base, now);
+        struct ab_effect effect = ab_effect_paired(base, now, e->n);
+        uint32_t rounds = ab_effect_rounds_needed(&effect, e->limit);
+        advice.asked += rounds > 0;
+        advice.too_many += rounds > 1000;
+        if (rounds == 0 || rounds > 1000)
+            continue;
+        noise_pairs(e->model, &rng, e->ratio, rounds, base, now);
+        effect = ab_effect_paired(base, now, rounds);
+        decided += is_decided(&effect, e->limit);
+        asked[n++] = rounds;
+    }
+    advice.decided = decided / (double)n;
+    advice.rounds = ab_median(asked, n);
+    free(asked);
+    return advice;
+}

@@ -56,6 +56,16 @@ double noise_share(const struct noise_experiment *e, enum noise_question questio
 /* Rounds from which on at least 80 % of experiments are clear; found by trying. */
 uint32_t noise_rounds_for_power(const struct noise_experiment *e, uint32_t times, uint64_t seed);
 
+struct noise_advice {
+    uint32_t asked;    /* experiments that the limit left open, and that asked for more rounds */
+    uint32_t too_many; /* … that asked for more than 1,000 */
+    double decided;    /* of the others: the share that this many new rounds decided */
+    double rounds;     /* … the median of what they asked for */
+};
+/* Of `times` experiments. */
+struct noise_advice noise_follow_advice(const struct noise_experiment *e, uint32_t times,
+                                        uint64_t seed);
+
 /* Quartiles of what ab_effect_rounds_needed makes of e->n rounds, decided or not. */
 void noise_estimated_rounds(const struct noise_experiment *e, uint32_t times, uint64_t seed,
                             double quartiles[3]);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_depth.h"
 
+#include "result/memory_dist.h"
 #include "result/result_fields.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -63,6 +65,29 @@ static void add_memory(struct fake_depth *d, unsigned backend, uint32_t round)
     }
 }
 
+/* Overhead is known for all ops, retained bytes for none, the others for nine in ten. */
+static void add_dists(struct fake_depth *d, unsigned backend, uint32_t round)
+{
+    for (unsigned k = 0; k < AB_DIST_COUNT; k++) {
+        struct ab_memory_dist *x = &d->dists[d->f->s.n_dists++];
+        *x = (struct ab_memory_dist){.backend = backend,
+                                     .phase = d->f->s.phases[1],
+                                     .round = round,
+                                     .kind = (enum ab_memory_dist_kind)k,
+                                     .n_ops = 4000};
+        if (k == AB_DIST_RETAINED_BYTES) {
+            strcpy(x->reason, "no \"pages\"");
+            continue;
+        }
+        x->hdr = ab_memory_dist_histogram();
+        assert_non_null(x->hdr);
+        for (uint32_t i = k == AB_DIST_OVERHEAD ? 0 : 101; i < 1000; i++)
+            ab_memory_dist_add(x, (k + backend + round + 1) * 0.25 * (i % 100), i % 2 == 0 ? 6 : 2);
+        if (k != AB_DIST_OVERHEAD)
+            strcpy(x->reason, "ratios: no live bytes");
+    }
+}
+
 static void add_line(struct fake_depth *d, unsigned backend, uint32_t round)
 {
     static const double live[FAKE_POINTS] = {0, 1e6, 2e6, 1.5e6, 0};
@@ -73,6 +98,7 @@ static void add_line(struct fake_depth *d, unsigned backend, uint32_t round)
             .requested_bytes = live[i],
             .usable_bytes = backend == FAKE_JEMALLOC ? (double)NAN : live[i] * 1.0625,
             .footprint_bytes = 65536 + live[i] * (1.25 + backend),
+            .external_bytes = i == 3 ? (double)NAN : live[i] * 0.125,
         };
     d->lines[n] = (struct ab_timeline){backend, round, FAKE_POINTS, d->points[n]};
 }
@@ -86,6 +112,7 @@ struct fake_depth *fake_depth_new(void)
     d->f->s.windows = d->windows;
     d->f->s.memory = d->memory;
     d->f->s.timelines = d->lines;
+    d->f->s.dists = d->dists;
     for (uint32_t round = 0; round < 3; round++)
         for (unsigned i = 0; i < 3; i++) {
             add_class(d, backends[i], round, AB_OP_ALLOC, 4);
@@ -93,6 +120,7 @@ struct fake_depth *fake_depth_new(void)
             add_class(d, backends[i], round, AB_OP_FREE, 64);
             add_windows(d, backends[i], round);
             add_memory(d, backends[i], round);
+            add_dists(d, backends[i], round);
             add_line(d, backends[i], round);
         }
     return d;
@@ -102,6 +130,8 @@ void fake_depth_free(struct fake_depth *d)
 {
     for (uint32_t i = 0; i < d->f->s.n_size_classes; i++)
         free(d->classes[i].hdr);
+    for (uint32_t i = 0; i < d->f->s.n_dists; i++)
+        free(d->dists[i].hdr);
     fake_session_free(d->f);
     free(d);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a fake session lacks: size classes, windows, memory records and time lines, of two back
+ * What a fake session lacks: size classes, windows, memory records,
+ * distributions and time lines, of two back
  * ends that worked and of one that crashed. Made up and deterministic as well.
  */
 #ifndef AB_TESTS_REPORT_DEPTH_H
@@ -17,6 +18,7 @@ struct fake_depth {
     struct ab_memory memory[64];
     struct ab_timeline lines[16];
     struct ab_timeline_point points[16][FAKE_POINTS];
+    struct ab_memory_dist dists[128];
 };
 
 struct fake_depth *fake_depth_new(void);

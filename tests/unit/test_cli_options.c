@@ -303,7 +303,9 @@ static void each_form_of_a_result_has_an_option(void **state)
         for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++) {
             const struct ab_option_info *info = ab_options_find(writers[k], ab_sinks[i].option);
             assert_non_null(info);
-            assert_int_equal(info->at, offsetof(struct ab_options, sinks[i]));
+            assert_int_equal(info->at, ab_sinks[i].is_of_lines
+                                           ? offsetof(struct ab_options, wants_lines[i])
+                                           : offsetof(struct ab_options, sinks[i]));
             assert_true((ab_sinks[i].write == NULL) != (ab_sinks[i].write_histogram == NULL));
         }
 }

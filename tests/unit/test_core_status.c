@@ -55,6 +55,7 @@ static void exit_codes_are_those_that_are_documented(void **state)
     assert_int_equal(ab_status_exit_code(AB_CONFIG), 2);
     assert_int_equal(ab_status_exit_code(AB_INPUT), 3);
     assert_int_equal(ab_status_exit_code(AB_BACKEND), 4);
+    assert_int_equal(ab_status_exit_code(AB_INCONCLUSIVE), 5);
     assert_int_equal(ab_status_exit_code(AB_INTERRUPTED), 130);
 }
 

@@ -6,8 +6,8 @@
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 #include "support/cmocka.h"
+#include "support/report_depth.h"
 #include "support/report_locale.h"
-#include "support/report_session.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -75,10 +75,38 @@ static void each_line_decodes_to_its_histogram(void **state)
     fake_session_free(f);
 }
 
+static void memory_over_the_ops_has_tags_of_its_own(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    struct ab_hdr *back = malloc(sizeof *back);
+    struct ab_err err;
+    char *text = hlog(d->f), *rest = NULL;
+    unsigned n = 0, n_lines = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (strstr(line, "_ratio,") == NULL && strstr(line, "_bytes,") == NULL &&
+            strstr(line, ".overhead,") == NULL)
+            continue;
+        while (n < d->f->s.n_dists &&
+               (d->dists[n].hdr == NULL || !ab_session_has_numbers(&d->f->s, d->dists[n].backend)))
+            n++;
+        assert_true(n < d->f->s.n_dists);
+        assert_int_equal(ab_hdr_decode(strrchr(line, ',') + 1, back, &err), AB_OK);
+        assert_memory_equal(back->counts, d->dists[n].hdr->counts, sizeof back->counts);
+        n++;
+        n_lines++;
+    }
+    assert_int_equal(n_lines, 2 * 3 * (AB_DIST_COUNT - 1)); /* retained bytes are not known */
+    free(back);
+    free(text);
+    fake_depth_free(d);
+}
+
 static void assert_tag(const char *backend, const char *phase, const char *wanted)
 {
     char tag[AB_TAG_BYTES];
-    assert_string_equal(ab_sink_tag(tag, backend, phase, AB_OP_ALL), wanted);
+    assert_string_equal(ab_sink_tag(tag, backend, phase, "all"), wanted);
 }
 
 static void tags_are_plain_and_no_two_are_the_same(void **state)
@@ -99,7 +127,7 @@ static void a_tag_of_any_name_fits(void **state)
     memset(backend, '\n', sizeof backend - 1);
     memset(phase, '/', sizeof phase - 1);
     backend[sizeof backend - 1] = phase[sizeof phase - 1] = 0;
-    ab_sink_tag(tag, backend, phase, AB_OP_ALLOC);
+    ab_sink_tag(tag, backend, phase, "alloc");
     assert_true(strlen(tag) < AB_TAG_BYTES);
     assert_non_null(strstr(tag, ".alloc"));
 }
@@ -110,6 +138,7 @@ int main(void)
         cmocka_unit_test(looks_as_it_should),
         cmocka_unit_test(is_the_same_in_every_locale),
         cmocka_unit_test(each_line_decodes_to_its_histogram),
+        cmocka_unit_test(memory_over_the_ops_has_tags_of_its_own),
         cmocka_unit_test(tags_are_plain_and_no_two_are_the_same),
         cmocka_unit_test(a_tag_of_any_name_fits),
     };

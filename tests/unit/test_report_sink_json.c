@@ -50,6 +50,7 @@ static char *normalised(const char *text)
     json_object_set_new(tool, "version", json_string("VERSION"));
     json_object_set_new(tool, "compiler", json_string("COMPILER"));
     json_object_set_new(tool, "flags", json_string("FLAGS"));
+    json_object_set_new(o, "checksum", json_string("CHECKSUM"));
     for (size_t i = 0; i < json_array_size(results); i++) {
         json_t *r = json_array_get(results, i);
         const char *encoded = json_string_value(json_object_get(r, "hdr_v2"));
@@ -164,9 +165,9 @@ static void gates_and_claims_have_an_entry_each(void **state)
     (void)state;
     static struct ab_gate_result gates[] = {
         {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
-         AB_GATE, ""},
+         AB_GATE, "", .low = NAN},
         {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000,
-         "ns", AB_CONFIG, "this run has no mimalloc"},
+         "ns", AB_CONFIG, "this run has no mimalloc", .low = NAN},
     };
     static struct ab_claim_result claims[] = {
         {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
@@ -205,10 +206,12 @@ static void the_schema_has_every_field(void **state)
     json_t *schema = json_load_file(SCHEMA, 0, NULL), *defs = json_object_get(schema, "$defs");
     json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
     json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
+    json_t *program = json_object_get(json_object_get(defs, "program"), "properties");
     json_t *quantiles = json_object_get(json_object_get(result, "quantiles"), "properties");
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         json_t *where = f->group == AB_FIELD_TAIL       ? tail
+                        : f->group == AB_FIELD_PROGRAM  ? program
                         : f->group == AB_FIELD_QUANTILE ? quantiles
                                                         : result;
         if (json_object_get(where, f->json_key) == NULL)
@@ -344,7 +347,7 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    struct ab_timeline_point points[] = {{0, 0, NAN, 4096}, {7, 1e6, NAN, 2e6}};
+    struct ab_timeline_point points[] = {{0, 0, NAN, 4096, NAN}, {7, 1e6, NAN, 2e6, 1e3}};
     struct ab_timeline lines[] = {{FAKE_JEMALLOC, 2, 2, points}, {FAKE_COUNT, 0, 2, points}};
     struct ab_memory records[] = {{.backend = FAKE_JEMALLOC,
                                    .phase = "churn",

@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "report/table/table_depth.h"
 #include "report/table/table_memory.h"
+#include "result/memory_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -19,7 +20,25 @@ struct numbers {
     struct ab_timeline timelines[2];
     struct ab_size_class classes[2];
     struct ab_window windows[8];
+    struct ab_memory_dist dists[2 * AB_DIST_COUNT];
 };
+
+static bool has_dists; /* and external bytes over time */
+
+/* Of back end 0 external is 10 % of the live bytes, at one op in 50 it is 300 %; of back end 1 nothing
+ * is known. */
+static struct ab_memory_dist dist(uint32_t backend, enum ab_memory_dist_kind kind)
+{
+    struct ab_memory_dist d = {.backend = backend, .phase = "steady", .kind = kind, .n_ops = 4000};
+    if (backend == 1) {
+        snprintf(d.reason, sizeof d.reason, "blocks may move: their addresses are unknown");
+        return d;
+    }
+    d.hdr = ab_memory_dist_histogram();
+    for (unsigned i = 0; i < 2000; i++)
+        ab_memory_dist_add(&d, kind == AB_DIST_EXTERNAL_RATIO ? (i % 50 == 0 ? 3 : 0.1) : 12.5, 2);
+    return d;
+}
 
 static struct ab_memory record(uint32_t backend, uint32_t round, enum ab_memory_at at)
 {
@@ -62,8 +81,13 @@ static struct numbers *attach(struct ab_session *s)
     for (uint32_t b = 0; b < 2; b++) {
         n->timelines[b] = (struct ab_timeline){b, 0, 4, n->points[b]};
         for (uint32_t i = 0; i < 4; i++)
-            n->points[b][i] = (struct ab_timeline_point){i * 100, 0, 0, (b + 1) * 1000.0 * i};
+            n->points[b][i] = (struct ab_timeline_point){i * 100, 0, 0, (b + 1) * 1000.0 * i,
+                                                         has_dists && b == 0 ? 500.0 * i : NAN};
     }
+    s->dists = n->dists;
+    for (uint32_t b = 0; b < 2 && has_dists; b++)
+        for (unsigned k = 0; k < AB_DIST_COUNT; k++)
+            n->dists[s->n_dists++] = dist(b, (enum ab_memory_dist_kind)k);
     s->size_classes = n->classes;
     s->n_size_classes = 2;
     s->windows = n->windows;
@@ -85,6 +109,10 @@ static void detach(struct ab_session *s, struct numbers *n)
 {
     for (uint32_t b = 0; b < 2; b++)
         free(n->classes[b].hdr);
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        free(n->dists[i].hdr);
+    s->dists = NULL;
+    s->n_dists = 0;
     s->memory = NULL;
     s->timelines = NULL;
     s->size_classes = NULL;
@@ -262,6 +290,28 @@ static void footprints_are_drawn_over_one_range(void **state)
     fake_session_free(f);
 }
 
+static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **state)
+{
+    (void)state;
+    has_dists = true;
+    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    expect(text, "memory over the ops / steady, in % of live\n");
+    expect(text,
+           "steady      external p50   p90    p99    max  retained p50    p90    p99    max\n");
+    expect(text, "glibc             10.0  10.0  300.0  300.0         1.25k  1.25k  1.25k  1.25k\n");
+    expect(text, "jemalloc          -(2)  -(2)   -(2)   -(2)          -(2)   -(2)   -(2)   -(2)\n");
+    expect(text, "(2) blocks may move: their addresses are unknown");
+    expect(text,
+           "steady      internal p50    p90    p99    max  overhead p50    p90    p99    max\n");
+    expect(text, "over time    external over time\n");
+    free(text);
+    has_dists = false;
+    text = draw(NULL, (struct ab_table_style){.width = 120});
+    assert_null(strstr(text, "over the ops /"));
+    assert_null(strstr(text, "external over time"));
+    free(text);
+}
+
 static void sizes_times_and_the_worst_are_told(void **state)
 {
     (void)state;
@@ -324,6 +374,7 @@ int main(void)
         cmocka_unit_test(what_is_printed_adds_up),
         cmocka_unit_test(no_column_goes_where_the_width_is_short),
         cmocka_unit_test(footprints_are_drawn_over_one_range),
+        cmocka_unit_test(memory_over_the_ops_is_told_in_percent_of_the_live_bytes),
         cmocka_unit_test(sizes_times_and_the_worst_are_told),
         cmocka_unit_test(nothing_wraps_whatever_the_width),
         cmocka_unit_test(a_session_without_records_says_nothing),

@@ -159,10 +159,10 @@ static void a_list_of_parts_says_where_each_round_is_from(void **state)
 {
     (void)state;
     struct parts *p = make_parts(2);
-    p->parts[1].checksum = "00ff";
+    strcpy(p->parts[1].sha256, "00ff");
     struct ab_session s = merge(p);
     assert_string_equal(s.parts[0].file, "a.json");
-    assert_string_equal(s.parts[1].checksum, "00ff");
+    assert_string_equal(s.parts[1].sha256, "00ff");
     assert_int_equal(s.parts[0].n_rounds, 2);
     assert_int_equal(s.parts[1].n_rounds, 1);
     assert_int_equal(s.parts[1].shard.index, 2);

@@ -314,6 +314,8 @@ static void what_belongs_to_a_round_or_a_back_end_can_be_dropped(void **state)
     assert_int_equal(s.n_memory, 2 * 2 * AB_AT_COUNT);
     ab_fold_forget(&s, 0);
     assert_int_equal(s.n_memory, 2 * AB_AT_COUNT);
+    assert_int_equal(s.n_dists, 2 * AB_DIST_COUNT);
+    assert_int_equal(s.dists[0].backend, 1);
     assert_int_equal(s.memory[0].backend, 1);
     assert_int_equal(s.timelines[0].backend, 1);
 }
@@ -351,6 +353,7 @@ int main(void)
     ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     free(s.memory);
     free(s.timelines);
+    free(s.dists);
     ab_tape_map_close(&map);
     ab_tape_fini(&tape);
     return failed;

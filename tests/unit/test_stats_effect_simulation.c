@@ -104,6 +104,22 @@ static void needed_rounds_are_right_to_a_factor_of_two(void **state)
     }
 }
 
+/* Who is told "about N rounds would tell" and measures as many has an answer in four of five. */
+static void as_many_rounds_as_were_asked_for_decide(void **state)
+{
+    const struct noise_experiment cases[] = {
+        {&noise_shared_runner, 1.02, 0.05, 10, true},
+        {&noise_shared_runner, 1.00, 0.05, 10, true},
+        {&noise_far_tail, 1.10, 0.05, 10, true},
+    };
+    (void)state;
+    for (size_t c = 0; c < AB_ARRAY_LEN(cases); c++) {
+        struct noise_advice a = noise_follow_advice(&cases[c], 500, 1);
+        assert_true(a.asked - a.too_many >= 20);
+        assert_true(a.decided >= 0.8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +128,7 @@ int main(void)
         cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),
         cmocka_unit_test(equal_ones_are_called_clear_in_a_tenth),
         cmocka_unit_test(needed_rounds_are_right_to_a_factor_of_two),
+        cmocka_unit_test(as_many_rounds_as_were_asked_for_decide),
     };
     return cmocka_run_group_tests_name("effect_simulation", tests, NULL, NULL);
 }

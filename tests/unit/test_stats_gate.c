@@ -58,7 +58,7 @@ static int set_up(void **state)
     x->s = &x->f->s;
     for (unsigned i = 0; i < FAKE_COUNT; i++)
         x->names[i] = x->f->backends[i].name;
-    x->scope = (struct ab_gate_scope){phases, 2, x->names, FAKE_COUNT, known, 1};
+    x->scope = (struct ab_gate_scope){phases, 2, x->names, FAKE_COUNT, known, 1, false};
     add_memory(x);
     *state = x;
     return 0;
@@ -84,7 +84,7 @@ static const struct ab_gate_result *judge(struct fixture *x, const char *text)
     if (!ab_gate_parse(text, false, &x->scope, &g, &error))
         fail_msg("%s: %s", text, error.text);
     g.place = "x.yaml:1:1";
-    assert_true(ab_gates_judge(&g, 1, x->s));
+    assert_true(ab_gates_judge(&g, 1, x->s, NULL));
     assert_true(x->s->n_gates > 0);
     return x->s->gates;
 }
@@ -332,6 +332,180 @@ static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state
     assert_int_equal(ab_gates_status(x->s), AB_OK);
 }
 
+/* ---- changes against a baseline ---- */
+
+/* Two sessions of so many rounds on one machine; the second's jemalloc takes `factor` times as long. */
+struct change {
+    struct fake_session *base, *now;
+};
+
+static struct change new_change(uint32_t n_base, uint32_t n_now, double factor)
+{
+    struct change x = {fake_session_of(n_base), fake_session_of(n_now)};
+    strcpy(x.base->s.host.fingerprint, "f00d");
+    strcpy(x.now->s.host.fingerprint, "f00d");
+    for (uint32_t i = 0; i < x.now->s.n_results; i++)
+        if (x.now->results[i].backend == FAKE_JEMALLOC) {
+            x.now->results[i].ns_per_op *= factor;
+            x.now->results[i].ops_per_s /= factor;
+        }
+    return x;
+}
+
+static void end_change(struct change *x)
+{
+    free(x->now->s.gates);
+    fake_session_free(x->base);
+    fake_session_free(x->now);
+}
+
+/* Judges one gate, which may have '*' as its phase. */
+static const struct ab_gate_result *judge_change(struct fixture *f, struct change *x,
+                                                 const char *text, bool is_warning,
+                                                 bool has_baseline)
+{
+    static struct ab_gate g[2];
+    struct ab_gate_error error;
+    size_t n;
+    if (!ab_gate_parse_each(text, &f->scope, g, &n, &error))
+        fail_msg("%s: %s", text, error.text);
+    for (size_t i = 0; i < n; i++)
+        g[i].is_warning = is_warning;
+    free(x->now->s.gates);
+    assert_true(ab_gates_judge(g, n, &x->now->s, has_baseline ? &x->base->s : NULL));
+    return x->now->s.gates;
+}
+
+static void a_change_is_judged_by_its_interval(void **state)
+{
+    static const struct {
+        double factor;
+        const char *gate;
+        enum ab_gate_verdict verdict;
+        enum ab_status status;
+    } cases[] = {
+        {1.08, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_FAIL, AB_GATE},
+        {1.08, "jemalloc:steady/all/ns_per_op < +15%", AB_GATE_PASS, AB_OK},
+        {1.02, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_PASS, AB_OK},
+        {1.045, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_INCONCLUSIVE, AB_INCONCLUSIVE},
+        {1.08, "jemalloc:steady/all/ops_per_s > -5%", AB_GATE_FAIL, AB_GATE},
+        {1.02, "jemalloc:steady/all/ops_per_s > -5%", AB_GATE_PASS, AB_OK},
+        {0.9, "jemalloc:steady/all/ns_per_op < -5%", AB_GATE_PASS, AB_OK},
+        {1, "jemalloc:steady/all/ns_per_op < -5%", AB_GATE_FAIL, AB_GATE}, /* it had to be faster */
+        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 2ns", AB_GATE_PASS, AB_OK},
+        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 1ns", AB_GATE_FAIL, AB_GATE},
+        {1, "jemalloc:steady/all/faults_minor < +2%", AB_GATE_PASS, AB_OK},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        struct change x = new_change(8, 8, cases[i].factor);
+        const struct ab_gate_result *r = judge_change(*state, &x, cases[i].gate, false, true);
+        if (r->verdict != cases[i].verdict || r->status != cases[i].status)
+            fail_msg("%g, %s: %s, %g [%g, %g] %s", cases[i].factor, cases[i].gate,
+                     ab_gate_verdict_name(r->verdict), r->value, r->low, r->high, r->reason);
+        end_change(&x);
+    }
+}
+
+static void without_a_fit_baseline_a_change_is_not_evaluated(void **state)
+{
+    static const char gate[] = "jemalloc:steady/all/ns_per_op < +5%";
+    struct change x = new_change(8, 8, 1);
+    const struct ab_gate_result *r = judge_change(*state, &x, gate, false, false);
+    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    assert_int_equal(r->status, AB_GATE);
+    assert_non_null(strstr(r->reason, "there is no baseline"));
+    r = judge_change(*state, &x, gate, true, false); /* a warning fails nothing */
+    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    assert_int_equal(r->status, AB_OK);
+    x.base->backends[FAKE_JEMALLOC].status = AB_BACKEND_CRASHED;
+    r = judge_change(*state, &x, gate, false, true);
+    assert_int_equal(r->status, AB_GATE);
+    assert_non_null(strstr(r->reason, "in the baseline jemalloc is crashed"));
+    strcpy(x.base->backends[FAKE_JEMALLOC].name, "other");
+    r = judge_change(*state, &x, gate, false, true);
+    assert_int_equal(r->status, AB_GATE);
+    assert_non_null(strstr(r->reason, "the baseline has no jemalloc"));
+    end_change(&x);
+    x = new_change(5, 8, 1);
+    r = judge_change(*state, &x, gate, false, true);
+    assert_int_equal(r->status, AB_GATE);
+    assert_non_null(strstr(r->reason, "too few rounds: the baseline has 5"));
+    end_change(&x);
+}
+
+static void a_change_from_another_machine_is_advice(void **state)
+{
+    struct change x = new_change(8, 8, 1.5);
+    strcpy(x.base->s.host.fingerprint, "beef");
+    const struct ab_gate_result *r = judge_change(*state, &x, "jemalloc:steady/all/ns_per_op < +5%",
+                                                  false, true);
+    assert_int_equal(r->verdict, AB_GATE_FAIL);
+    assert_int_equal(r->status, AB_OK);
+    assert_non_null(strstr(r->reason, "another machine"));
+    end_change(&x);
+}
+
+static void a_star_is_each_phase_that_has_the_op(void **state)
+{
+    struct change x = new_change(8, 8, 1.5);
+    judge_change(*state, &x, "jemalloc:*/all/ns_per_op < +5%", false, true);
+    assert_int_equal(x.now->s.n_gates, 2);
+    assert_string_equal(x.now->s.gates[0].text, "jemalloc:steady/all/ns_per_op < +5%");
+    assert_string_equal(x.now->s.gates[1].text, "jemalloc:drain/all/ns_per_op < +5%");
+    assert_int_equal(x.now->s.gates[1].verdict, AB_GATE_FAIL);
+    judge_change(*state, &x, "jemalloc:*/alloc/p50 < +5%", false, true); /* drain has none */
+    assert_int_equal(x.now->s.n_gates, 1);
+    end_change(&x);
+}
+
+static void a_failure_has_to_show_again(void **state)
+{
+    struct change x = new_change(8, 8, 1.5), again = new_change(8, 8, 1.4);
+    static const char gate[] = "jemalloc:steady/all/ns_per_op < +5%";
+    static const char ratio[] = "jemalloc:steady/all/ns_per_op < 0.9x glibc";
+    bool is_concerned[FAKE_COUNT] = {false};
+    judge_change(*state, &x, "jemalloc:steady/all/ns_per_op < 10ns", false, true);
+    assert_int_equal(ab_gates_suspicious(&x.now->s, is_concerned), 0); /* no ratio */
+    judge_change(*state, &x, ratio, false, true);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_FAIL);
+    assert_int_equal(ab_gates_suspicious(&x.now->s, is_concerned), 1);
+    assert_true(is_concerned[FAKE_JEMALLOC] && is_concerned[FAKE_GLIBC]);
+    assert_false(is_concerned[FAKE_ARENA]);
+    judge_change(*state, &x, gate, false, true);
+    judge_change(*state, &again, gate, false, true);
+    ab_gates_confirm(&x.now->s, &again.now->s);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_FAIL);
+    assert_int_equal(x.now->s.gates[0].n_confirm, 8);
+    assert_true(fabs(x.now->s.gates[0].confirm_value - 1.4) < 1e-9);
+    end_change(&again);
+    again = new_change(8, 8, 1);
+    judge_change(*state, &x, gate, false, true);
+    judge_change(*state, &again, gate, false, true);
+    ab_gates_confirm(&x.now->s, &again.now->s);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_INCONCLUSIVE);
+    assert_int_equal(ab_gates_status(&x.now->s), AB_INCONCLUSIVE);
+    assert_non_null(strstr(x.now->s.gates[0].reason, "not confirmed"));
+    end_change(&x);
+    end_change(&again);
+}
+
+static void a_ratio_with_an_interval_fails_only_where_it_is_sure(void **state)
+{
+    struct fixture *f = *state;
+    struct change x = new_change(8, 8, 1);
+    double ns[3] = {15.25, 23, 17}; /* of jemalloc, in rounds of 15.25 * (1, 1.01, 0.99) */
+    fake_session_set_ns(x.now, FAKE_JEMALLOC, ns);
+    const struct ab_gate_result *r = judge_change(
+        f, &x, "jemalloc:steady/all/ns_per_op < 0.75x glibc", false, false);
+    assert_int_equal(r->verdict, AB_GATE_INCONCLUSIVE);
+    assert_true(r->low < 0.75 && r->high > 0.75 && r->low <= r->value && r->value <= r->high);
+    r = judge_change(f, &x, "jemalloc:steady/all/ns_per_op < 2x glibc", false, false);
+    assert_int_equal(r->verdict, AB_GATE_PASS);
+    r = judge_change(f, &x, "jemalloc:steady/all/ns_per_op < 0.5x glibc", false, false);
+    assert_int_equal(r->verdict, AB_GATE_FAIL);
+    end_change(&x);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* Rounds of 2, 10 and 1 times the speed: by their median 2, by the medians of the times 30/10. The
@@ -377,6 +551,12 @@ int main(void)
         TEST(null_and_the_one_compared_with_are_not_evaluated),
         TEST(claims_stand_beside_what_was_measured_and_judge_nothing),
         cmocka_unit_test(over_several_machines_the_rounds_decide),
+        TEST(a_change_is_judged_by_its_interval),
+        TEST(without_a_fit_baseline_a_change_is_not_evaluated),
+        TEST(a_change_from_another_machine_is_advice),
+        TEST(a_star_is_each_phase_that_has_the_op),
+        TEST(a_failure_has_to_show_again),
+        TEST(a_ratio_with_an_interval_fails_only_where_it_is_sure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * The grammar of gates: each form in a table with what it must be read as, each mistake with the
  * place and the words that it must be told with.
  */
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 
 #include "base/bits.h"
 
@@ -20,7 +20,7 @@ static const struct ab_gate_phase phases[] = {{"run", ALLOC | FREE}, {"drain", F
 static const char *const backends[] = {"glibc", "slab:threads=sharded", "jemalloc{A=B:C,x/y<z}",
                                        "null"};
 static const char *const known[] = {"glibc", "slab", "jemalloc", "mimalloc"};
-static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4};
+static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4, false};
 
 struct good {
     const char *text;
@@ -63,6 +63,18 @@ static const struct good goods[] = {
      AB_GATE_ABSOLUTE, 1 << 20, EACH, 0, 0},
     {"drain/end/drained_0.1s < 0.1x glibc", "drain", "end", "drained_0.1s", AB_GATE_LESS,
      AB_GATE_BACKEND, 0.1, EACH, 0, 0},
+    {"run/memory/external.p99 < 20%", "run", "footprint_peak", "external_ratio.p99", AB_GATE_LESS,
+     AB_GATE_ABSOLUTE, 0.2, EACH, 0, 0},
+    {"run/memory/external.p99 < 64MiB ", "run", "footprint_peak", "external_bytes.p99",
+     AB_GATE_LESS, AB_GATE_ABSOLUTE, 64 << 20, EACH, 0, 0},
+    {"run/memory/retained_bytes.max < 1.5x live", "run", "footprint_peak", "retained_bytes.max",
+     AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 0},
+    {"run/memory/overhead.p50 < 1.2x live", "run", "footprint_peak", "overhead.p50", AB_GATE_LESS,
+     AB_GATE_ABSOLUTE, 1.2, EACH, 0, 0},
+    {"run/memory/internal.p90 < 1x glibc", "run", "footprint_peak", "internal_ratio.p90",
+     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 0},
+    {"run/memory/internal.p90 < 1x glibc floor 4KiB", "run", "footprint_peak", "internal_bytes.p90",
+     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 4096},
     {"run/all/faults_minor < 10", "run", "all", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
      EACH, 0, 0},
     {"run/end/faults_minor < 10", "run", "end", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
@@ -81,6 +93,12 @@ static const struct good goods[] = {
      AB_GATE_BACKEND, 1, AWAY, 0, 0},
     {"run/all/ns_per_op < 1x mimalloc", "run", "all", "ns_per_op", AB_GATE_LESS, AB_GATE_BACKEND, 1,
      EACH, AWAY, 0},
+    {"run/alloc/p99 < +10%", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_BASELINE, 1.1, EACH, 0,
+     0},
+    {"run/all/ops_per_s > -5%", "run", "all", "ops_per_s", AB_GATE_MORE, AB_GATE_BASELINE, 0.95,
+     EACH, 0, 0},
+    {"run/alloc/p50 <= +0.5% floor 2ns", "run", "alloc", "p50", AB_GATE_AT_MOST, AB_GATE_BASELINE,
+     1.005, EACH, 0, 2},
 };
 
 static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
@@ -122,7 +140,6 @@ static const struct bad bads[] = {
     {"run/alloc/p99 << 2us", "<<", "is not a comparison"},
     {"rnu/alloc/p99 < 2us", "rnu", "did you mean 'run'? Allowed are run, drain"},
     {"warm/alloc/p99 < 2us", "warm", "allowed are run, drain"},
-    {"*/alloc/p99 < 2us", "*", "unknown measured phase"},
     {"run/aloc/p99 < 2us", "aloc", "did you mean 'alloc'?"},
     {"run/resize/p99 < 2us", "resize", "phase 'run' has no resize; it has: alloc, free, all"},
     {"drain/alloc/p99 < 2us", "alloc", "phase 'drain' has no alloc"},
@@ -131,6 +148,13 @@ static const struct bad bads[] = {
     {"run/alloc/rss_peak < 2MiB", "alloc", "write run/memory/rss_peak"},
     {"run/memory/p99 < 2us", "p99", "write run/all/p99"},
     {"run/memory/rss_paek < 2us", "rss_paek", "memory statistic"},
+    {"run/memory/externl.p99 < 20%", "externl.p99", "did you mean 'external.p99'?"},
+    {"run/memory/external.p999 < 20%", "external.p999", "did you mean 'external.p99'?"},
+    {"run/end/external.p99 < 20%", "end",
+     "is over all ops of the phase: write run/memory/external"},
+    {"run/all/external.p99 < 20%", "all", "is a memory statistic: write run/memory/external.p99"},
+    {"run/memory/external_ratio.p99 < 64MiB", "64MiB", "cannot bound external_ratio.p99"},
+    {"run/memory/external_bytes.p99 < 20%", "20%", "cannot bound external_bytes.p99"},
     {"run/live_peak/drained_1s < 2MiB", "live_peak", "write run/end/drained_1s"},
     {"p99 < 2us", "p99", "write run/all/p99"},
     {"rss_peak < 2us", "rss_peak", "write run/memory/rss_peak"},
@@ -144,16 +168,21 @@ static const struct bad bads[] = {
     {"null:run/alloc/p99 < 2us", "null", "has no gates"},
     {"run/alloc/p99 < 2", "2", "a time needs a unit"},
     {"run/alloc/p99 < 2KiB", "2KiB", "a time needs a unit"},
-    {"run/alloc/p99 < 5%", "5%", "a time needs a unit"},
+    {"run/alloc/p99 < 5%", "5%", "write +5% for a change against the baseline"},
+    {"run/memory/rss_peak < 10%", "10%", "write +10% for a change against the baseline"},
+    {"run/alloc/p99 < 2x baseline", "baseline", "unknown back end 'baseline'"},
     {"run/alloc/p99 < 2ns 3ns", "2ns 3ns", "a time needs a unit"},
     {"run/alloc/p99 < -2us", "-2us", "must not be negative"},
     {"run/alloc/p99 < nan", "nan", "not a number"},
     {"run/memory/rss_peak < 2us", "2us", "expected a size"},
     {"run/all/wait_percent < 5", "5", "expected a percentage such as 5%"},
     {"run/all/ops_per_s > 2us", "2us", "expected a count"},
-    {"run/alloc/p99 < +10%", "+10%", "baseline"},
-    {"run/alloc/p99 < -10%", "-10%", "baseline"},
-    {"run/alloc/p99 < +10% floor 20ns", "+10%", "baseline"},
+    {"run/alloc/p99 < +x%", "+x%", "is not a change"},
+    {"run/alloc/p99 < -100%", "-100%", "nothing can shrink by 100 %"},
+    {"run/alloc/p99 < +1000000%", "+1000000%", "at most 100000 %"},
+    {"run/alloc/p99 < +10% floor 20", "20", "a time needs a unit"},
+    {"*/allloc/p99 < 2us", "allloc", "did you mean 'alloc'"},
+    {"run/*/p99 < 2us", "*", "unknown op '*'"},
     {"run/alloc/p99 < 0.5x", "0.5x", "0.5x of what?"},
     {"run/alloc/p99 < 0x glibc", "0", "must be above 0"},
     {"run/alloc/p99 < 0.5x glibcc", "glibcc", "did you mean 'glibc'?"},

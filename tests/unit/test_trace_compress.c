@@ -22,7 +22,7 @@ static void pack_all(void **state)
     (void)state;
     struct ab_err err = {.text = ""};
     struct ab_rng rng;
-    struct ab_packer *p = ab_packer_new();
+    ZSTD_CCtx *p = ab_packer_new();
     ab_rng_init(&rng, 6, 6);
     for (size_t i = 0; i < PIECES; i++) {
         for (size_t k = 0; k < n_raw[i]; k++) /* the great one does not compress */
@@ -31,13 +31,13 @@ static void pack_all(void **state)
         assert_int_equal(ab_packer_take(p, raw[i], ends, 3, stored[i], &n_stored[i], &err), AB_OK);
         assert_true(n_stored[i] <= AB_TRACE_STORED_MAX);
     }
-    ab_packer_free(p);
+    ZSTD_freeCCtx(p);
 }
 
 static void pieces_come_back_in_order(void **state)
 {
     (void)state;
-    struct ab_unpacker *u = ab_unpacker_new();
+    ZSTD_DCtx *u = ab_unpacker_new();
     pack_all(state);
     for (size_t i = 0; i < PIECES; i++) {
         const char *wrong = ab_unpacker_take(u, stored[i], n_stored[i], out, n_raw[i]);
@@ -45,7 +45,7 @@ static void pieces_come_back_in_order(void **state)
             fail_msg("piece %zu: %s", i, wrong);
         assert_memory_equal(out, raw[i], n_raw[i]);
     }
-    ab_unpacker_free(u);
+    ZSTD_freeDCtx(u);
 }
 
 static void a_piece_of_another_length_is_refused(void **state)
@@ -54,14 +54,14 @@ static void a_piece_of_another_length_is_refused(void **state)
     static const size_t wrong_lengths[] = {0, 4, 6, 4000};
     pack_all(state);
     for (size_t i = 0; i < 4; i++) {
-        struct ab_unpacker *u = ab_unpacker_new();
+        ZSTD_DCtx *u = ab_unpacker_new();
         assert_non_null(ab_unpacker_take(u, stored[0], n_stored[0], out, wrong_lengths[i]));
-        ab_unpacker_free(u);
+        ZSTD_freeDCtx(u);
     }
     for (size_t n = 0; n < n_stored[0]; n++) {
-        struct ab_unpacker *u = ab_unpacker_new();
+        ZSTD_DCtx *u = ab_unpacker_new();
         assert_non_null(ab_unpacker_take(u, stored[0], n, out, n_raw[0]));
-        ab_unpacker_free(u);
+        ZSTD_freeDCtx(u);
     }
 }
 
@@ -69,13 +69,13 @@ static void a_repetition_over_blocks_costs_nearly_nothing(void **state)
 {
     (void)state;
     struct ab_err err = {.text = ""};
-    struct ab_packer *p = ab_packer_new();
+    ZSTD_CCtx *p = ab_packer_new();
     size_t first, again;
     pack_all(state);
     assert_int_equal(ab_packer_take(p, raw[1], &n_raw[1], 1, stored[0], &first, &err), AB_OK);
     assert_int_equal(ab_packer_take(p, raw[1], &n_raw[1], 1, stored[0], &again, &err), AB_OK);
     assert_true(again * 100 < first);
-    ab_packer_free(p);
+    ZSTD_freeCCtx(p);
 }
 
 /* Behind so many others that no table of short matches still knows where it was. */
@@ -83,13 +83,13 @@ static void a_repetition_after_a_million_bytes_is_found(void **state)
 {
     (void)state;
     struct ab_err err = {.text = ""};
-    struct ab_packer *p = ab_packer_new();
+    ZSTD_CCtx *p = ab_packer_new();
     size_t first = 0, again = 0, half = AB_TRACE_RAW_MAX / 2;
     pack_all(state);
     assert_int_equal(ab_packer_take(p, raw[3], &half, 1, stored[0], &first, &err), AB_OK);
     assert_int_equal(ab_packer_take(p, raw[3], &half, 1, stored[0], &again, &err), AB_OK);
     assert_true(again * 50 < first);
-    ab_packer_free(p);
+    ZSTD_freeCCtx(p);
 }
 
 int main(void)

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BLOCKS = 4000, KEPT = 400, CELL = 1024, SIZE = 1000, PAGE = 4096 };
+enum { BLOCKS = 4000, KEPT = 400, CELL = 1024, SIZE = 1000, PAGE = 4096, SAMPLES = 20000 };
+#define REPORT_BYTES (sizeof(struct ab_memory_report) + SAMPLES * sizeof(struct ab_memory_sample))
 
 static uint32_t eager_pages; /* the heap touches so many when it opens */
 static bool is_accessing;    /* blocks are touched by accesses alone, one that writes each */
@@ -136,7 +137,7 @@ static void make_tape(struct ab_tape *out, bool is_scattered)
 static struct fixture *run(bool is_scattered, const struct ab_memory_marks *marks)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    size_t bytes = sizeof(struct ab_run_page) + 64 + sizeof(struct ab_memory_report);
+    size_t bytes = sizeof(struct ab_run_page) + 64 + REPORT_BYTES;
     make_tape(&f->tape, is_scattered);
     assert_int_equal(ab_tape_map_open(&f->tape, &f->map, NULL), AB_OK);
     f->w.page = map(bytes, MAP_SHARED);
@@ -147,6 +148,7 @@ static struct fixture *run(bool is_scattered, const struct ab_memory_marks *mark
     request->memory_offset = (sizeof(struct ab_run_page) + 63) & ~(uint64_t)63;
     f->report = (struct ab_memory_report *)((char *)f->w.page + request->memory_offset);
     f->report->is_scout = marks == NULL;
+    f->report->cap_samples = SAMPLES;
     memset(&f->report->marks, 0xff, sizeof f->report->marks);
     if (marks != NULL)
         f->report->marks = *marks;
@@ -165,7 +167,7 @@ static struct fixture *run(bool is_scattered, const struct ab_memory_marks *mark
 
 static void finish(struct fixture *f)
 {
-    size_t bytes = sizeof(struct ab_run_page) + 64 + sizeof(struct ab_memory_report);
+    size_t bytes = sizeof(struct ab_run_page) + 64 + REPORT_BYTES;
     heap_close(f->heap);
     ab_footprint_close(&f->w.memory->footprint);
     ab_residency_close(&f->w.memory->residency);
@@ -322,6 +324,42 @@ static void pages_that_vanish_under_live_blocks_are_untouched(void **state)
     is_losing = false;
     assert_int_equal(state_at(f, 0, AB_AT_END)->untouched_bytes, 0);
     assert_int_equal(state_at(f, 1, AB_AT_END)->untouched_bytes, PAGE / CELL * SIZE);
+    /* The ledger took it for granted that they stay, and was found out. */
+    assert_int_equal(f->report->phases[0].n_disputed, 0);
+    assert_true(f->report->phases[1].n_disputed > 0);
+    finish(f);
+}
+
+/* At each sample of "fill" all pages hold live blocks; of "thin", whose newest blocks go first, those
+ * of the blocks that are left. The heap gives nothing back. */
+static void samples_split_the_pages_exactly(void **state)
+{
+    (void)state;
+    struct fixture *f = run_marked(false);
+    if (f->report->granularity_pages != 0)
+        skip();
+    const uint64_t all = (uint64_t)BLOCKS * CELL;
+    for (uint32_t p = 0; p < 3; p++) {
+        const struct ab_memory_phase *phase = &f->report->phases[p];
+        uint32_t at = f->map.phases[p].begin;
+        assert_int_equal(phase->n_disputed, 0);
+        assert_in_range(phase->n_samples, p == 2 ? 0 : 1000, p == 2 ? 0 : 2000);
+        for (uint32_t i = 0; i < phase->n_samples; i++) {
+            const struct ab_memory_sample *s = &f->report->samples[phase->first_sample + i];
+            uint64_t done = s->position - f->map.phases[p].begin;
+            uint64_t blocks = p == 0 ? done / 2 : BLOCKS - done; /* those that were written to */
+            uint64_t pages = (blocks * CELL + PAGE - 1) / PAGE;
+            uint64_t live = s->live_bytes / SIZE; /* an unwritten one is, on a page that is there */
+            assert_true(live == blocks || (p == 0 && done % 2 == 1 && live == blocks + 1));
+            assert_int_equal(s->live_bytes, live * SIZE);
+            assert_int_equal(s->internal_bytes, live * (CELL - SIZE));
+            assert_int_equal(s->live_bytes + s->internal_bytes + s->external_bytes, pages * PAGE);
+            assert_int_equal(s->footprint_bytes, p == 0 ? pages * PAGE : all);
+            assert_int_equal(s->n_ops, s->position - at);
+            at = s->position;
+        }
+        assert_int_equal(at, f->map.phases[p].end);
+    }
     finish(f);
 }
 
@@ -413,6 +451,7 @@ int main(void)
         cmocka_unit_test(what_a_heap_touches_when_it_opens_is_its_footprint),
         cmocka_unit_test(a_peak_elsewhere_than_in_the_run_before_is_looked_up),
         cmocka_unit_test(pages_that_vanish_under_live_blocks_are_untouched),
+        cmocka_unit_test(samples_split_the_pages_exactly),
         cmocka_unit_test(pages_of_the_baseline_that_go_are_put_back),
         cmocka_unit_test(a_purge_moves_the_footprint_and_nothing_else),
         cmocka_unit_test(the_time_line_ascends_and_ends_with_the_tape),

@@ -8,6 +8,7 @@
 #include "backend/selection.h"
 #include "cli/benchmark/base_name.h"
 #include "cli/benchmark/cases.h"
+#include "cli/benchmark/decision.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
@@ -47,6 +48,7 @@ struct measurement {
     struct ab_session session;
     const char **phases;
     struct ab_gate_set gates;
+    struct ab_decision decision; /* what is decided: against a baseline, by gates */
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char worker_path[PATH_MAX];
 };
@@ -254,11 +256,12 @@ static void print_verdicts(const struct measurement *m)
     struct ab_table_style style = ab_terminal_style(m->options);
     bool is_quiet = m->options->is_quiet;
     bool is_taken = ab_outputs_use_stdout(m->options) || is_quiet;
-    if (is_quiet && ab_gates_status(&m->session) == AB_OK)
+    if (is_quiet && ab_decision_status(&m->decision, &m->session) == AB_OK)
         return;
     style.color = style.color && !is_taken;
     if (!is_taken)
         ab_sink_claims(stdout, &m->session, style);
+    ab_decision_print(&m->decision, is_taken ? stderr : stdout, style);
     ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
 }
 
@@ -273,6 +276,9 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
     if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
         ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
     print_verdicts(m);
+    if (status == AB_OK && written == AB_OK)
+        written = ab_outputs_lines(m->options, &m->session,
+                                   ab_outputs_use_stdout(m->options) ? stderr : stdout, err);
     fflush(stdout); /* the table first, then where it is kept */
     if (!m->options->is_quiet)
         ab_store_tell(&m->store, stderr);
@@ -283,7 +289,8 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 static int judge(const struct measurement *m)
 {
     int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
-    return exit_code != 0 ? exit_code : ab_status_exit_code(ab_gates_status(&m->session));
+    return exit_code != 0 ? exit_code
+                          : ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
 }
 
 /* What of -b has to be said again: a result is not taken at its word about libraries. */
@@ -321,13 +328,10 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     ab_text_fini(&t);
 }
 
-static void release(struct measurement *m)
+/* What a run itself needs, of the first one and of one that confirms it. */
+static void release_run(struct measurement *m)
 {
-    ab_outputs_abandon(&m->outputs);
-    ab_store_close(&m->store);
     ab_session_fini(&m->session);
-    ab_selection_list_fini(&m->selection);
-    ab_gate_set_fini(&m->gates);
     free(m->session.gates);
     free(m->session.claims);
     free(m->session.backends);
@@ -346,20 +350,90 @@ static void set_gates_aside(struct measurement *m)
     m->gates.n_gates = m->gates.n_claims = 0;
 }
 
+static void release(struct measurement *m)
+{
+    ab_outputs_abandon(&m->outputs);
+    ab_store_close(&m->store);
+    ab_decision_close(&m->decision);
+    release_run(m);
+    ab_selection_list_fini(&m->selection);
+    ab_gate_set_fini(&m->gates);
+}
+
+/* As many rounds again of the back ends concerned, with draws of their own. */
+static enum ab_status run_again(struct measurement *again, const bool *is_concerned,
+                                struct ab_err *err)
+{
+    struct ab_session *s = &again->session;
+    enum ab_status status = prepare_cases(again, err);
+    if (status != AB_OK || (status = list_phases(again, err)) != AB_OK)
+        return status;
+    describe_session(again);
+    s->seed = ~s->seed;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (!is_concerned[i] && s->backends[i].status == AB_BACKEND_OK)
+            s->backends[i].status = AB_BACKEND_ABSENT;
+    status = run_session(again, err);
+    ab_session_settle(s);
+    return status;
+}
+
+/* What failed by a ratio or a change fails only if new rounds say so, too. */
+static enum ab_status confirm(struct measurement *m, struct ab_err *err)
+{
+    bool is_concerned[AB_SELECTION_MAX] = {false};
+    struct ab_subject subject = *m->subject;
+    struct measurement again = *m;
+    enum ab_status status = AB_OK;
+    uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
+    if (n == 0)
+        return AB_OK;
+    if (!m->options->is_quiet)
+        fprintf(stderr, "%u verdict%s to confirm: %u more rounds\n", n, n == 1 ? "" : "s",
+                m->options->rounds);
+    ab_store_save(&m->store, &m->session);
+    subject.resumed = NULL;
+    again.subject = &subject;
+    again.session = (struct ab_session){0};
+    again.store = (struct ab_store){0};
+    again.cases = NULL;
+    again.phases = NULL;
+    status = run_again(&again, is_concerned, err);
+    if (status == AB_OK)
+        status = ab_decision_confirm(&m->decision, &m->session, &again.session, err);
+    else if (status == AB_INTERRUPTED)
+        ab_fail(err, status, "interrupted while a failure was being confirmed; it stands");
+    release_run(&again);
+    return status;
+}
+
+/* All that can be refused before anything runs. */
+static enum ab_status prepare(struct measurement *m, struct ab_err *err)
+{
+    if (m->options->shard.count > 0 && m->options->baseline != NULL)
+        return ab_fail(err, AB_USAGE,
+                       "--shard and --baseline are mutually exclusive: compare the merged result");
+    enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
+                                              err);
+    if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
+        (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
+        (status = prepare_cases(m, err)) != AB_OK ||
+        (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
+        (status = list_phases(m, err)) != AB_OK || (status = read_gates(m, err)) != AB_OK)
+        return status;
+    describe_session(m);
+    status = ab_outputs_check(&m->outputs, &m->session, err);
+    return status != AB_OK ? status : ab_decision_check(&m->decision, &m->session, err);
+}
+
 enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
                           int *exit_code, struct ab_err *err)
 {
     struct measurement m = {.options = o, .subject = subject};
+    struct ab_err why;
     ab_supervise_begin(); /* from here on nothing is left behind by a signal */
-    enum ab_status status = ab_companion_path(AB_WORKER_NAME, m.worker_path, sizeof m.worker_path,
-                                              err);
-    if (status != AB_OK || (status = select_backends(&m, err)) != AB_OK ||
-        (status = open_outputs(&m, err)) != AB_OK || (status = prepare_cases(&m, err)) != AB_OK ||
-        (status = ab_base_name_set(o->base, &m.session, err)) != AB_OK ||
-        (status = list_phases(&m, err)) != AB_OK || (status = read_gates(&m, err)) != AB_OK)
-        goto out;
-    describe_session(&m);
-    if ((status = ab_outputs_check(&m.outputs, &m.session, err)) != AB_OK)
+    enum ab_status status = prepare(&m, err);
+    if (status != AB_OK)
         goto out;
     status = run_session(&m, err);
     if (status != AB_OK && m.session.n_rounds == m.session.n_rounds_resumed) {
@@ -367,21 +441,22 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
             explain_interruption(&m, err);
         goto out; /* nothing new to keep */
     }
-    struct ab_err why;
     ab_session_settle(&m.session);
     set_gates_aside(&m);
-    if (!ab_gates_judge(m.gates.gates, m.gates.n_gates, &m.session) ||
-        !ab_claims_measure(m.gates.claims, m.gates.n_claims, &m.session)) {
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    enum ab_status decided = ab_decision_make(&m.decision, &m.gates, &m.session, err);
+    if (decided != AB_OK) {
+        status = decided;
         goto out;
     }
+    if (status == AB_OK)
+        status = confirm(&m, err);
     enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);
     if (status == AB_OK)
         status = written;
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
     *exit_code = judge(&m);
-    if (status == AB_INTERRUPTED)
+    if (status == AB_INTERRUPTED && !m.session.is_complete)
         explain_interruption(&m, err);
 out:
     release(&m);

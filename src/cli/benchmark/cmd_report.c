@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/text.h"
+#include "report/read/read_gates.h"
 #include "report/read/read_result.h"
 #include "report/table/sink_table.h"
 
@@ -24,6 +25,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status != AB_OK)
         ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
     if (status == AB_OK)
+        status = ab_stored_read_gates(path, &stored, err);
+    if (status == AB_OK)
         status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
@@ -31,6 +34,9 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
         ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
+    if (status == AB_OK)
+        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
+                                  err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;

@@ -50,6 +50,7 @@ static enum ab_status make_scope(const struct ab_gate_source *from, struct scope
         a->known[n_known++] = ab_preset_at(i)->name;
     for (size_t i = 0; i < ab_builtin_count(); i++)
         a->known[n_known++] = ab_builtin_at(i)->name;
+    a->scope.is_exec = from->is_exec;
     a->scope.phases = a->phases;
     a->scope.backends = from->backends;
     a->scope.n_backends = from->n_backends;
@@ -81,12 +82,17 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
     struct ab_gate_error error;
     for (size_t i = 0; i < gates->n; i++) {
         const struct ab_remark *remark = &gates->items[i];
-        struct ab_gate *gate = &set->gates[set->n_gates];
-        if (!ab_gate_parse(remark->node.text, false, scope, gate, &error)) {
+        size_t n = 0;
+        if (!ab_gate_parse_each(remark->node.text, scope, set->gates + set->n_gates, &n, &error)) {
             complain(diag, remark, &error);
             continue;
         }
-        gate->place = set->places[set->n_gates++] = place_of(set->workload, remark);
+        set->places[i] = place_of(set->workload, remark);
+        for (; n > 0; n--) {
+            set->gates[set->n_gates].place = set->places[i];
+            set->gates[set->n_gates].is_warning = remark->is_warning;
+            set->remarks[set->n_gates++] = i;
+        }
     }
     set->n_of_workload = set->n_gates;
     for (size_t i = 0; i < claims->n; i++) {
@@ -98,8 +104,8 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
         }
         claim->says = remark->says;
         claim->source = remark->source;
-        claim->figure.place = set->places[gates->n + set->n_claims++] = place_of(set->workload,
-                                                                                 remark);
+        claim->figure.place = set->places[gates->n + i] = place_of(set->workload, remark);
+        set->n_claims++;
     }
 }
 
@@ -127,11 +133,11 @@ static enum ab_status read_options(struct ab_gate_set *set, const struct ab_opti
 {
     struct ab_gate_error error;
     for (size_t i = 0; i < o->n_gates; i++) {
-        struct ab_gate *gate = &set->gates[set->n_gates];
-        if (!ab_gate_parse(o->gates[i], false, scope, gate, &error))
+        size_t n = 0;
+        if (!ab_gate_parse_each(o->gates[i], scope, set->gates + set->n_gates, &n, &error))
             return fail_option(o->gates[i], error.text, err);
-        gate->place = "--gate";
-        set->n_gates++;
+        for (; n > 0; n--)
+            set->gates[set->n_gates++].place = "--gate";
     }
     return AB_OK;
 }
@@ -148,10 +154,12 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     enum ab_status status = make_scope(source, &arrays, err);
     if (status != AB_OK)
         goto out;
-    set.gates = calloc(gates->n + source->options->n_gates + 1, sizeof set.gates[0]);
+    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
+    set.gates = calloc((gates->n + source->options->n_gates) * each + 1, sizeof set.gates[0]);
+    set.remarks = calloc(gates->n * each + 1, sizeof set.remarks[0]);
     set.claims = calloc(claims->n + 1, sizeof set.claims[0]);
     set.places = calloc(gates->n + claims->n + 1, sizeof set.places[0]);
-    if (set.gates == NULL || set.claims == NULL || set.places == NULL) {
+    if (set.gates == NULL || set.claims == NULL || set.places == NULL || set.remarks == NULL) {
         status = ab_fail(err, AB_SYSTEM, "out of memory");
         goto out;
     }
@@ -181,6 +189,7 @@ void ab_gate_set_fini(struct ab_gate_set *set)
     for (size_t i = 0; set->places != NULL && i < n_gates + n_claims; i++)
         free(set->places[i]);
     free(set->places);
+    free(set->remarks);
     free(set->gates);
     free(set->claims);
     *set = (struct ab_gate_set){0};
@@ -214,7 +223,7 @@ enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const stru
             status = fail_option(gate->text, why, err);
             continue;
         }
-        const struct ab_remark *remark = &ab_workload_gates(set->workload)->items[i];
+        const struct ab_remark *remark = &ab_workload_gates(set->workload)->items[set->remarks[i]];
         ab_diag_add(&diag, ab_node_place(&remark->node, 0, strlen(gate->text)), "%s", why);
     }
     if (diag.n_errors > 0)

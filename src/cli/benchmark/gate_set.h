@@ -14,18 +14,20 @@
 
 struct ab_gate_source {
     const struct ab_options *options;
-    const struct ab_workload *workload; /* NULL for a trace */
+    const struct ab_workload *workload; /* NULL for a trace, a program */
     const struct ab_phase *phases;
     uint32_t n_phases;
     const char *const *backends; /* names of what will run */
     size_t n_backends;
+    bool is_exec; /* a real program, in place of a workload */
 };
 
 struct ab_gate_set {
     struct ab_gate *gates; /* first the workload's */
     struct ab_claim *claims;
     size_t n_gates, n_claims, n_of_workload;
-    char **places; /* owned, n_gates + n_claims */
+    size_t *remarks; /* n_of_workload: which gate of the workload each comes from */
+    char **places;   /* owned; one a gate and a claim of the workload */
     const struct ab_workload *workload;
 };
 

@@ -84,7 +84,8 @@ static void name_histogram(const struct ab_sink *sink, const struct ab_histogram
 {
     char tag[AB_TAG_BYTES];
     snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
-             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, h->op), sink->option);
+             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, ab_result_op_name(h->op)),
+             sink->option);
 }
 
 static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,
@@ -240,6 +241,15 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
         first = first == AB_OK ? status : first;
     }
     return first;
+}
+
+enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
+                                FILE *to, struct ab_err *err)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->wants_lines[i] && !ab_sinks[i].write(to, session))
+            return ab_fail(err, AB_SYSTEM, "out of memory for --%s", ab_sinks[i].option);
+    return AB_OK;
 }
 
 void ab_outputs_abandon(struct ab_outputs *outputs)

@@ -33,6 +33,10 @@ enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct a
 /* One that fails is no reason to go without the others; the first error is the one that is told. */
 enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err);
+/* The lines that are asked for; `to` is standard output, or standard error where the other has a
+ * document. */
+enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
+                                FILE *to, struct ab_err *err);
 void ab_outputs_abandon(struct ab_outputs *outputs);
 
 #endif

@@ -59,10 +59,13 @@ void ab_progress_all_done(struct ab_progress_line *line)
 
 void ab_progress_show(void *user, const struct ab_progress *p)
 {
-    static const char *const passes[AB_PASS_COUNT] = {
-        [AB_PASS_VERIFY] = "pre-flight", [AB_PASS_THROUGHPUT] = "throughput",
-        [AB_PASS_LATENCY] = "latency",   [AB_PASS_TAIL] = "tail",
-        [AB_PASS_MEMORY] = "memory",     [AB_PASS_CHECK] = "check"};
+    static const char *const passes[AB_PASS_COUNT + 1] = {[AB_PASS_VERIFY] = "pre-flight",
+                                                          [AB_PASS_THROUGHPUT] = "throughput",
+                                                          [AB_PASS_LATENCY] = "latency",
+                                                          [AB_PASS_TAIL] = "tail",
+                                                          [AB_PASS_MEMORY] = "memory",
+                                                          [AB_PASS_CHECK] = "check",
+                                                          [AB_PASS_COUNT] = ""};
     struct ab_progress_line *line = user;
     uint64_t now = ab_clock_now_ns();
     if (line->is_log)

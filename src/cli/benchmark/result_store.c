@@ -23,7 +23,7 @@
 
 enum { SAVING_SHARE = 10 }; /* saving takes at most one part in so many of the time */
 
-static const char *choose_folder(const struct ab_options *o)
+const char *ab_store_folder(const struct ab_options *o)
 {
     const char *from_environment = getenv(FOLDER_VARIABLE);
     if (o->is_store_off)
@@ -53,7 +53,7 @@ enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, s
 {
     struct ab_err why;
     char shown[sizeof why.text];
-    struct ab_store store = {.folder = choose_folder(o)};
+    struct ab_store store = {.folder = ab_store_folder(o)};
     if (o->is_store_off && o->results != NULL)
         return ab_fail(err, AB_USAGE, "--results and --no-store are mutually exclusive");
     if (store.folder != NULL && try_folder(store.folder, &store.is_made, &why) != AB_OK) {

@@ -23,6 +23,9 @@ struct ab_store {
     uint64_t saved_ns, cost_ns; /* by ab_store_save: when it ended last, how long it took */
 };
 
+/* --results, else $ALLOCBENCH_RESULTS, else results; NULL where it is switched off. */
+const char *ab_store_folder(const struct ab_options *o);
+
 /* Makes the folder where it is missing and tries that it can be written to: before measuring. A
  * folder that was asked for by --results has to work; for the others a warning will do, and the
  * store is off. */

@@ -5,8 +5,10 @@
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
+#include "cli/compare/verdict.h"
 #include "cli/merge/merged_gates.h"
 #include "cli/terminal.h"
+#include "core/file_digest.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/read/read_result.h"
@@ -117,7 +119,7 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
     if (status == AB_OK) {
         *exit_code = ab_failures_tell(s, o->is_quiet);
         if (*exit_code == 0)
-            *exit_code = ab_status_exit_code(ab_gates_status(s));
+            *exit_code = ab_status_exit_code(ab_verdict_status(o, NULL, s));
     }
     free(s->gates);
     free(s->claims);
@@ -146,12 +148,18 @@ static enum ab_status read_parts(const struct ab_options *o, struct ab_stored *s
                                  struct ab_merge_part *parts, uint32_t *n, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
+    char shown[512];
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
         status = ab_stored_read(o->args[i], &stored[i], err);
         if (status != AB_OK)
             break;
-        parts[i] = (struct ab_merge_part){&stored[i].session, o->args[i], stored[i].checksum};
         *n = (uint32_t)i + 1;
+        parts[i] = (struct ab_merge_part){.session = &stored[i].session, .file = o->args[i]};
+        if (!ab_file_digest(o->args[i], parts[i].sha256))
+            parts[i].sha256[0] = 0;
+        if (stored[i].checksum == AB_CHECKSUM_WRONG)
+            status = ab_fail(err, AB_INPUT, "%s: was altered after it was written",
+                             ab_text_printable(shown, sizeof shown, o->args[i]));
     }
     if (*n > 0)
         qsort(parts, *n, sizeof parts[0], by_shard);

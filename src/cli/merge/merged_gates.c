@@ -7,6 +7,7 @@
 #include "backend/selection.h"
 #include "cli/one_file.h"
 #include "core/text.h"
+#include "workload/parse/gate_lines.h"
 #include "workload/workload.h"
 
 #include <stdio.h>
@@ -36,24 +37,33 @@ static int text_file(const char *text)
     return fd;
 }
 
+static void move_place(struct ab_gate_set *set, const char *from, const char *to)
+{
+    for (size_t i = 0; i < set->n_of_workload; i++)
+        if (set->gates[i].place == from)
+            set->gates[i].place = to;
+    for (size_t i = 0; i < set->n_claims; i++)
+        if (set->claims[i].figure.place == from)
+            set->claims[i].figure.place = to;
+}
+
 /* Places name the file that was run, not the one that was made here. */
 static enum ab_status rename_places(struct ab_gate_set *set, const char *was, const char *name,
                                     struct ab_err *err)
 {
+    size_t n_places = ab_workload_gates(set->workload)->n + ab_workload_claims(set->workload)->n;
     size_t n = strlen(was);
-    for (size_t i = 0; i < set->n_of_workload + set->n_claims; i++) {
+    for (size_t i = 0; i < n_places; i++) {
         struct ab_text t = {0};
-        if (set->places[i] == NULL || strncmp(set->places[i], was, n) != 0)
+        char *place = set->places[i];
+        if (place == NULL || strncmp(place, was, n) != 0)
             continue;
-        ab_text_addf(&t, "%s%s", name, set->places[i] + n);
+        ab_text_addf(&t, "%s%s", name, place + n);
         if (t.s == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory");
-        free(set->places[i]);
+        move_place(set, place, t.s);
         set->places[i] = t.s;
-        if (i < set->n_of_workload)
-            set->gates[i].place = t.s;
-        else
-            set->claims[i - set->n_of_workload].figure.place = t.s;
+        free(place);
     }
     return AB_OK;
 }
@@ -135,7 +145,7 @@ enum ab_status ab_merged_gates_judge(const struct ab_options *o, struct ab_sessi
 {
     struct ab_merged_gates g = {.phases = NULL};
     enum ab_status status = read_all(o, session, &g, err);
-    if (status == AB_OK && (!ab_gates_judge(g.set.gates, g.set.n_gates, session) ||
+    if (status == AB_OK && (!ab_gates_judge(g.set.gates, g.set.n_gates, session, NULL) ||
                             !ab_claims_measure(g.set.claims, g.set.n_claims, session)))
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     if (status == AB_OK)

@@ -44,6 +44,7 @@ enum {
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
 /* What -b takes, without its default, which differs. */
@@ -66,10 +67,24 @@ static const struct ab_option_info table[] = {
      "What runs", 'b', RUN | CHECK, LIST_OF(backends)},
     {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
      REPLAY, LIST_OF(backends)},
+    {"backend", "LIST",
+     "allocators (back ends) that can be preloaded, by name or path,\n"
+     "comma-separated or repeated; jemalloc{A=1;B=2}: with environment variables;\n"
+     "mine=./lib.so: a path under another name\n"
+     "(default: glibc,jemalloc,tcmalloc,mimalloc)",
+     "What runs", 'b', EXEC, LIST_OF(backends)},
+    {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
+     TEXT(stdin_path)},
+    {"trace", "TRACE.abt",
+     "a recording of the same command: it is replayed too, and what the replay\n"
+     "predicts for each back end is shown beside what was measured",
+     "What runs", 0, EXEC, TEXT(trace)},
+    {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
+     TEXT(prepare)},
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
-     "What runs", 0, RUN | REPLAY | CHECK | VERIFY, TEXT(backend_path)},
+     "What runs", 0, RUN | REPLAY | EXEC | CHECK | VERIFY, TEXT(backend_path)},
     {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0, RUN | CHECK | VERIFY,
      LIST_OF(sets)},
     {"allow-plugins", NULL,
@@ -114,6 +129,19 @@ static const struct ab_option_info table[] = {
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
      "Measurement", 0, RUN | REPLAY | REPORT, TEXT(base)},
+    {"rounds", "N",
+     "number of rounds; each runs the program once under every back end, in\n"
+     "random order; below 6 there are no intervals (default: 10)",
+     "Measurement", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     GIVEN(has_rounds), .alias = "reps"},
+    {"no-check-output", NULL,
+     "the program may print something else in each run (default: its standard\n"
+     "output must be the same under all back ends)",
+     "Measurement", 0, EXEC, FLAG(is_output_free)},
+    {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
+     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+    {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "Measurement", 0,
+     EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",
@@ -178,6 +206,31 @@ static const struct ab_option_info table[] = {
      "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
      "A gate that cannot be evaluated fails too (see configs/README.md)",
      "Gates", 0, REPLAY, LIST_OF(gates)},
+    {"gate", "TEXT",
+     "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
+     "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
+     "repeated (see configs/README.md)",
+     "Gates", 0, COMPARE, LIST_OF(gates)},
+    {"baseline", "NAME|FILE",
+     "compare with this baseline (allocbench baseline save) or stored result\n"
+     "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
+     "is confirmed by more rounds first",
+     "Gates", 0, RUN | REPLAY, TEXT(baseline)},
+    {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
+     "Gates", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+    {"strict", NULL,
+     "fail (exit 1) if base and new were measured on different machines or\n"
+     "systems; otherwise verdicts are then advisory",
+     "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare)},
+    {"inconclusive", "HOW",
+     "when the rounds do not suffice for a verdict: report (default) or fail\n"
+     "(exit 5)",
+     "Gates", 0, RUN | REPLAY | COMPARE, WORD(fails_inconclusive, inconclusives)},
+    {"gate", "TEXT",
+     "a bound on a measured value; the command fails (exit 1) if it does not\n"
+     "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
+     "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
+     "Gates", 0, EXEC, LIST_OF(gates)},
     {"events", "A..B", "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B",
      "What is read", 0, TRACE, SPECIAL(ab_option_events)},
     {"live", "HOW",
@@ -217,33 +270,64 @@ static const struct ab_option_info table[] = {
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, RUN | REPLAY | MERGE, TEXT(results)},
+     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results)},
+    {"results", "DIR",
+     "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, BASELINE, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
-     0, RUN | REPLAY, FLAG(is_store_off)},
+     0, RUN | REPLAY | EXEC, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_LINES(id, name, help, write) \
+    {name, \
+     NULL, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | REPORT | COMPARE, \
+     FLAG(wants_lines[AB_SINK_##id])},
+#define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
+    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_VERDICTS
+#undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-     TRACE | LIST | VERIFY, TEXT(json)},
+     TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
+     TEXT(json)},
+    {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
+     TEXT(sinks[AB_SINK_JSON])},
+    {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
+     TEXT(sinks[AB_SINK_CSV])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
     {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
      TEXT(live_csv)},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
-     RUN | REPLAY | REPORT | MERGE | VERIFY, WORD(color, whens)},
+     RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     WORD(color, whens)},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
-     RUN | REPLAY | REPORT | MERGE | TRACE | VERIFY, FLAG(is_ascii)},
+     RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | MERGE | VERIFY, FLAG(is_quiet)},
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
     {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
      'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
+     FLAG(is_verbose)},
+    {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
+     'v', BASELINE, FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
+    {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
+     FLAG(is_strict_doctor)},
     {"help", NULL, "print this help", "Output", 'h', ~0u, FLAG(wants_help)},
 };
 

@@ -162,3 +162,20 @@ enum ab_status ab_option_events(const char *name, const char *value, struct ab_o
     o->end_event = end.whole;
     return AB_OK;
 }
+
+/* A share of the time of a run, always with its %. */
+enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,
+                               struct ab_err *err)
+{
+    struct ab_number x;
+    size_t n = strlen(value);
+    const char *bad = ab_units_parse(value, n, AB_UNIT_FRACTION, &x);
+    if (bad != NULL || value[n - 1] != '%')
+        bad = "expected a percentage such as 5%";
+    else if (x.value <= 0 || x.value > 10)
+        bad = "must be above 0% and at most 1000%";
+    if (bad != NULL)
+        return ab_option_bad_value(name, value, bad, err);
+    o->limit = x.value;
+    return AB_OK;
+}

@@ -27,6 +27,8 @@ enum ab_status ab_option_shard(const char *name, const char *value, struct ab_op
                                struct ab_err *err);
 enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
                                 struct ab_err *err);
+enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,
+                               struct ab_err *err);
 
 /* What --touch takes, in the order of enum ab_touch; ends with NULL. */
 extern const char *const ab_option_touches[];

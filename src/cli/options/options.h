@@ -26,7 +26,12 @@ struct ab_options {
     size_t n_sets;
     const char **gates; /* of --gate */
     size_t n_gates;
-    const char **args; /* what is no option; for `record` the command and its arguments */
+    const char *baseline;    /* run, replay: a name or a file; NULL = none */
+    bool has_limit;          /* --limit was given */
+    double limit;            /* of the time of a whole run, 0.05 = 5 % */
+    bool is_strict_compare;  /* --strict */
+    bool fails_inconclusive; /* --inconclusive=fail */
+    const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;
     uint64_t seed;
@@ -39,11 +44,12 @@ struct ab_options {
     bool is_store_off;          /* --no-store */
     bool has_rounds, has_touch; /* given, not the default */
     const char
-        *sinks[AB_SINK_COUNT]; /* run, replay, report: where to write; NULL = not asked for */
-    const char *json, *csv;    /* the same for list, trace and verify */
-    const char *output;        /* -o; NULL = not given */
-    uint64_t mem_limit_bytes;  /* 0 = default */
-    uint64_t timeout_ns;       /* 0 = from the estimate */
+        *sinks[AB_SINK_COUNT];       /* run, replay, report: where to write; NULL = not asked for */
+    bool wants_lines[AB_SINK_COUNT]; /* of those that have no file */
+    const char *json, *csv;          /* the same for list, trace and verify */
+    const char *output;              /* -o; NULL = not given */
+    uint64_t mem_limit_bytes;        /* 0 = default */
+    uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
@@ -68,9 +74,13 @@ struct ab_options {
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
-    const char *only_check; /* verify: NULL = all */
-    bool allows_broken;     /* what fails its checks is measured all the same */
-    bool allows_plugins;    /* libraries that the workload names are loaded */
+    const char *only_check;           /* verify: NULL = all */
+    bool allows_broken;               /* what fails its checks is measured all the same */
+    bool is_strict_doctor;            /* doctor: a warning is exit 1 */
+    bool allows_plugins;              /* libraries that the workload names are loaded */
+    const char *prepare, *stdin_path; /* exec; NULL = none */
+    bool is_output_free;              /* exec --no-check-output */
+    const char *trace;                /* exec; NULL = none */
 };
 
 #define AB_BURST_LEAST 256u

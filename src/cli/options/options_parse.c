@@ -167,6 +167,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
                                 struct ab_options *out, struct ab_err *err)
 {
     struct ab_options o = {.rounds = 10,
+                           .limit = 0.05,
                            .drain_ns = 100000000,
                            .touch = AB_TOUCH_PAGE,
                            .tape_mem_share = 0.25,
@@ -180,7 +181,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
             status = parse_option(command, argc, argv, &i, &o, err);
         else {
             status = add_to_list(&o.args, &o.n_args, argv[i], err);
-            is_rest = is_rest || command == AB_COMMAND_RECORD; /* the command's own options */
+            is_rest = is_rest || command == AB_COMMAND_RECORD ||
+                      command == AB_COMMAND_EXEC; /* the command's own options */
         }
     }
     if (status == AB_OK)

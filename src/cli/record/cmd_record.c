@@ -4,7 +4,6 @@
  * when the trace cannot be what was meant: where the work was done by a program that took no
  * recorder with it, or by children.
  */
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/record/launch.h"
 #include "cli/record/spool_texts.h"
@@ -12,7 +11,6 @@
 #include "core/text.h"
 #include "report/output.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A launcher: few calls of its own, and then another program in its place. A program that only
@@ -51,18 +49,17 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
                                  struct ab_err *err)
 {
-    char shown[600];
     if (t->main != NULL || (l->takes_children && t->n_images > 0))
         return AB_OK;
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
             return ab_fail(err, AB_SYSTEM, "%s could not be recorded: %s",
-                           ab_text_printable(shown, sizeof shown, basename(l->program)),
+                           AB_SHOWN(600, basename(l->program)),
                            ab_spool_stop_text(t->images[i].image.stop));
     return ab_fail(err, AB_INPUT,
                    "%s: no call of malloc was recorded. It may include its own malloc, or do its "
                    "work in another process: --follow records that too",
-                   ab_text_printable(shown, sizeof shown, basename(l->program)));
+                   AB_SHOWN(600, basename(l->program)));
 }
 
 /* --no-convert: the spool is what was asked for. */
@@ -91,7 +88,7 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     return AB_OK;
 }
 
-/* A recording may have taken hours: that a file cannot be written, that nobody wanted to wait for
+/* A recording may have taken hours: that a file cannot be written, that the user did not wait for
  * it, or that we cannot read it, is no reason to throw it away. */
 static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
                                    struct ab_output *out, struct ab_err *err)
@@ -166,13 +163,10 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE,
-                       "record needs a command: allocbench record -o app.abt -- "
-                       "./app …");
+                       "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
-    enum ab_status status = ab_trace_place_find(o->output, basename(o->args[0]),
-                                                o->is_unconverted ? "spool" : "abt", &place, err);
-    if (status == AB_OK)
-        status = record(o, &place, exit_code, err);
-    return status;
+    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]), o->is_unconverted ? "spool" : "abt",
+                               &place, err));
+    return record(o, &place, exit_code, err);
 }

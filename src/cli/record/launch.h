@@ -42,8 +42,6 @@ struct ab_launch {
     struct sigaction old_child;
 };
 
-/* The program that a command would run, as execvp looks; false: there is none. */
-bool ab_launch_find(const char *command, char *out, size_t cap);
 /* Can the recorder be loaded into it? */
 enum ab_status ab_launch_check(const char *path, struct ab_err *err);
 

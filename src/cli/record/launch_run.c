@@ -104,7 +104,6 @@ static _Noreturn void become_command(const struct ab_launch *l, const char *cons
 static enum ab_status start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
     int report[2], why = 0;
-    char shown[512];
     if (pipe2(report, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
     pid_t pid = fork();
@@ -118,8 +117,7 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
     if (n > 0) {
         waitpid(pid, NULL, 0);
         errno = why;
-        return ab_fail_errno(err, AB_USAGE, "cannot run %s",
-                             ab_text_printable(shown, sizeof shown, l->program));
+        return ab_fail_errno(err, AB_USAGE, "cannot run %s", AB_SHOWN(512, l->program));
     }
     l->pid = pid;
     return AB_OK;
@@ -147,14 +145,12 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
 
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
-    enum ab_status status = ab_relay_open(l->spool, l->most_events, &l->relay, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_relay_open(l->spool, l->most_events, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     l->begin_ns = ab_clock_now_ns();
     l->begin_ticks = ab_tick_end();
-    status = start(l, argv, err);
+    enum ab_status status = start(l, argv, err);
     if (status == AB_OK && ab_relay_serve(l->relay, err) != AB_OK) {
         kill(l->pid, SIGKILL);
         waitpid(l->pid, NULL, 0);
@@ -167,11 +163,6 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
 
 enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define UNSEEN_NS UINT64_C(3000000000)
-
-static uint64_t deadline_of(const struct ab_launch *l)
-{
-    return l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
-}
 
 /* The next signal within `most_ns`, or 0; AT_DEADLINE once it is past. */
 static int next_signal(uint64_t deadline, uint64_t most_ns, siginfo_t *got)
@@ -267,7 +258,7 @@ static void reap(struct ab_launch *l)
 
 void ab_launch_await(struct ab_launch *l)
 {
-    uint64_t deadline = deadline_of(l);
+    uint64_t deadline = l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
     enum ab_spool_stop why = await_command(l, deadline);
     l->end.wall_ticks = ab_tick_end() - l->begin_ticks;
     l->end.wall_ns = ab_clock_now_ns() - l->begin_ns;

@@ -4,6 +4,7 @@
  */
 #include "cli/record/name_counts.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 #include "core/text.h"
 
@@ -43,9 +44,7 @@ void ab_name_counts_add(struct ab_name_counts *c, const char *name)
 static int by_count(const void *a, const void *b)
 {
     const struct ab_name_count *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->name, y->name);
 }
 
 void ab_name_counts_print(FILE *to, struct ab_name_counts *c)

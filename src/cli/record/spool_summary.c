@@ -6,13 +6,14 @@
  */
 #include "cli/record/spool_summary.h"
 
+#include "base/bits.h"
 #include "base/clock.h"
-#include "base/units.h"
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "program/program_file.h"
 #include "record/starts.h"
 
 #include <stdlib.h>
@@ -35,11 +36,11 @@ static bool is_written(const struct ab_spool_result *r)
 static void print_one(const struct ab_spool_result *r)
 {
     const struct ab_trace_info *info = &r->report.info;
-    char bytes[32], peak[32], shown[512];
+    char bytes[32], peak[32];
     fprintf(stderr,
             "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, %s "
             "(%.3f bytes per event)\n",
-            ab_text_printable(shown, sizeof shown, r->path), (unsigned long long)info->events,
+            AB_SHOWN(512, r->path), (unsigned long long)info->events,
             (unsigned long long)info->threads, plural(info->threads),
             ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
             (unsigned long long)info->live_peak_blocks,
@@ -51,20 +52,16 @@ static int by_events(const void *a, const void *b)
 {
     const struct ab_spool_result *x = *(const struct ab_spool_result *const *)a;
     const struct ab_spool_result *y = *(const struct ab_spool_result *const *)b;
-    if (x->report.info.events != y->report.info.events)
-        return x->report.info.events > y->report.info.events ? -1 : 1;
-    return (x > y) - (x < y);
+    int events = AB_COMPARE(y->report.info.events, x->report.info.events);
+    return events != 0 ? events : AB_COMPARE(x, y);
 }
 
 static void print_row(const struct ab_spool_result *r)
 {
     const struct ab_trace_info *info = &r->report.info;
-    char peak[32], path[512], program[256];
     fprintf(stderr, "%14llu %8llu %11s  %-16s %s%s\n", (unsigned long long)info->events,
-            (unsigned long long)info->threads,
-            ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
-            ab_text_printable(program, sizeof program, r->entry->image.program),
-            ab_text_printable(path, sizeof path, r->path),
+            (unsigned long long)info->threads, AB_BYTES(info->live_peak_bytes),
+            AB_SHOWN(256, r->entry->image.program), AB_SHOWN(512, r->path),
             r->outcome == AB_SPOOL_SHORT ? " (short)" : "");
 }
 
@@ -148,8 +145,7 @@ static void print_losses(const struct sum *s)
                 (unsigned long long)r->n_foreign);
     if (r->n_reused > 0)
         fprintf(stderr,
-                "allocbench: %llu blocks were freed through an unrecorded path; frees "
-                "inserted\n",
+                "allocbench: %llu blocks were freed through an unrecorded path; frees inserted\n",
                 (unsigned long long)r->n_reused);
     if (r->n_unfinished > 0)
         fprintf(stderr, "allocbench: %llu call%s interrupted by the end of the program\n",
@@ -161,14 +157,12 @@ static void print_order(const struct sum *s, double ns_per_tick)
     const struct ab_convert_report *r = &s->report;
     bool is_whole = s->end == AB_SPOOL_RUNNING &&
                     s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
-    char distance[32];
     fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
             is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
             plural(r->n_repairs));
     if (r->n_repairs > 0)
-        fprintf(
-            stderr, ", by at most %llu ticks (%s)", (unsigned long long)r->repair_ticks_max,
-            ab_units_time(distance, sizeof distance, (double)r->repair_ticks_max * ns_per_tick));
+        fprintf(stderr, ", by at most %llu ticks (%s)", (unsigned long long)r->repair_ticks_max,
+                AB_TIME((double)r->repair_ticks_max * ns_per_tick));
     fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
             (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
 }
@@ -176,7 +170,7 @@ static void print_order(const struct sum *s, double ns_per_tick)
 static void print_short(const struct ab_spool_traces *t)
 {
     size_t n = 0;
-    char path[512], program[256];
+    char program[256];
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         bool is_told = r->entry == t->main && !t->is_partial; /* as the error of the command */
@@ -185,8 +179,7 @@ static void print_short(const struct ab_spool_traces *t)
         fprintf(stderr,
                 "allocbench: %s holds the first %llu events of %s: recording stopped "
                 "before the end of the program: %s\n",
-                ab_text_printable(path, sizeof path, r->path),
-                (unsigned long long)r->report.info.events,
+                AB_SHOWN(512, r->path), (unsigned long long)r->report.info.events,
                 ab_text_printable(program, sizeof program, r->entry->image.program),
                 ab_spool_short_text(&r->report));
     }
@@ -222,27 +215,25 @@ static void print_empty(const struct ab_spool_traces *t)
 static void print_unseen_program(const struct ab_unseen *u)
 {
     struct ab_err why;
-    char path[4096], shown[256];
+    char path[4096];
     const char *name = strrchr(u->path, '/') != NULL ? strrchr(u->path, '/') + 1 : u->path;
     const char *stop = ab_spool_stop_text(u->why);
     const char *reason = "LD_PRELOAD was removed, or it ended before the recorder started";
     if (stop != NULL)
         reason = stop;
-    else if (!ab_launch_find(u->path, path, sizeof path))
+    else if (!ab_program_file_find(u->path, path, sizeof path))
         reason = "not found: deleted since, or started from another folder or root";
     else if (ab_launch_check(path, &why) != AB_OK)
         reason = why.text;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
-            (unsigned long long)u->n, u->n == 1 ? "" : "es",
-            ab_text_printable(shown, sizeof shown, name), u->n == 1 ? "was" : "were", reason);
+            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, name),
+            u->n == 1 ? "was" : "were", reason);
 }
 
 static int by_processes(const void *a, const void *b)
 {
     const struct ab_unseen *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return strcmp(x->path, y->path);
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
 }
 
 /* Programs that left nothing. */
@@ -265,9 +256,7 @@ static void print_unseen(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
                 (unsigned long long)rest);
     if (n_lost > 0)
-        fprintf(stderr,
-                "allocbench: %llu more program starts may not have been "
-                "recorded\n",
+        fprintf(stderr, "allocbench: %llu more program starts may not have been recorded\n",
                 (unsigned long long)n_lost);
     free(unseen);
 }
@@ -275,14 +264,12 @@ static void print_unseen(const struct ab_spool_traces *t)
 void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 {
     size_t n = 0;
-    char program[256];
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         if (r->outcome != AB_SPOOL_FAILED || r->entry == t->main || n++ >= LINES_MOST)
             continue;
         fprintf(stderr, "allocbench: no trace of process %u (%s): %s\n", r->entry->image.pid,
-                ab_text_printable(program, sizeof program, r->entry->image.program),
-                r->why != NULL ? r->why : "out of memory");
+                AB_SHOWN(256, r->entry->image.program), r->why != NULL ? r->why : "out of memory");
     }
     if (n > LINES_MOST)
         fprintf(stderr, "allocbench: no trace of %zu more processes\n", n - LINES_MOST);
@@ -296,7 +283,7 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
 {
     double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
     double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
-    char sum[32], each[32], turns[32], of[32];
+    char sum[32], of[32];
     if (noting_ns <= 0 || of_ns <= 0)
         return;
     fprintf(stderr,
@@ -305,8 +292,7 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
             ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
             ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
             r->info.threads > 1 ? ", sum of all threads" : "",
-            ab_units_time(each, sizeof each, noting_ns / (double)r->info.events),
-            ab_units_time(turns, sizeof turns, turn_ns));
+            AB_TIME(noting_ns / (double)r->info.events), AB_TIME(turn_ns));
 }
 
 static void print_cost_of_command(const struct ab_spool_traces *t)

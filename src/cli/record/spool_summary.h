@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is told of the traces of a spool, on standard error.
+ * What is reported of the traces of a spool, on standard error.
  */
 #ifndef AB_CLI_RECORD_SPOOL_SUMMARY_H
 #define AB_CLI_RECORD_SPOOL_SUMMARY_H

@@ -4,22 +4,28 @@
  */
 #include "cli/record/spool_texts.h"
 
+#include "base/bits.h"
+
+/* Why it had to be stopped; the others were asked for. */
+static const char *const stops[] = {
+    [AB_SPOOL_NO_SPACE] = "the disk is full",
+    [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
+    [AB_SPOOL_NO_MEMORY] = "the spool could not be mapped",
+    [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
+                         "descriptors)",
+    [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
+};
+
+static const char *const ends[] = {
+    [AB_SPOOL_ENOUGH] = "at --max-events",
+    [AB_SPOOL_TIME_UP] = "at --duration",
+    [AB_SPOOL_SIGNAL] = "at a signal",
+    [AB_SPOOL_ENDED] = "with the command",
+};
+
 const char *ab_spool_stop_text(uint32_t stop)
 {
-    switch (stop) {
-    case AB_SPOOL_NO_SPACE:
-        return "the disk is full";
-    case AB_SPOOL_FILE_LIMIT:
-        return "the limit on file sizes (ulimit -f) was reached";
-    case AB_SPOOL_NO_MEMORY:
-        return "the spool could not be mapped";
-    case AB_SPOOL_NO_FILE:
-        return "the program can no longer open the spool (chroot, another user, no descriptors)";
-    case AB_SPOOL_NO_SLOT:
-        return "more than 65,536 concurrent threads";
-    default: /* as was asked for */
-        return NULL;
-    }
+    return stop < AB_ARRAY_LEN(stops) ? stops[stop] : NULL;
 }
 
 const char *ab_spool_short_text(const struct ab_convert_report *report)
@@ -30,16 +36,5 @@ const char *ab_spool_short_text(const struct ab_convert_report *report)
 
 const char *ab_spool_end_text(uint32_t stop)
 {
-    switch (stop) {
-    case AB_SPOOL_ENOUGH:
-        return "at --max-events";
-    case AB_SPOOL_TIME_UP:
-        return "at --duration";
-    case AB_SPOOL_SIGNAL:
-        return "at a signal";
-    case AB_SPOOL_ENDED:
-        return "with the command";
-    default:
-        return NULL;
-    }
+    return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
 }

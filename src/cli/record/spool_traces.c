@@ -140,7 +140,6 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
     size_t n = output == NULL ? 0 : strlen(output);
     struct stat st;
     bool is_spool = strcmp(extension, "spool") == 0; /* is a folder of its own */
-    char shown[512];
     *out = (struct ab_trace_place){.is_in_folder = false};
     if (n > sizeof out->path / 2 || strlen(name) > sizeof out->path / 4)
         return ab_fail(err, AB_USAGE, "the path of the output is too long");
@@ -151,8 +150,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
     out->is_in_folder = !is_spool &&
                         (output[n - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode)));
     if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
-        return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s",
-                             ab_text_printable(shown, sizeof shown, output));
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s", AB_SHOWN(512, output));
     if (out->is_in_folder)
         snprintf(out->path, sizeof out->path, "%s%s%s.%s", output, output[n - 1] == '/' ? "" : "/",
                  name, extension);
@@ -165,9 +163,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
 
 enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *err)
 {
-    enum ab_status status = ab_spool_list(t->folder, &t->images, &t->n_images, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_spool_list(t->folder, &t->images, &t->n_images, err));
     t->main = NULL;
     t->n_programs = 0;
     for (size_t i = 0; i < t->n_images; i++) {
@@ -224,14 +220,11 @@ static enum ab_status list_results(struct ab_spool_traces *t, struct ab_err *err
 static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err *err)
 {
     const struct ab_spool_result *main = t->main != NULL ? &t->results[0] : NULL;
-    char shown[512];
     if (main != NULL && main->outcome == AB_SPOOL_SHORT && !t->is_partial)
         return ab_fail(err, AB_SYSTEM,
-                       "recording stopped after %llu events: %s; %s contains the "
-                       "events before",
+                       "recording stopped after %llu events: %s; %s contains the events before",
                        (unsigned long long)main->report.info.events,
-                       ab_spool_short_text(&main->report),
-                       ab_text_printable(shown, sizeof shown, main->path));
+                       ab_spool_short_text(&main->report), AB_SHOWN(512, main->path));
     if (t->n_written == 0 && t->n_failed == 0)
         return ab_fail(err, AB_INPUT, "no complete event; no trace was written");
     return AB_OK;

@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "core/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -48,14 +47,12 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         }
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     ab_text_printable(shown, sizeof shown, given);
-    return near != NULL ? ab_fail(err, AB_USAGE,
-                                  "trace %s: unknown command; did you mean "
-                                  "%s?",
-                                  shown, near)
-                        : ab_fail(err, AB_USAGE,
-                                  "trace %s: unknown command; allowed are info, "
-                                  "check, dump, cut, export and recover",
-                                  shown);
+    return near != NULL
+               ? ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near)
+               : ab_fail(err, AB_USAGE,
+                         "trace %s: unknown command; allowed are info, "
+                         "check, dump, cut, export and recover",
+                         shown);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -73,9 +70,8 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
             return ab_fail(err, AB_USAGE,
-                           "trace %s does not take --%s; see allocbench trace "
-                           "--help",
-                           word->name, given[i].name);
+                           "trace %s does not take --%s; see allocbench trace --help", word->name,
+                           given[i].name);
     return AB_OK;
 }
 
@@ -100,9 +96,8 @@ enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct a
     const struct word *word;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "trace needs a command: allocbench trace info TRACE.abt");
-    enum ab_status status = find_word(o->args[0], &word, err);
-    if (status != AB_OK || (status = check_options(word, o, err)) != AB_OK ||
-        (status = check_files(word, o, err)) != AB_OK)
-        return status;
+    AB_TRY(find_word(o->args[0], &word, err));
+    AB_TRY(check_options(word, o, err));
+    AB_TRY(check_files(word, o, err));
     return word->run(o, exit_code, err);
 }

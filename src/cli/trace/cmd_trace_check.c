@@ -11,7 +11,6 @@ enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, st
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     struct ab_trace_info info;
-    char shown[600];
     for (size_t i = 1; i < o->n_args; i++) {
         ab_trace_watch_begin(&watch, o, o->args[i], &walk);
         enum ab_status status = ab_trace_check(&walk, &info, err);
@@ -23,7 +22,7 @@ enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, st
         } else if (status != AB_OK) {
             return status;
         } else {
-            printf("%s: ok, %llu events%s\n", ab_text_printable(shown, sizeof shown, o->args[i]),
+            printf("%s: ok, %llu events%s\n", AB_SHOWN(600, o->args[i]),
                    (unsigned long long)info.events,
                    info.is_partial ? " (partial: its end is missing)" : "");
         }

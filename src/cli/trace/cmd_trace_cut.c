@@ -12,8 +12,7 @@
 
 static void print_summary(const char *path, const struct ab_cut_report *r)
 {
-    char shown[600];
-    fprintf(stderr, "allocbench: %s: %llu events", ab_text_printable(shown, sizeof shown, path),
+    fprintf(stderr, "allocbench: %s: %llu events", AB_SHOWN(600, path),
             (unsigned long long)r->info.events);
     if (r->n_kept > 0)
         fprintf(stderr, ", the first %llu are allocations from before the cut",
@@ -37,13 +36,10 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
         return ab_fail(err, AB_USAGE,
-                       "a trace is binary and not written to a terminal; give a "
-                       "file");
-    enum ab_status status = ab_output_open(o->output, &out, err);
-    if (status != AB_OK)
-        return status;
+                       "a trace is binary and not written to a terminal; give a file");
+    AB_TRY(ab_output_open(o->output, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
-    status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
+    enum ab_status status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
     ab_trace_watch_end(&watch);
     if (status == AB_OK)
         status = ab_output_commit(&out, err);

@@ -85,20 +85,18 @@ static enum ab_status export_to(const struct ab_options *o, struct printer *p,
                                 struct ab_output *events, struct ab_output *curve,
                                 struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
-    if (o->csv != NULL && (status = ab_output_open(o->csv, events, err)) != AB_OK)
-        return status;
-    if (o->live_csv != NULL && (status = ab_output_open(o->live_csv, curve, err)) != AB_OK)
-        return status;
+    if (o->csv != NULL)
+        AB_TRY(ab_output_open(o->csv, events, err));
+    if (o->live_csv != NULL)
+        AB_TRY(ab_output_open(o->live_csv, curve, err));
     if (ab_output_is_same(events, curve))
         return ab_fail(err, AB_USAGE, "--csv and --live-csv name the same file");
     p->to = events->to;
-    if ((status = print_events(o, p, err)) != AB_OK)
-        return status;
+    AB_TRY(print_events(o, p, err));
     if (curve->to != NULL)
         print_curve(curve->to, &p->survey->live, o->first_event);
-    status = ab_output_commit(events, err);
-    return status == AB_OK ? ab_output_commit(curve, err) : status;
+    AB_TRY(ab_output_commit(events, err));
+    return ab_output_commit(curve, err);
 }
 
 enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err)

@@ -22,19 +22,16 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
     return status;
 }
 
-/* Tells of one file: as text at once, as JSON into `list`. */
+/* Reports one file: text immediately, JSON into `list`. */
 static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace_facts *f,
                            struct ab_json *w, json_t *list, struct ab_err *err)
 {
     bool is_text = o->json == NULL || strcmp(o->json, "-") != 0;
     f->path = o->args[i];
-    enum ab_status status = read_facts(o, f, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(read_facts(o, f, err));
     if (is_text) {
         if (o->n_args > 2) {
-            char shown[600];
-            printf("%s%s:\n", i > 1 ? "\n" : "", ab_text_printable(shown, sizeof shown, f->path));
+            printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
         ab_trace_print_facts(stdout, f, ab_terminal_style(o));
     }

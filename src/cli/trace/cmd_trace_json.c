@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The facts of a trace as JSON. The names are an interface: they are added to, never renamed
- * (traces/README.md tells what each means). Classes and steps without a count are left out.
+ * (traces/README.md says what each means). Classes and steps without a count are left out.
  */
 #include "cli/trace/cmd_trace.h"
 #include "report/json.h"

@@ -12,12 +12,10 @@
 
 static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
 {
-    char shown[600];
     for (size_t i = 0; i < t->n_images; i++)
         if (ab_spool_is_written(t->folder, &t->images[i]))
             return ab_fail(err, AB_INPUT, "process %u (%s) is still being recorded; end it first",
-                           t->images[i].image.pid,
-                           ab_text_printable(shown, sizeof shown, t->images[i].image.program));
+                           t->images[i].image.pid, AB_SHOWN(600, t->images[i].image.program));
     return t->n_images > 0 ? AB_OK
                            : ab_fail(err, AB_INPUT,
                                      "not a spool of this version of allocbench: "
@@ -27,10 +25,9 @@ static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err
 static enum ab_status recover(struct ab_spool_traces *t, const char *output, struct ab_err *err)
 {
     struct ab_output out = {0};
-    char shown[512];
     enum ab_status status = check_ended(t, err);
     if (status != AB_OK)
-        return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, t->folder));
+        return ab_err_context(err, "%s: ", AB_SHOWN(512, t->folder));
     struct ab_trace_place place;
     const char *program = t->main != NULL ? t->main->image.program : "";
     status = ab_trace_place_find(output, program[0] != 0 ? program : "trace", "abt", &place, err);

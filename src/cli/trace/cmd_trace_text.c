@@ -2,7 +2,6 @@
  *
  * The facts of a trace for people: the totals, then three small pictures.
  */
-#include "base/units.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -20,9 +19,8 @@ static double share(uint64_t part, uint64_t whole)
 
 static void print_totals(FILE *to, const struct ab_trace_info *i)
 {
-    char a[32], b[1024];
-    fprintf(to, "program    %s%s\n",
-            i->program[0] != 0 ? ab_text_printable(b, sizeof b, i->program) : "unknown",
+    char a[32];
+    fprintf(to, "program    %s%s\n", i->program[0] != 0 ? AB_SHOWN(1024, i->program) : "unknown",
             i->is_partial ? " (partial: the end of the file is missing)" : "");
     fprintf(to, "events     %llu in %s", (unsigned long long)i->events,
             ab_units_bytes(a, sizeof a, (double)i->file_bytes));
@@ -113,7 +111,6 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
     struct ab_curve_step columns[CURVE_COLUMNS];
     size_t n = ab_curve_columns(curve, columns, CURVE_COLUMNS);
     uint64_t peak = 0, least = UINT64_MAX;
-    char low[32], high[32];
     for (size_t i = 0; i < n; i++) {
         peak = columns[i].bytes > peak ? columns[i].bytes : peak;
         least = columns[i].bytes < least ? columns[i].bytes : least;
@@ -121,8 +118,7 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
     if (peak == 0)
         return;
     fprintf(to, "\nlive bytes over time, first to last event (heights from 0); %s to %s\n|",
-            ab_units_bytes(low, sizeof low, (double)least),
-            ab_units_bytes(high, sizeof high, (double)peak));
+            AB_BYTES(least), AB_BYTES(peak));
     for (size_t i = 0; i < n; i++) {
         double height = (double)columns[i].bytes / (double)peak * 8;
         unsigned level = (unsigned)height + (height > (double)(unsigned)height);

@@ -14,7 +14,7 @@ struct ab_trace_watch { /* a pass that is being watched on a terminal */
     const char *path;
 };
 
-/* Fills `walk` from the options (--partial, --events) and makes it tell its progress; end takes
+/* Fills `walk` from the options (--partial, --events) and makes it report its progress; end takes
  * the line off the terminal again. */
 void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
                           struct ab_walk *walk);

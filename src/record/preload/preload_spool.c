@@ -283,7 +283,7 @@ static struct ab_spool_tail *make_tail(uint32_t self)
 static bool start_image(const struct fork_point *from);
 
 /* What an event costs here, in this very stream and while its page is warm. The best of a few
- * rounds: the others tell of interrupts. */
+ * rounds: the others are of interrupts. */
 static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 {
     uint64_t best = UINT32_MAX;

@@ -39,7 +39,7 @@ enum {
     AB_SPOOL_PACK = AB_SPOOL_TAIL + 2 * AB_SPOOL_HALF,
     AB_SPOOL_PACK_BYTES = 65536, /* what one half can need at most, and more */
     AB_SPOOL_DATA = AB_SPOOL_PACK + AB_SPOOL_PACK_BYTES,
-    AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at once */
+    AB_SPOOL_SLOTS_MAX = 65536, /* threads alive at the same time */
     AB_SPOOL_TRIALS = 32,       /* events noted in a row to see what one costs */
 };
 
@@ -49,7 +49,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
                      AB_SPOOL_FILE_LIMIT,
                      AB_SPOOL_NO_MEMORY,
                      AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
-                     AB_SPOOL_NO_SLOT, /* more threads at once than slots */
+                     AB_SPOOL_NO_SLOT, /* more threads at the same time than slots */
                      AB_SPOOL_ENOUGH,  /* as was asked for: so many events, */
                      AB_SPOOL_TIME_UP, /* so much time, */
                      AB_SPOOL_SIGNAL,  /* until a signal came, */

@@ -10,7 +10,7 @@ enum { ESCAPE = 15, ESCAPED_WORDS = 4 };
 #define ADDRESS_MASK UINT64_C(0x7ffffff)
 #define REACH (UINT64_C(1) << 29) /* what its 27 bits hold, by 8 */
 
-/* What the next event is told against. Both sides keep it the same way. */
+/* What the next event is written as a difference from. Both sides keep it the same way. */
 struct before {
     uint64_t here, there; /* the addresses before, of this region and of the other */
     uint64_t region;      /* this one: 0 or 1 */

@@ -7,13 +7,6 @@
 
 #include "base/bits.h"
 
-/* V2 knows only the counter that holds the maximum. */
-static void refine_max(struct ab_hdr *hdr, uint64_t max)
-{
-    if (max <= hdr->max && max <= AB_HDR_HIGHEST && ab_hdr_index(max) == ab_hdr_index(hdr->max))
-        hdr->max = max;
-}
-
 static unsigned read_log2(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     struct ab_json_node at = {.parent = o, .key = "le_bytes"};
@@ -40,7 +33,7 @@ static void read_size_class(struct ab_stored_reader *r, const struct ab_json_nod
     if (c->hdr == NULL)
         return;
     c->hdr->overflow = overflow;
-    refine_max(c->hdr, max);
+    ab_stored_refine_max(c->hdr, max);
 }
 
 static void read_size_classes(struct ab_stored_reader *r, const struct ab_json_node *document)

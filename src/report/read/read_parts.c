@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads shard, parts, machines and checksum of a result.
+ * Reads shard, parts and machines of a result.
  */
 #include "report/read/read_parts.h"
 
-#include "report/checksum.h"
 #include "result/merge/shard.h"
 
 #include <stdio.h>
 #include <string.h>
-
-void ab_stored_checksum(struct ab_stored_reader *r, const struct ab_json_node *document,
-                        char hex[65])
-{
-    char actual[65];
-    if (!ab_json_has(&r->json, document, AB_JSON_CHECKSUM))
-        return;
-    const char *said = ab_json_text(&r->json, document, AB_JSON_CHECKSUM);
-    if (r->json.status != AB_OK)
-        return;
-    if (!ab_json_checksum(document->json, actual))
-        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
-    else if (strcmp(said, actual) != 0)
-        ab_json_fail(&r->json, document,
-                     "was altered after it was written: its content has the checksum %.12s…, not "
-                     "the one that it says",
-                     actual);
-    else
-        snprintf(hex, 65, "%s", actual);
-}
 
 static struct ab_run_shard read_shard(struct ab_json_reader *r, const struct ab_json_node *o)
 {
@@ -51,7 +30,7 @@ static struct ab_run_shard read_shard(struct ab_json_reader *r, const struct ab_
 static void read_part(struct ab_json_reader *r, const struct ab_json_node *o, struct ab_part *part)
 {
     part->file = ab_json_text(r, o, "file");
-    ab_json_text_into(r, o, "checksum", part->checksum, sizeof part->checksum);
+    ab_json_text_into(r, o, "sha256", part->sha256, sizeof part->sha256);
     part->shard = read_shard(r, o);
     part->host = (uint32_t)ab_json_whole(r, o, "host", UINT32_MAX, 0);
     part->n_rounds = (uint32_t)ab_json_whole(r, o, "n_rounds", UINT32_MAX, 0);

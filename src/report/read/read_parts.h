@@ -7,9 +7,6 @@
 
 #include "report/read/read_records.h"
 
-/* An error where the document has a checksum and is not what it says. `hex` gets it. */
-void ab_stored_checksum(struct ab_stored_reader *r, const struct ab_json_node *document,
-                        char hex[65]);
 /* session->shard and parts, of the object config. */
 void ab_stored_shard(struct ab_stored_reader *r, const struct ab_json_node *config);
 /* session->hosts; each is read by read_host. */

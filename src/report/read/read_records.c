@@ -103,6 +103,12 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
     return keep_histogram(r);
 }
 
+void ab_stored_refine_max(struct ab_hdr *hdr, uint64_t max)
+{
+    if (max <= hdr->max && max <= AB_HDR_HIGHEST && ab_hdr_index(max) == ab_hdr_index(hdr->max))
+        hdr->max = max;
+}
+
 const char *ab_stored_boundary(struct ab_json_reader *r, const struct ab_json_node *o)
 {
     return ab_boundary_names[ab_json_one_of(r, o, "boundary", ab_boundary_names,
@@ -156,11 +162,14 @@ static void read_fields(struct ab_stored_reader *r, const struct ab_json_node *o
     }
 }
 
-static void no_throughput(struct ab_result *result)
+/* Of kind "exec" only. */
+static void read_program(struct ab_stored_reader *r, const struct ab_json_node *record,
+                         struct ab_result *result)
 {
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (ab_fields[i].group == AB_FIELD_ALL && ab_fields[i].type == AB_FIELD_F64)
-            *(double *)((char *)result + ab_fields[i].offset) = NAN;
+    if (!ab_json_has(&r->json, record, "program"))
+        return;
+    struct ab_json_node o = ab_json_object(&r->json, record, "program");
+    read_fields(r, &o, result, AB_FIELD_PROGRAM);
 }
 
 static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *record,
@@ -203,9 +212,11 @@ static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o
     read_fields(r, o, result, AB_FIELD_EACH);
     struct ab_json_node quantiles = ab_json_object(&r->json, o, "quantiles");
     read_fields(r, &quantiles, result, AB_FIELD_QUANTILE);
-    no_throughput(result);
+    ab_fields_forget(result, AB_FIELD_ALL);
+    ab_fields_forget(result, AB_FIELD_PROGRAM);
     if (result->op == AB_OP_ALL)
         read_fields(r, o, result, AB_FIELD_ALL);
+    read_program(r, o, result);
     read_tail(r, o, result);
     result->hdr = ab_stored_histogram(r, o, result->n);
     if (result->hdr != NULL)

@@ -34,6 +34,9 @@ unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o);
 struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
                                    uint64_t n);
 
+/* V2 knows only the counter that holds the maximum: this is it, if it lies there. */
+void ab_stored_refine_max(struct ab_hdr *hdr, uint64_t max);
+
 /* Each fills one list of the session from the document. */
 void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *timer);
 void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *document);

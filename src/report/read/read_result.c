@@ -311,7 +311,6 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     if (!json_is_object(document.json))
         ab_json_fail(&r->json, &document, "is not an allocbench result: not an object");
     check_schema(&r->json, &document);
-    ab_stored_checksum(r, &document, out->checksum);
     s->is_complete = ab_json_flag(&r->json, &document, "complete");
     s->seed = ab_json_whole(&r->json, &document, "seed", INT64_MAX, UINT64_MAX);
     read_tool(&r->json, &document, s);
@@ -337,6 +336,7 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     if (status != AB_OK)
         return status;
     stored.document = document;
+    stored.checksum = ab_checksum_take(document);
     struct ab_stored_reader r = {.json = {.file = path, .err = err},
                                  .session = &stored.session,
                                  .scratch = malloc(sizeof *r.scratch),

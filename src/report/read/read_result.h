@@ -8,6 +8,7 @@
 #define AB_REPORT_READ_READ_RESULT_H
 
 #include "core/status.h"
+#include "report/checksum.h"
 #include "result/result.h"
 
 /* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */
@@ -25,12 +26,12 @@ enum {
 struct ab_stored {
     struct ab_session session; /* its strings lie in the document */
     void *document;
+    enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
-    char checksum[65]; /* of the file's content, where it has one and it holds; else "" */
 };
 
-/* AB_INPUT when it is no result, or not what its checksum says: one message that names file and place, what was found and what is
+/* AB_INPUT when it is no result: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
 void ab_stored_fini(struct ab_stored *stored);

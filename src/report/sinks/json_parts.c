@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes machines, parts and checksum of a result.
+ * Writes machines and parts of a result.
  */
 #include "report/sinks/json_parts.h"
-
-#include "report/checksum.h"
 
 #include <stdio.h>
 
@@ -22,7 +20,7 @@ static json_t *parts(struct ab_json *w, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_parts; i++) {
         json_t *o = json_object();
         ab_json_put(w, o, "file", ab_json_string(s->parts[i].file));
-        ab_json_put(w, o, "checksum", ab_json_string(s->parts[i].checksum));
+        ab_json_put(w, o, "sha256", ab_json_string(s->parts[i].sha256));
         ab_json_put(w, o, "shard", shard(s->parts[i].shard));
         ab_json_put(w, o, "host", ab_json_integer(s->parts[i].host));
         ab_json_put(w, o, "n_rounds", ab_json_integer(s->parts[i].n_rounds));
@@ -77,15 +75,4 @@ void ab_json_put_hosts(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "host", host(w, &s->host));
     if (s->n_hosts > 1)
         ab_json_put(w, o, "hosts", hosts(w, s));
-}
-
-void ab_json_put_checksum(struct ab_json *w, json_t *document, const struct ab_session *s)
-{
-    char hex[65];
-    if (s->shard.count == 0 && s->n_parts == 0)
-        return;
-    if (!w->is_short_of_memory && ab_json_checksum(document, hex))
-        ab_json_put(w, document, AB_JSON_CHECKSUM, ab_json_string(hex));
-    else
-        w->is_short_of_memory = true;
 }

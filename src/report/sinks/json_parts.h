@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the JSON document says of machines, of parts, and of itself.
+ * What the JSON document says of machines and of parts.
  */
 #ifndef AB_REPORT_SINKS_JSON_PARTS_H
 #define AB_REPORT_SINKS_JSON_PARTS_H
@@ -12,8 +12,5 @@
 void ab_json_put_parts(struct ab_json *w, json_t *o, const struct ab_session *s);
 /* "host", and "hosts" where there are several. */
 void ab_json_put_hosts(struct ab_json *w, json_t *o, const struct ab_session *s);
-/* "checksum" of a document that is whole but for it; of shards and merged results alone, which travel
- * between machines. */
-void ab_json_put_checksum(struct ab_json *w, json_t *document, const struct ab_session *s);
 
 #endif

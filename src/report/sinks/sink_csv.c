@@ -7,6 +7,7 @@
 
 #include "report/csv.h"
 #include "report/format.h"
+#include "result/memory_dist.h"
 #include "result/result_fields.h"
 
 #include <inttypes.h>
@@ -86,6 +87,23 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
         }
 }
 
+/* "external_ratio.p99", of the place "ops". */
+static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
+{
+    struct row row = row_of(s, d->backend, d->round, d->phase, "ops");
+    for (unsigned i = 0; i < AB_DIST_STATS; i++) {
+        double value = ab_memory_dist_value(d, i);
+        if (!isfinite(value))
+            continue;
+        char metric[48];
+        snprintf(metric, sizeof metric, "%s.%s", ab_memory_dists[d->kind].name,
+                 ab_dist_stat_names[i]);
+        begin_row(to, &row, "", metric);
+        ab_csv_number(to, value);
+        fprintf(to, ",%s\r\n", ab_memory_dists[d->kind].unit);
+    }
+}
+
 bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
@@ -97,6 +115,9 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     for (uint32_t i = 0; i < session->n_memory; i++)
         if (ab_session_has_numbers(session, session->memory[i].backend))
             put_memory(to, session, &session->memory[i]);
+    for (uint32_t i = 0; i < session->n_dists; i++)
+        if (ab_session_has_numbers(session, session->dists[i].backend))
+            put_dist(to, session, &session->dists[i]);
     ab_format_end(&guard);
     return true;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * HdrHistogram's interval log, format 1.3, as its Java library writes it: a line a histogram, of
- * the tag BACKEND.PHASE.OP. An interval is a round; since the passes of a round are not one
+ * the tag BACKEND.PHASE.OP, or BACKEND.PHASE.METRIC for memory over the ops. An interval is a round; since the passes of a round are not one
  * stretch of time, it is told by its index: round 3 begins at second 3 and lasts one second.
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 
 #include "report/format.h"
+#include "result/memory_dist.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static void put_head(FILE *to, time_t start)
     fprintf(to,
             "#[Written by allocbench]\n"
             "#[Histograms are of ns. Interval_Max is in ms (ns / 1000000).]\n"
+            "#[Tags that end with a memory metric: of ops, in bytes or 0.0001 of the live bytes.]\n"
             "#[An interval is a round: its index is the start, its length is 1.]\n"
             "#[Histogram log format version 1.3]\n"
             "#[StartTime: %.3f (seconds since epoch), %s]\n"
@@ -41,17 +43,34 @@ static uint64_t highest(const struct ab_hdr *hdr)
     return 0;
 }
 
-static bool put_interval(FILE *to, const struct ab_session *s, const struct ab_result *r)
+static bool put_interval(FILE *to, const char *tag, uint32_t round, const struct ab_hdr *hdr)
 {
-    char tag[AB_TAG_BYTES], *encoded = NULL;
+    char *encoded = NULL;
     struct ab_err err;
-    if (ab_hdr_encode(r->hdr, &encoded, &err) != AB_OK)
+    if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
         return false;
-    fprintf(to, "Tag=%s,%" PRIu32 ".000,1.000,%.3f,%s\n",
-            ab_sink_tag(tag, s->backends[r->backend].name, r->phase, r->op), r->round,
-            (double)highest(r->hdr) / 1e6, encoded);
+    fprintf(to, "Tag=%s,%" PRIu32 ".000,1.000,%.3f,%s\n", tag, round, (double)highest(hdr) / 1e6,
+            encoded);
     free(encoded);
     return true;
+}
+
+static bool put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
+{
+    char tag[AB_TAG_BYTES];
+    if (!ab_session_has_numbers(s, r->backend) || r->n == 0)
+        return true;
+    ab_sink_tag(tag, s->backends[r->backend].name, r->phase, ab_result_op_name(r->op));
+    return put_interval(to, tag, r->round, r->hdr);
+}
+
+static bool put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
+{
+    char tag[AB_TAG_BYTES];
+    if (!ab_session_has_numbers(s, d->backend) || d->hdr == NULL || ab_hdr_total(d->hdr) == 0)
+        return true;
+    ab_sink_tag(tag, s->backends[d->backend].name, d->phase, ab_memory_dists[d->kind].name);
+    return put_interval(to, tag, d->round, d->hdr);
 }
 
 /* Readers want intervals to ascend. */
@@ -61,12 +80,14 @@ bool ab_sink_hlog(FILE *to, const struct ab_session *s)
     bool is_whole = true;
     ab_format_begin(&guard);
     put_head(to, s->start);
-    for (uint32_t b = 0; b < s->n_rounds; b++)
-        for (uint32_t i = 0; i < s->n_results && is_whole; i++) {
-            const struct ab_result *r = &s->results[i];
-            if (r->round == s->rounds[b].index && ab_session_has_numbers(s, r->backend) && r->n > 0)
-                is_whole = put_interval(to, s, r);
-        }
+    for (uint32_t b = 0; b < s->n_rounds; b++) {
+        for (uint32_t i = 0; i < s->n_results && is_whole; i++)
+            if (s->results[i].round == s->rounds[b].index)
+                is_whole = put_result(to, s, &s->results[i]);
+        for (uint32_t i = 0; i < s->n_dists && is_whole; i++)
+            if (s->dists[i].round == s->rounds[b].index)
+                is_whole = put_dist(to, s, &s->dists[i]);
+    }
     ab_format_end(&guard);
     return is_whole;
 }

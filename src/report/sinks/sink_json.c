@@ -10,9 +10,11 @@
 
 #include "base/bits.h"
 #include "report/checksum.h"
+#include "report/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/sinks/json_parts.h"
+#include "result/memory_dist.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -246,6 +248,11 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
         ab_json_put(w, o, "is_waiting", json_boolean(ab_result_is_waiting(r)));
     ab_json_put(w, o, "tail", tail(w, r));
+    if (ab_session_is_exec(s)) {
+        json_t *program = json_object();
+        put_fields(w, program, r, AB_FIELD_PROGRAM);
+        ab_json_put(w, o, "program", program);
+    }
     return o;
 }
 
@@ -268,6 +275,14 @@ static json_t *memory(struct ab_json *w, const struct ab_session *s, const struc
     return o;
 }
 
+static json_t *externals(struct ab_json *w, const struct ab_timeline *t)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < t->n; i++)
+        ab_json_append(w, list, ab_json_real(t->points[i].external_bytes));
+    return list;
+}
+
 static json_t *timeline(struct ab_json *w, const struct ab_session *s, const struct ab_timeline *t)
 {
     json_t *o = json_object(), *points = json_array();
@@ -282,13 +297,41 @@ static json_t *timeline(struct ab_json *w, const struct ab_session *s, const str
         ab_json_append(w, points, point);
     }
     ab_json_put(w, o, "points", points);
+    ab_json_put(w, o, "external", externals(w, t));
     return o;
 }
 
-/* Both lists of the memory pass. */
+static json_t *distribution(struct ab_json *w, const struct ab_session *s,
+                            const struct ab_memory_dist *d)
+{
+    json_t *o = json_object();
+    const struct ab_memory_dist_kind_info *kind = &ab_memory_dists[d->kind];
+    ab_json_put(w, o, "backend", ab_json_string(s->backends[d->backend].name));
+    ab_json_put(w, o, "phase", ab_json_string(d->phase));
+    ab_json_put(w, o, "round", ab_json_integer(d->round));
+    ab_json_put(w, o, "metric", ab_json_string(kind->name));
+    ab_json_put(w, o, "unit", ab_json_string(kind->unit));
+    ab_json_put(w, o, "n_ops", ab_json_integer(d->n_ops));
+    ab_json_put(w, o, "n_samples", ab_json_integer(d->n_samples));
+    ab_json_put(w, o, "n", ab_json_integer(d->hdr != NULL ? ab_hdr_total(d->hdr) : 0));
+    ab_json_put(w, o, "overflow", ab_json_integer(d->hdr != NULL ? d->hdr->overflow : 0));
+    for (unsigned i = 0; i < AB_DIST_STATS; i++)
+        ab_json_put(w, o, ab_dist_stat_names[i], ab_json_real(ab_memory_dist_value(d, i)));
+    ab_json_put(w, o, "step", ab_json_real(kind->step));
+    bool is_empty = d->hdr == NULL || ab_hdr_total(d->hdr) == 0;
+    ab_json_put(w, o, "highest", is_empty ? json_null() : ab_json_integer(d->hdr->max));
+    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : histogram(d->hdr));
+    ab_json_put(w, o, "reason", ab_json_string(d->reason));
+    return o;
+}
+
+/* The lists of the memory pass. */
 static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *records = json_array(), *timelines = json_array();
+    json_t *records = json_array(), *dists = json_array(), *timelines = json_array();
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        if (ab_session_has_numbers(s, s->dists[i].backend))
+            ab_json_append(w, dists, distribution(w, s, &s->dists[i]));
     for (uint32_t i = 0; i < s->n_memory; i++)
         if (ab_session_has_numbers(s, s->memory[i].backend))
             ab_json_append(w, records, memory(w, s, &s->memory[i]));
@@ -296,27 +339,8 @@ static void put_memory(struct ab_json *w, json_t *o, const struct ab_session *s)
         if (ab_session_has_numbers(s, s->timelines[i].backend))
             ab_json_append(w, timelines, timeline(w, s, &s->timelines[i]));
     ab_json_put(w, o, "memory", records);
+    ab_json_put(w, o, "memory_distributions", dists);
     ab_json_put(w, o, "timelines", timelines);
-}
-
-static json_t *name_of(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends ? ab_json_string(s->backends[backend].name) : json_null();
-}
-
-static json_t *gate(struct ab_json *w, const struct ab_session *s, const struct ab_gate_result *g)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "gate", ab_json_string(g->text));
-    ab_json_put(w, o, "place", ab_json_string(g->place));
-    ab_json_put(w, o, "backend", name_of(s, g->backend));
-    ab_json_put(w, o, "verdict", ab_json_string(ab_gate_verdict_name(g->verdict)));
-    ab_json_put(w, o, "exit_code", ab_json_integer((uint64_t)ab_status_exit_code(g->status)));
-    ab_json_put(w, o, "value", ab_json_real(g->value));
-    ab_json_put(w, o, "bound", ab_json_real(g->bound));
-    ab_json_put(w, o, "unit", ab_json_string(g->unit));
-    ab_json_put(w, o, "reason", ab_json_string(g->reason));
-    return o;
 }
 
 static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
@@ -344,12 +368,10 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
 
 static void put_verdicts(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
-    json_t *gates = json_array(), *claims = json_array();
-    for (uint32_t i = 0; i < s->n_gates; i++)
-        ab_json_append(w, gates, gate(w, s, &s->gates[i]));
+    json_t *claims = json_array();
     for (uint32_t i = 0; i < s->n_claims; i++)
         ab_json_append(w, claims, claim(w, &s->claims[i]));
-    ab_json_put(w, o, "gates", gates);
+    ab_json_put(w, o, "gates", ab_gates_json(w, s));
     ab_json_put(w, o, "claims", claims);
 }
 
@@ -404,6 +426,16 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
     ab_json_put(w, o, "windows", windows);
 }
 
+/* The last key: of all that stands before it. */
+static void put_checksum(struct ab_json *w, json_t *o)
+{
+    char text[AB_CHECKSUM_BYTES];
+    if (ab_checksum_make(o, text))
+        ab_json_put(w, o, AB_CHECKSUM_KEY, ab_json_string(text));
+    else
+        w->is_short_of_memory = true;
+}
+
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -430,7 +462,8 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     put_memory(w, o, s);
     ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
-    ab_json_put_checksum(w, o, s);
+    ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));
+    put_checksum(w, o);
     return o;
 }
 
@@ -439,7 +472,7 @@ bool ab_sink_json(FILE *to, const struct ab_session *session)
     struct ab_json w = {false};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    bool ok = ab_json_write(&w, document(&w, session), to, AB_JSON_DIGITS);
+    bool ok = ab_json_write(&w, document(&w, session), to, 12);
     ab_format_end(&guard);
     return ok;
 }

@@ -4,8 +4,6 @@
  */
 #include "report/sinks/sink_tag.h"
 
-#include "result/result.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,12 +25,13 @@ static void add_name(char *buf, size_t cap, size_t *n, const char *s, bool is_do
     }
 }
 
-const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase, unsigned op)
+const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
+                        const char *op)
 {
     size_t n = 0;
     add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
     n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
     add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* so that the last two dots separate */
-    snprintf(buf + n, AB_TAG_BYTES - n, ".%s", ab_result_op_name(op));
+    snprintf(buf + n, AB_TAG_BYTES - n, ".%s", op);
     return buf;
 }

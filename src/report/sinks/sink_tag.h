@@ -9,6 +9,6 @@
  * share a tag. */
 enum { AB_TAG_BYTES = 1024 };
 const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
-                        unsigned op);
+                        const char *op);
 
 #endif

@@ -37,6 +37,7 @@ static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
         put_row(rows, "live", p->position, p->requested_bytes, "bytes");
         put_row(rows, "usable", p->position, p->usable_bytes, "bytes");
         put_row(rows, "footprint", p->position, p->footprint_bytes, "bytes");
+        put_row(rows, "external", p->position, p->external_bytes, "bytes");
     }
 }
 

@@ -16,18 +16,24 @@
 enum ab_sink_id {
 #define AB_SINK(id, ...) AB_SINK_##id,
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_LINES AB_SINK
+#define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_LINES
     AB_SINK_COUNT
 };
 
 struct ab_sink {
     const char *option;
-    /* The whole session; false = out of memory, abandon the output. NULL = the other is set. */
+    /* The whole session; false = out of memory, abandon the output. NULL = the other is set. What
+     * it was compared with is session->comparison. */
     bool (*write)(FILE *to, const struct ab_session *session);
     /* One histogram; each has a file of its own. */
     void (*write_histogram)(FILE *to, const struct ab_hdr *hdr);
+    bool is_of_lines; /* for the log: it has no file */
 };
 extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 
@@ -35,8 +41,13 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
     bool function(FILE *to, const struct ab_session *session);
 #define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
     void function(FILE *to, const struct ab_hdr *hdr);
+#define AB_SINK_OF_LINES(id, option, help, function) \
+    bool function(FILE *to, const struct ab_session *session);
+#define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_VERDICTS
+#undef AB_SINK_OF_LINES
 #undef AB_SINK_OF_HISTOGRAMS
 
 #endif

@@ -4,9 +4,7 @@
  * pass. Never colour alone: each verdict has a sign and, where it is bad, words.
  */
 #include "report/table/sink_gates.h"
-#include "core/units_show.h"
 
-#include "base/units.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
@@ -19,25 +17,6 @@ enum { TEXT_WIDEST = 60, TEXT_LEAST = 12, NAME_WIDEST = 24, VALUE_WIDEST = 12, S
 struct columns {
     unsigned text, name, value;
 };
-
-static void format_value(char cell[AB_CELL_BYTES], double value, const char *unit)
-{
-    char ratio[AB_CELL_BYTES];
-    if (!isfinite(value))
-        snprintf(cell, AB_CELL_BYTES, "-");
-    else if (strcmp(unit, "ns") == 0)
-        ab_units_time(cell, AB_CELL_BYTES, value);
-    else if (strcmp(unit, "bytes") == 0)
-        ab_units_bytes(cell, AB_CELL_BYTES, value);
-    else if (strcmp(unit, "percent") == 0)
-        snprintf(cell, AB_CELL_BYTES, "%.1f %%", fmin(value, 1e12));
-    else if (strncmp(unit, "x ", 2) == 0 && value > 0 && value < 0.0995)
-        snprintf(cell, AB_CELL_BYTES, "%.3gx", value);
-    else if (strncmp(unit, "x ", 2) == 0)
-        snprintf(cell, AB_CELL_BYTES, "%.20sx", ab_format_ratio(ratio, value));
-    else
-        ab_units_count(cell, AB_CELL_BYTES, value);
-}
 
 static const char *name_of(const struct ab_session *s, const struct ab_gate_result *g)
 {
@@ -57,7 +36,7 @@ static struct columns measure_columns(const struct ab_session *s, unsigned width
     struct columns c = {0, 0, 0};
     for (uint32_t i = 0; i < s->n_gates; i++) {
         char cell[AB_CELL_BYTES];
-        format_value(cell, s->gates[i].value, s->gates[i].unit);
+        ab_format_value(cell, s->gates[i].value, s->gates[i].unit);
         c.text = wider(c.text, s->gates[i].text, TEXT_WIDEST);
         c.name = wider(c.name, name_of(s, &s->gates[i]), NAME_WIDEST);
         c.value = wider(c.value, cell, VALUE_WIDEST);
@@ -72,10 +51,14 @@ static const char *sign_of(const struct ab_gate_result *g, bool utf8)
 {
     if (g->verdict == AB_GATE_PASS)
         return utf8 ? "\u2713" : "ok  ";
+    if (g->is_warning && (g->verdict == AB_GATE_FAIL || g->verdict == AB_GATE_NOT_EVALUATED))
+        return utf8 ? "!" : "warn";
     if (g->verdict == AB_GATE_FAIL)
         return utf8 ? "\u2717" : "FAIL";
     if (g->verdict == AB_GATE_NOT_EVALUATED)
         return utf8 ? "?" : "??  ";
+    if (g->verdict == AB_GATE_INCONCLUSIVE)
+        return utf8 ? "~" : "~~  ";
     return utf8 ? "\u2013" : "--  ";
 }
 
@@ -92,11 +75,22 @@ static void add_rest(struct ab_text *rest, const struct ab_gate_result *g)
 {
     const char *lead = g->verdict == AB_GATE_SKIPPED         ? "skipped: "
                        : g->verdict == AB_GATE_NOT_EVALUATED ? "not evaluated: "
+                       : g->verdict == AB_GATE_INCONCLUSIVE  ? "inconclusive: "
                                                              : "";
+    char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+    if (isfinite(g->low) && isfinite(g->high) && g->low < g->high)
+        ab_text_addf(rest, "  [%.20s, %.20s]", ab_format_ratio(low, g->low),
+                     ab_format_ratio(high, g->high));
+    if (g->is_warning)
+        ab_text_add(rest, "  warning only");
+    if (g->n_confirm > 0 && g->verdict == AB_GATE_FAIL)
+        ab_text_addf(rest, "  confirmed: %.3gx in %u more rounds", g->confirm_value, g->n_confirm);
     if (g->verdict != AB_GATE_PASS)
         ab_text_addf(rest, "  (%s)", g->place);
     if (g->reason[0] != 0)
         ab_text_addf(rest, "%s%s%s", g->verdict == AB_GATE_PASS ? "  " : " ", lead, g->reason);
+    else if (g->rounds_needed > 0 && g->rounds_needed < UINT32_MAX)
+        ab_text_addf(rest, " %sabout %u rounds would settle it", lead, g->rounds_needed);
 }
 
 static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gate_result *g,
@@ -105,7 +99,7 @@ static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gat
     struct ab_text line = {0}, rest = {0};
     char cell[AB_CELL_BYTES];
     enum ab_emphasis emphasis = g->status != AB_OK ? AB_STRONG : AB_PLAIN;
-    format_value(cell, g->value, g->unit);
+    ab_format_value(cell, g->value, g->unit);
     ab_text_addf(&line, "  %s", sign_of(g, style.utf8));
     add_padded(&line, g->text, c->text, style.utf8);
     add_padded(&line, name_of(s, g), c->name, style.utf8);
@@ -130,20 +124,27 @@ static void print_gate(FILE *to, const struct ab_session *s, const struct ab_gat
 
 static void print_title(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    uint32_t n_passed = 0, n_failed = 0, n_open = 0, n_skipped = 0;
+    uint32_t n_passed = 0, n_failed = 0, n_open = 0, n_skipped = 0, n_unsure = 0, n_warned = 0;
     struct ab_text title = {0};
     for (uint32_t i = 0; i < s->n_gates; i++) {
         const struct ab_gate_result *g = &s->gates[i];
         n_passed += g->verdict == AB_GATE_PASS;
-        n_failed += g->verdict == AB_GATE_FAIL;
-        n_open += g->verdict == AB_GATE_NOT_EVALUATED;
+        bool is_bad = g->verdict == AB_GATE_FAIL || g->verdict == AB_GATE_NOT_EVALUATED;
+        n_warned += is_bad && g->is_warning;
+        n_failed += g->verdict == AB_GATE_FAIL && !g->is_warning;
+        n_open += g->verdict == AB_GATE_NOT_EVALUATED && !g->is_warning;
         n_skipped += g->verdict == AB_GATE_SKIPPED;
+        n_unsure += g->verdict == AB_GATE_INCONCLUSIVE;
     }
     ab_text_addf(&title, "gates: %u passed", n_passed);
     if (n_failed > 0)
         ab_text_addf(&title, ", %u FAILED", n_failed);
     if (n_open > 0)
         ab_text_addf(&title, ", %u NOT EVALUATED (fails)", n_open);
+    if (n_warned > 0)
+        ab_text_addf(&title, ", %u warning%s", n_warned, n_warned == 1 ? "" : "s");
+    if (n_unsure > 0)
+        ab_text_addf(&title, ", %u inconclusive", n_unsure);
     if (n_skipped > 0)
         ab_text_addf(&title, ", %u skipped", n_skipped);
     if (title.s != NULL)

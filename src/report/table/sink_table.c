@@ -17,7 +17,7 @@
 #include "report/table/table_depth.h"
 #include "report/table/table_memory.h"
 #include "report/table/table_notes.h"
-#include "report/table/table_quantiles.h"
+#include "report/table/table_program.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -275,12 +275,15 @@ static void print_report(struct report *r)
 {
     bool has_results = has_any_result(r->s);
     struct ab_text summary = {0};
+    if (ab_session_is_exec(r->s)) {
+        if (has_results)
+            ab_table_program(r->to, r->s, r->base, r->style);
+        return;
+    }
     for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
         print_phase(r, r->s->phases[i]);
-    if (has_results && r->style.is_verbose) {
-        ab_table_quantiles(r->to, r->s, r->style);
+    if (has_results && r->style.is_verbose)
         ab_table_depth(r->to, r->s, r->style);
-    }
     if (has_results) {
         ab_table_memory(r->to, r->s, r->style);
         print_whole_run(r);

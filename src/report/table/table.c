@@ -272,3 +272,44 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
     if (!is_empty)
         ab_table_line(to, style, emphasis, line);
 }
+
+/* ---- footnotes ---- */
+
+static void format_mark(char *buf, size_t cap, unsigned number, bool utf8)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (!utf8)
+        snprintf(buf, cap, "(%u)", number);
+    else
+        snprintf(buf, cap, "%s%s", number < 10 ? "" : digits[number / 10 % 10],
+                 digits[number % 10]);
+}
+
+void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
+                       bool utf8)
+{
+    char mark[16];
+    unsigned i = 0;
+    snprintf(cell, AB_CELL_BYTES, "-");
+    if (why[0] == 0)
+        return;
+    while (i < notes->n && strncmp(notes->texts[i], why, AB_FOOTNOTE_BYTES - 1) != 0)
+        i++;
+    if (i == AB_FOOTNOTES_MAX)
+        return;
+    if (i == notes->n)
+        snprintf(notes->texts[notes->n++], AB_FOOTNOTE_BYTES, "%s", why);
+    format_mark(mark, sizeof mark, i + 1, utf8);
+    snprintf(cell, AB_CELL_BYTES, "-%s", mark);
+}
+
+void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style)
+{
+    for (unsigned i = 0; i < notes->n; i++) {
+        char line[AB_FOOTNOTE_BYTES * 4 + 32], shown[AB_FOOTNOTE_BYTES * 4], mark[16];
+        format_mark(mark, sizeof mark, i + 1, style.utf8);
+        snprintf(line, sizeof line, "%s %s", mark,
+                 ab_text_printable(shown, sizeof shown, notes->texts[i]));
+        ab_table_prose(to, style, AB_FAINT, line);
+    }
+}

@@ -60,4 +60,18 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
 
+/* Dashes that say why: where a number is not known, its cell has the number of the footnote with the
+ * reason. */
+enum { AB_FOOTNOTES_MAX = 24, AB_FOOTNOTE_BYTES = 160 };
+
+struct ab_footnotes {
+    char texts[AB_FOOTNOTES_MAX][AB_FOOTNOTE_BYTES];
+    unsigned n;
+};
+
+/* "-", and the number of the footnote of this reason where there is one; "" = none is known. */
+void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
+                       bool utf8);
+void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
+
 #endif

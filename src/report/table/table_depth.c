@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of `-v`: latency by size of the request, the slowest ops, latency over time.
+ * The tables of `-v`: intervals of percentiles, latency by size of the request, the slowest ops, latency over time.
  */
 #include "report/table/table_depth.h"
 
@@ -10,12 +10,15 @@
 #include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
+#include "stats/aggregate.h"
+#include "stats/quantile_interval.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORST_SHOWN = 5 };
+static const double interval_quantiles[] = {0.5, 0.99, 0.999};
 
 struct depth {
     FILE *to;
@@ -35,6 +38,50 @@ static void print_title(const struct depth *d, const char *phase, const char *wh
     char title[256];
     snprintf(title, sizeof title, "%s: %s", phase, what);
     ab_table_line(d->to, d->style, AB_STRONG, title);
+}
+
+/* ---- percentiles of one round ---- */
+
+static void fill_intervals(const struct depth *d, const struct ab_result *r,
+                           struct ab_table_row *row)
+{
+    double floor_ns = d->s->timer.floor_ns;
+    for (size_t q = 0; q < AB_ARRAY_LEN(interval_quantiles); q++) {
+        char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+        double ns = r != NULL ? ab_result_quantile(r->hdr, interval_quantiles[q]) : NAN;
+        snprintf(row->cells[q], AB_CELL_BYTES, "-");
+        if (!isfinite(ns))
+            continue;
+        struct ab_quantile_interval i = ab_quantile_interval(r->hdr, interval_quantiles[q]);
+        snprintf(row->cells[q], AB_CELL_BYTES, "%.16s [%.16s, %.16s]",
+                 ab_format_ns(value, ns, floor_ns), ab_format_ns(low, i.low, floor_ns),
+                 ab_format_ns(high, i.high, floor_ns));
+    }
+}
+
+/* How far the number of samples carries: an interval that is wide here is narrowed by more samples,
+ * one that is narrow while rounds differ is not. */
+static void print_intervals(const struct depth *d, const char *phase)
+{
+    static const struct ab_table_column columns[] = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}};
+    struct ab_table t;
+    if (d->s->n_rounds == 0)
+        return;
+    print_title(d, phase, "percentiles of the first round, 90 % intervals (by rank)");
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
+        if (!ab_session_has_op(d->s, phase, op))
+            continue;
+        ab_table_add(&t, ab_result_op_name(op), true);
+        for (uint32_t b = 0; b < d->s->n_backends; b++) {
+            struct ab_table_row *row = is_shown(d, b) ? ab_table_add_backend(&t, &d->s->backends[b])
+                                                      : NULL;
+            if (row != NULL)
+                fill_intervals(d, ab_session_find(d->s, b, phase, op, d->s->rounds[0].index), row);
+        }
+    }
+    ab_table_print(d->to, &t, d->style);
+    ab_table_fini(&t);
 }
 
 /* ---- by size ---- */
@@ -206,6 +253,7 @@ void ab_table_depth(FILE *to, const struct ab_session *s, struct ab_table_style 
     struct depth d = {to, s, style, malloc(sizeof *d.hdr)};
     for (uint32_t i = 0; i < s->n_phases && d.hdr != NULL; i++) {
         const char *phase = s->phases[i];
+        print_intervals(&d, phase);
         if (s->n_size_classes > 0)
             print_title(&d, phase, "latency by size, in ns");
         for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)

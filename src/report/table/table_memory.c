@@ -12,6 +12,7 @@
 #include "core/units_show.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
+#include "report/table/table_dists.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -19,15 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 24, PARTS = 4, WHY_BYTES = 160 };
+enum { PARTS = 4, WHY_BYTES = AB_FOOTNOTE_BYTES };
 
 struct view {
     FILE *to;
     const struct ab_session *s;
     struct ab_table_style style;
     double *x; /* scratch: one a record */
-    char notes[NOTES_MAX][WHY_BYTES];
-    unsigned n_notes;
+    struct ab_footnotes notes;
 };
 
 /* Median over rounds of a number at `offset` of the records of this kind; NaN = none has it. */
@@ -65,44 +65,14 @@ static bool find_why(const char *reason, const char *const *whats, char why[WHY_
     return false;
 }
 
-static void format_mark(char *buf, size_t cap, unsigned number, bool utf8)
-{
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    if (!utf8)
-        snprintf(buf, cap, "(%u)", number);
-    else
-        snprintf(buf, cap, "%s%s", number < 10 ? "" : digits[number / 10 % 10],
-                 digits[number % 10]);
-}
-
 /* "-" and the number of the footnote, where the reason of the record has one. */
 static void format_dash(struct view *v, char cell[AB_CELL_BYTES], const char *reason,
                         const char *const *whats)
 {
-    char why[WHY_BYTES], mark[16];
-    unsigned i = 0;
-    snprintf(cell, AB_CELL_BYTES, "-");
+    char why[WHY_BYTES];
     if (!find_why(reason, whats, why))
-        return;
-    while (i < v->n_notes && strcmp(v->notes[i], why) != 0)
-        i++;
-    if (i == NOTES_MAX)
-        return;
-    if (i == v->n_notes)
-        memcpy(v->notes[v->n_notes++], why, sizeof why);
-    format_mark(mark, sizeof mark, i + 1, v->style.utf8);
-    snprintf(cell, AB_CELL_BYTES, "-%s", mark);
-}
-
-static void print_notes(const struct view *v)
-{
-    for (unsigned i = 0; i < v->n_notes; i++) {
-        char line[WHY_BYTES * 4 + 32], shown[WHY_BYTES * 4], mark[16];
-        format_mark(mark, sizeof mark, i + 1, v->style.utf8);
-        snprintf(line, sizeof line, "%s %s", mark,
-                 ab_text_printable(shown, sizeof shown, v->notes[i]));
-        ab_table_prose(v->to, v->style, AB_FAINT, line);
-    }
+        why[0] = 0;
+    ab_footnotes_dash(&v->notes, cell, why, v->style.utf8);
 }
 
 /* ---- a phase ---- */
@@ -335,8 +305,9 @@ static double drained(const struct view *v, uint32_t backend, unsigned when)
     return n == 0 ? NAN : ab_round_range_of(v->x, n).median;
 }
 
-/* The footprint of the first block's time line in equal stretches of the op clock; its most. */
-static double resample(const struct ab_session *s, uint32_t backend, double *out, unsigned n)
+/* A number of the first round's time line in equal stretches of the op clock; its most. */
+static double resample(const struct ab_session *s, uint32_t backend, size_t offset, double *out,
+                       unsigned n)
 {
     double most = 0;
     for (unsigned i = 0; i < n; i++)
@@ -347,9 +318,10 @@ static double resample(const struct ab_session *s, uint32_t backend, double *out
             continue;
         double end = fmax(1, (double)line->points[line->n - 1].position);
         for (uint32_t i = 0; i < line->n; i++) {
+            double value = *(const double *)((const char *)&line->points[i] + offset);
             unsigned cell = (unsigned)fmin(n - 1, (double)line->points[i].position / end * n);
-            out[cell] = fmax(out[cell], line->points[i].footprint_bytes);
-            most = fmax(most, line->points[i].footprint_bytes);
+            out[cell] = fmax(out[cell], value);
+            most = fmax(most, value);
         }
         break;
     }
@@ -382,6 +354,27 @@ static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
     }
 }
 
+static bool has_external(const struct ab_session *s)
+{
+    for (uint32_t t = 0; t < s->n_timelines; t++)
+        for (uint32_t i = 0; i < s->timelines[t].n; i++)
+            if (isfinite(s->timelines[t].points[i].external_bytes))
+                return true;
+    return false;
+}
+
+/* Each over the range of the back end that has most. */
+static void fill_line(const struct view *v, uint32_t backend, size_t offset,
+                      char cell[AB_CELL_BYTES])
+{
+    double values[AB_SPARKLINE_MOST], most = 0;
+    for (uint32_t b = 0; b < v->s->n_backends; b++)
+        if (has_memory(v->s, b, NULL))
+            most = fmax(most, resample(v->s, b, offset, values, AB_SPARKLINE_MOST));
+    resample(v->s, backend, offset, values, AB_SPARKLINE_MOST);
+    ab_sparkline_series(cell, values, AB_SPARKLINE_MOST, most, v->style.utf8);
+}
+
 /* Only what was measured of some back end has a column. */
 static unsigned choose_columns(const struct view *v, bool *is_shown,
                                struct ab_table_column *columns)
@@ -397,21 +390,20 @@ static unsigned choose_columns(const struct view *v, bool *is_shown,
             columns[n++] = (struct ab_table_column){titles[when], 0};
     }
     columns[n++] = (struct ab_table_column){"over time", 0};
+    if (has_external(v->s))
+        columns[n++] = (struct ab_table_column){"external over time", 0};
     return n;
 }
 
 static void print_drain(struct view *v)
 {
-    struct ab_table_column columns[AB_DRAIN_COUNT + 1];
+    struct ab_table_column columns[AB_DRAIN_COUNT + 2];
     bool is_shown[AB_DRAIN_COUNT], is_empty = true;
     unsigned n = choose_columns(v, is_shown, columns);
     struct ab_table t;
-    double values[AB_SPARKLINE_MOST], most = 0;
+    const unsigned first_line = n - 1 - has_external(v->s);
     ab_table_init(&t, columns, n);
     ab_table_add(&t, "resident after free-all", true);
-    for (uint32_t b = 0; b < v->s->n_backends; b++)
-        if (has_memory(v->s, b, NULL))
-            most = fmax(most, resample(v->s, b, values, AB_SPARKLINE_MOST));
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
         struct ab_table_row *row = has_memory(v->s, b, NULL)
                                        ? ab_table_add_backend(&t, &v->s->backends[b])
@@ -419,8 +411,11 @@ static void print_drain(struct view *v)
         if (row == NULL)
             continue;
         fill_drain(v, b, is_shown, row);
-        resample(v->s, b, values, AB_SPARKLINE_MOST);
-        ab_sparkline_series(row->cells[n - 1], values, AB_SPARKLINE_MOST, most, v->style.utf8);
+        fill_line(v, b, offsetof(struct ab_timeline_point, footprint_bytes),
+                  row->cells[first_line]);
+        if (first_line + 1 < n)
+            fill_line(v, b, offsetof(struct ab_timeline_point, external_bytes),
+                      row->cells[first_line + 1]);
         is_empty = false;
     }
     if (!is_empty)
@@ -430,13 +425,16 @@ static void print_drain(struct view *v)
 
 void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    struct view v = {to, s, style, calloc((size_t)s->n_memory + 1, sizeof *v.x), {{0}}, 0};
+    struct view v = {to, s, style, calloc((size_t)s->n_memory + 1, sizeof *v.x), {{{0}}, 0}};
+    bool has_dists = false;
     if (s->n_memory == 0 || v.x == NULL) {
         free(v.x);
         return;
     }
-    for (uint32_t i = 0; i < s->n_phases; i++)
+    for (uint32_t i = 0; i < s->n_phases; i++) {
         print_phase(&v, s->phases[i]);
+        has_dists |= ab_table_dists(to, s, s->phases[i], style, &v.notes);
+    }
     print_drain(&v);
     ab_table_prose(to, style, AB_FAINT,
                    "At the peak live + internal + external + retained = peak, the resident bytes "
@@ -445,7 +443,11 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
                    "(free blocks, headers). retained: pages without a live block (caches, not "
                    "returned). x live: peak by live. untouched (if any): requested, but never "
                    "resident; in no sum. mean: resident by requested, over all ops.");
-    print_notes(&v);
+    if (has_dists)
+        ab_table_prose(to, style, AB_FAINT,
+                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
+                       "most this; max: of 1,000 samples or more.");
+    ab_footnotes_print(to, &v.notes, style);
     fputc('\n', to);
     free(v.x);
 }

@@ -279,6 +279,8 @@ static void begin_session(const struct ab_merge *m)
     out->n_gates = 0;
     out->claims = NULL;
     out->n_claims = 0;
+    out->comparison = NULL;
+    out->comparison = NULL;
     out->resumed_from = NULL;
     out->n_rounds_resumed = 0;
     out->shard = (struct ab_run_shard){0};

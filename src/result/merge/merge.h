@@ -12,7 +12,7 @@
 struct ab_merge_part {
     struct ab_session *session; /* its lists of records are taken out of it */
     const char *file;           /* for messages, and for the list of parts */
-    const char *checksum;       /* of the file's content; "" = it has none */
+    char sha256[65];            /* of the file; "" = not known */
 };
 
 /* Joins parts[0..n), n >= 1, into *out, which borrows strings, phases, settings and CPUs of the

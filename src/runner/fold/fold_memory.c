@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "core/grow.h"
 #include "core/units_show.h"
+#include "runner/fold/fold_dists.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 /* Pages that were resident before the first op may serve it and be in no footprint: beneath this
  * many, ratios to the footprint would be about those. */
-enum { LEAST_PAGES = 16 };
+enum { LEAST_PAGES = AB_FOLD_LEAST_PAGES };
 #define STRETCH_BYTES 0x1p21
 
 struct judge {
@@ -108,12 +109,8 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     double live = bytes(s->live_bytes);
     double elsewhere = bytes(s->untouched_bytes) + bytes(s->baseline_bytes);
     double on_pages = live + bytes(s->internal_bytes) + bytes(s->external_bytes);
-    if ((j->r->flags & AB_MEMORY_MOVES) != 0)
-        return "blocks may move: their addresses are unknown";
-    if ((j->r->flags & AB_MEMORY_NO_PAGES) != 0)
-        return "/proc/self/pagemap or smaps cannot be read";
-    if ((j->r->flags & AB_MEMORY_OVERLAP) != 0)
-        return "live blocks overlap, or usable_size is too large";
+    if (ab_fold_doubt_pages(j->r) != NULL)
+        return ab_fold_doubt_pages(j->r);
     if (!s->is_checked)
         return "the peak moved between two runs: not measured";
     if (live + elsewhere != bytes(s->requested_bytes) ||
@@ -211,7 +208,8 @@ static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory 
     const struct ab_phase_report *report = &j->run->page->report.phases[index];
     double least = LEAST_PAGES * (double)j->r->page_bytes;
     m->live_peak_bytes = bytes(phase->live_peak_bytes);
-    m->faults_minor = (double)report->faults_minor;
+    uint64_t own = phase->own_faults < report->faults_minor ? phase->own_faults : 0;
+    m->faults_minor = (double)(report->faults_minor - own);
     m->faults_major = (double)report->faults_major;
     if (j->trouble != NULL)
         return;
@@ -277,18 +275,35 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void put_point(const struct judge *j, struct ab_timeline *t, uint32_t position,
-                      const uint64_t *requested_usable_footprint)
+/* The phase that the op before this position belongs to. */
+static uint32_t phase_at(const struct judge *j, uint32_t position)
 {
-    const uint64_t *x = requested_usable_footprint;
-    if (position > j->f->tape->image->n_ops || t->n == AB_MEMORY_POINTS_MAX)
+    uint32_t p = 0;
+    while (p + 1 < j->f->tape->image->n_phases && j->f->tape->phases[p].end < position)
+        p++;
+    return p;
+}
+
+static double external_of(const struct judge *j, const struct ab_memory_point *p)
+{
+    bool has_usable = (j->r->flags & AB_MEMORY_USABLE_LESS) == 0 && !isnan(bytes(p->usable_bytes));
+    if (j->trouble != NULL || ab_fold_doubt_pages(j->r) != NULL ||
+        j->r->phases[phase_at(j, p->position)].n_disputed > 0)
+        return NAN;
+    return bytes(p->external_bytes) + (has_usable ? 0 : bytes(p->internal_bytes));
+}
+
+static void put_point(const struct judge *j, struct ab_timeline *t, const struct ab_memory_point *p)
+{
+    if (p->position > j->f->tape->image->n_ops || t->n == AB_MEMORY_POINTS_MAX)
         return;
     bool has_usable = (j->r->flags & AB_MEMORY_USABLE_LESS) == 0;
     t->points[t->n++] = (struct ab_timeline_point){
-        .position = position,
-        .requested_bytes = bytes(x[0]),
-        .usable_bytes = has_usable ? bytes(x[1]) : NAN,
-        .footprint_bytes = j->trouble == NULL ? bytes(x[2]) : NAN,
+        .position = p->position,
+        .requested_bytes = bytes(p->requested_bytes),
+        .usable_bytes = has_usable ? bytes(p->usable_bytes) : NAN,
+        .footprint_bytes = j->trouble == NULL ? bytes(p->footprint_bytes) : NAN,
+        .external_bytes = external_of(j, p),
     };
 }
 
@@ -297,16 +312,16 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
     const struct ab_memory_report *r = j->r;
     uint32_t n = r->n_points < AB_MEMORY_POINTS_SPACED ? r->n_points : AB_MEMORY_POINTS_SPACED;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct ab_memory_point *p = &r->points[i];
-        const uint64_t x[] = {p->requested_bytes, p->usable_bytes, p->footprint_bytes};
-        put_point(j, t, p->position, x);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        put_point(j, t, &r->points[i]);
     for (uint32_t p = 0; p < j->f->tape->image->n_phases; p++)
         for (unsigned at = AB_AT_FOOTPRINT_PEAK; at <= AB_AT_LIVE_PEAK; at++) {
             const struct ab_memory_state *s = &r->phases[p].at[at];
-            const uint64_t x[] = {s->requested_bytes, s->usable_bytes, s->footprint_bytes};
-            put_point(j, t, s->position, x);
+            const struct ab_memory_point x = {s->position,        0,
+                                              s->requested_bytes, s->usable_bytes,
+                                              s->footprint_bytes, s->internal_bytes,
+                                              s->external_bytes};
+            put_point(j, t, &x);
         }
     qsort(t->points, t->n, sizeof t->points[0], by_position);
     for (uint32_t i = 0; i < t->n; i++)
@@ -336,7 +351,7 @@ enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *
     s->n_memory += n;
     fold_points(&j, &line);
     s->timelines[s->n_timelines++] = line;
-    return AB_OK;
+    return ab_fold_dists(f, run, j.trouble, err);
 }
 
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
@@ -364,6 +379,13 @@ void ab_fold_drop_memory(struct ab_session *s, uint32_t backend, uint32_t round)
         if (!is_meant(backend, s->memory[i].backend) || !is_meant(round, s->memory[i].round))
             s->memory[kept++] = s->memory[i];
     s->n_memory = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        if (is_meant(backend, s->dists[i].backend) && is_meant(round, s->dists[i].round))
+            free(s->dists[i].hdr);
+        else
+            s->dists[kept++] = s->dists[i];
+    s->n_dists = kept;
     kept = 0;
     for (uint32_t i = 0; i < s->n_timelines; i++) {
         struct ab_timeline *t = &s->timelines[i];

@@ -93,7 +93,7 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /* One call; a call names its block by the distance from the one that its thread's call before
- * had. Returns the block that the next one's is told from. */
+ * had. Returns the block that the next one's is counted from. */
 static inline uint64_t encode_call(struct columns *columns, const struct ab_chunk_event *e,
                                    uint64_t base)
 {

@@ -7,8 +7,6 @@
 #include "base/bits.h"
 #include "trace/format.h"
 
-#include <stdlib.h>
-#include <zstd.h>
 #include <zstd_errors.h>
 
 enum { COLUMN_LEAST = 256 };
@@ -25,39 +23,19 @@ static const struct {
     {ZSTD_c_hashLog, 17},         {ZSTD_c_enableLongDistanceMatching, 1},
 };
 
-struct ab_packer {
-    ZSTD_CCtx *zstd;
-};
-
-struct ab_unpacker {
-    ZSTD_DCtx *zstd;
-};
-
-struct ab_packer *ab_packer_new(void)
+ZSTD_CCtx *ab_packer_new(void)
 {
-    struct ab_packer *p = calloc(1, sizeof *p);
-    if (p == NULL)
-        return NULL;
-    p->zstd = ZSTD_createCCtx();
-    bool ok = p->zstd != NULL;
+    ZSTD_CCtx *p = ZSTD_createCCtx();
+    bool ok = p != NULL;
     for (size_t i = 0; i < AB_ARRAY_LEN(parameters) && ok; i++)
-        ok = !ZSTD_isError(
-            ZSTD_CCtx_setParameter(p->zstd, parameters[i].name, parameters[i].value));
+        ok = !ZSTD_isError(ZSTD_CCtx_setParameter(p, parameters[i].name, parameters[i].value));
     if (ok)
         return p;
-    ab_packer_free(p);
+    ZSTD_freeCCtx(p);
     return NULL;
 }
 
-void ab_packer_free(struct ab_packer *p)
-{
-    if (p == NULL)
-        return;
-    ZSTD_freeCCtx(p->zstd);
-    free(p);
-}
-
-enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const size_t *ends,
+enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *ends,
                               size_t n_columns, uint8_t *stored, size_t *n_stored,
                               struct ab_err *err)
 {
@@ -67,7 +45,7 @@ enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const siz
         if (ends[i] - begin < COLUMN_LEAST && i + 1 < n_columns)
             continue; /* a table of its own would cost more than it gains */
         ZSTD_inBuffer in = {raw + begin, ends[i] - begin, 0};
-        size_t left = ZSTD_compressStream2(p->zstd, &out, &in, ZSTD_e_flush);
+        size_t left = ZSTD_compressStream2(p, &out, &in, ZSTD_e_flush);
         if (ZSTD_isError(left))
             return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(left));
         if (left != 0)
@@ -78,30 +56,18 @@ enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const siz
     return AB_OK;
 }
 
-struct ab_unpacker *ab_unpacker_new(void)
+ZSTD_DCtx *ab_unpacker_new(void)
 {
-    struct ab_unpacker *u = calloc(1, sizeof *u);
-    if (u == NULL)
-        return NULL;
-    u->zstd = ZSTD_createDCtx();
-    if (u->zstd == NULL ||
-        ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, AB_TRACE_WINDOW_LOG))) {
-        ab_unpacker_free(u);
-        return NULL;
-    }
-    return u;
+    ZSTD_DCtx *u = ZSTD_createDCtx();
+    if (u != NULL &&
+        !ZSTD_isError(ZSTD_DCtx_setParameter(u, ZSTD_d_windowLogMax, AB_TRACE_WINDOW_LOG)))
+        return u;
+    ZSTD_freeDCtx(u);
+    return NULL;
 }
 
-void ab_unpacker_free(struct ab_unpacker *u)
-{
-    if (u == NULL)
-        return;
-    ZSTD_freeDCtx(u->zstd);
-    free(u);
-}
-
-const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_t n_stored,
-                             uint8_t *raw, size_t n_raw)
+const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_stored, uint8_t *raw,
+                             size_t n_raw)
 {
     ZSTD_inBuffer in = {stored, n_stored, 0};
     ZSTD_outBuffer out = {raw, n_raw + 1, 0}; /* what is too long shows in the byte too many */
@@ -109,7 +75,7 @@ const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_
     do {
         in_before = in.pos;
         out_before = out.pos;
-        size_t left = ZSTD_decompressStream(u->zstd, &out, &in);
+        size_t left = ZSTD_decompressStream(u, &out, &in);
         if (ZSTD_isError(left))
             return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
                        ? ab_no_memory

@@ -11,24 +11,21 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <zstd.h>
 
-struct ab_packer;
-
-struct ab_packer *ab_packer_new(void); /* NULL = out of memory */
-void ab_packer_free(struct ab_packer *p);
+/* Set up for traces; NULL = out of memory. Ends by ZSTD_freeCCtx. */
+ZSTD_CCtx *ab_packer_new(void);
 /* Packs raw[0..ends[n_columns - 1]); columns end at `ends`, so that zstd can count the bytes of
  * each apart. `stored` has room for AB_TRACE_STORED_MAX bytes. */
-enum ab_status ab_packer_take(struct ab_packer *p, const uint8_t *raw, const size_t *ends,
+enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *ends,
                               size_t n_columns, uint8_t *stored, size_t *n_stored,
                               struct ab_err *err);
 
-struct ab_unpacker;
-
-struct ab_unpacker *ab_unpacker_new(void);
-void ab_unpacker_free(struct ab_unpacker *u);
+/* The same for reading; ends by ZSTD_freeDCtx. */
+ZSTD_DCtx *ab_unpacker_new(void);
 /* Unpacks one chunk to exactly n_raw bytes; `raw` has room for one more. NULL, or what is wrong as
  * the end of a sentence. */
-const char *ab_unpacker_take(struct ab_unpacker *u, const uint8_t *stored, size_t n_stored,
-                             uint8_t *raw, size_t n_raw);
+const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_stored, uint8_t *raw,
+                             size_t n_raw);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of frees that no program may do. A process that ends is the parent's to tell
+ * What becomes of frees that no program may do. A process that ends is the parent's to report
  * ("detected"); one that goes on is asked for more blocks, and what they look like is the answer.
  * Nothing here is right or wrong, unless the back end claims to notice (AB_TRAIT_DETECTS_MISUSE).
  */
@@ -16,11 +16,6 @@ static _Noreturn void end_null(struct ab_trial *t, uint32_t n_live, const char *
     ab_trial_null(t, text);
 }
 
-static bool has_claim(const struct ab_trial *t)
-{
-    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
-}
-
 /* Two of the blocks that are given now are one, or lie within one another. */
 static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
 {
@@ -32,7 +27,7 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
     for (uint32_t i = 0; i < AFTER; i++) {
         ab_ref ref = ab_target_ask(t->target, t->target->heap, &ask);
         uintptr_t at = (uintptr_t)ab_target_address(t->target, t->target->heap, ref);
-        if (ref == 0 && has_claim(t)) /* its capacity may be small */
+        if (ref == 0 && ab_trial_claims_misuse(t)) /* its capacity may be small */
             end_null(t, n_places, "a later allocation returned NULL");
         if (at == 0)
             return true;
@@ -46,19 +41,11 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
 
 static void answer(struct ab_trial *t, bool is_broken)
 {
-    const char *text = is_broken ? "corrupts" : has_claim(t) ? "harmless" : "silent";
-    if (has_claim(t) && is_broken)
+    const char *text = is_broken ? "corrupts" : ab_trial_claims_misuse(t) ? "harmless" : "silent";
+    if (ab_trial_claims_misuse(t) && is_broken)
         ab_trial_break(t, text);
     else
         ab_trial_info(t, text);
-}
-
-static bool can_ask(struct ab_trial *t)
-{
-    if (ab_target_can_free(t->target))
-        return true;
-    ab_trial_skip(t, "frees only on reset, by its own declaration");
-    return false;
 }
 
 static void ask_blocks(struct ab_trial *t, ab_ref *refs, uint32_t n)
@@ -77,7 +64,7 @@ static void free_one(struct ab_trial *t, ab_ref ref)
 void ab_behavior_double_free(struct ab_trial *t)
 {
     ab_ref refs[4];
-    if (!can_ask(t))
+    if (!ab_trial_needs_free(t))
         return;
     ask_blocks(t, refs, 4);
     free_one(t, refs[3]);
@@ -88,7 +75,7 @@ void ab_behavior_double_free(struct ab_trial *t)
 void ab_behavior_late_double_free(struct ab_trial *t)
 {
     ab_ref refs[8];
-    if (!can_ask(t))
+    if (!ab_trial_needs_free(t))
         return;
     ask_blocks(t, refs, 8);
     free_one(t, refs[7]);
@@ -101,7 +88,7 @@ void ab_behavior_late_double_free(struct ab_trial *t)
 void ab_behavior_invalid_free(struct ab_trial *t)
 {
     ab_ref refs[4];
-    if (!can_ask(t))
+    if (!ab_trial_needs_free(t))
         return;
     ask_blocks(t, refs, 4);
     free_one(t, refs[3] + 16);

@@ -16,9 +16,7 @@ static size_t hidden(size_t n)
 
 static bool is_malloc(struct ab_trial *t)
 {
-    if (!ab_target_is_malloc(t->target))
-        ab_trial_skip(t, "applies to malloc only");
-    return ab_target_is_malloc(t->target);
+    return ab_trial_needs(t, ab_target_is_malloc(t->target), "applies to malloc only");
 }
 
 void ab_behavior_enomem(struct ab_trial *t)
@@ -52,10 +50,8 @@ static void tell_aligned(struct ab_trial *t, size_t align, size_t size)
     const struct ab_malloc_calls *c = &t->target->calls;
     if (!is_malloc(t))
         return;
-    if (c->aligned_alloc == NULL) {
-        ab_trial_skip(t, "no aligned_alloc");
+    if (!ab_trial_needs(t, c->aligned_alloc != NULL, "no aligned_alloc"))
         return;
-    }
     uintptr_t at = (uintptr_t)c->aligned_alloc(hidden(align), hidden(size));
     ab_trial_info(t, at == 0 ? "refused" : at % align == 0 ? "served" : "not aligned");
 }
@@ -112,15 +108,12 @@ void ab_behavior_repeatable(struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
     struct ab_heap *second = NULL;
-    if (hooks == NULL || t->reopen == NULL) {
-        ab_trial_skip(t, "applies to heaps only");
+    if (!ab_trial_needs(t, hooks != NULL && t->reopen != NULL, "applies to heaps only"))
         return;
-    }
     uint64_t seed = ab_rng_next(&t->rng), one = run_steps(t, t->target->heap, seed);
-    if (!t->reopen(t->checker.user, &second)) {
-        ab_trial_skip(t, "a second heap could not be opened");
+    if (!ab_trial_needs(t, t->reopen(t->checker.user, &second),
+                        "a second heap could not be opened"))
         return;
-    }
     bool is_same = run_steps(t, second, seed) == one;
     if (!is_same && (t->target->traits & AB_TRAIT_REPEATABLE) != 0)
         ab_trial_break(t, "no");

@@ -9,10 +9,7 @@
 
 enum { LIVE_MAX = 512 };
 
-static struct live {
-    ab_ref ref;
-    size_t size;
-} live[LIVE_MAX];
+static struct ab_block live[LIVE_MAX];
 
 struct churn { /* blocks come and go at random places of `live` */
     size_t most_bytes, most_align;
@@ -20,36 +17,27 @@ struct churn { /* blocks come and go at random places of `live` */
     bool resizes;
 };
 
-static void drop(struct ab_trial *t, struct live *l)
+static void drop(struct ab_trial *t, struct ab_block *l)
 {
     if (l->ref != 0)
-        ab_checker_free(&t->checker, t->target->heap, l->ref, l->size);
-    l->ref = 0;
+        ab_trial_drop(t, l);
 }
 
-static void replace(struct ab_trial *t, struct live *l, const struct ab_ask *ask)
+static void replace(struct ab_trial *t, struct ab_block *l, const struct ab_ask *ask)
 {
     drop(t, l);
-    l->size = ask->size;
-    l->ref = ab_checker_ask(&t->checker, t->target->heap, ask);
-}
-
-static void resize(struct ab_trial *t, struct live *l, size_t size)
-{
-    const size_t sizes[2] = {l->size, size};
-    l->ref = ab_checker_resize(&t->checker, t->target->heap, l->ref, sizes);
-    l->size = size;
+    ab_trial_take(t, l, ask);
 }
 
 static void run_churn(struct ab_trial *t, const struct churn *churn)
 {
     bool resizes = churn->resizes && ab_target_can_resize(t->target);
     for (uint32_t i = 0; i < churn->rounds; i++) {
-        struct live *l = &live[ab_rng_below(&t->rng, LIVE_MAX)];
+        struct ab_block *l = &live[ab_rng_below(&t->rng, LIVE_MAX)];
         size_t size = ab_trial_size(t, churn->most_bytes);
         struct ab_ask ask = ab_trial_ask(t, size, churn->most_align);
         if (resizes && l->ref != 0 && ab_rng_below(&t->rng, 8) == 0)
-            resize(t, l, size);
+            ab_trial_resize(t, l, size);
         else if (l->ref != 0 && ab_rng_below(&t->rng, 4) == 0)
             drop(t, l);
         else
@@ -115,24 +103,20 @@ static bool has_usable(const struct ab_target *t)
 
 void ab_check_slack(struct ab_trial *t)
 {
-    if (!has_usable(t->target)) {
-        ab_trial_skip(t, "no usable_size");
+    if (!ab_trial_needs(t, has_usable(t->target), "no usable_size"))
         return;
-    }
     t->checker.fills_usable = true;
     run_churn(t, &(struct churn){
                      .most_bytes = 8192, .most_align = 256, .rounds = 10000, .sweep_every = 1000});
 }
 
-/* Less than the request is told by the checker; here the same block is asked again. */
+/* Less than the request is found by the checker; here the same block is asked again. */
 void ab_check_usable(struct ab_trial *t)
 {
     static size_t told[LIVE_MAX];
     struct ab_heap *heap = t->target->heap;
-    if (!has_usable(t->target)) {
-        ab_trial_skip(t, "no usable_size");
+    if (!ab_trial_needs(t, has_usable(t->target), "no usable_size"))
         return;
-    }
     for (uint32_t i = 0; i < LIVE_MAX; i++) {
         struct ab_ask ask = ab_trial_ask(t, ab_trial_size(t, 65536), 1024);
         replace(t, &live[i], &ask);

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles: stale ones, ones that nobody gave, ones of another heap. That a stale one is known holds
- * for all; of the others only a back end that claims to notice what is no block of its own must
- * know, for an index alone cannot tell.
+ * Handles: stale ones, ones that were never given, ones of another heap. That a stale one is known
+ * holds for all; of the others only a back end that claims to notice what is no block of its own must
+ * know, for an index alone does not show it.
  */
 #include "worker/checks/checks.h"
 
-#include "base/bits.h"
 #include "worker/checks/capacity.h"
 
 enum { LIVE_MAX = 256, BYTES = 64 };
 
 static ab_ref live[LIVE_MAX], stale[LIVE_MAX], foreign[LIVE_MAX];
-
-static bool has_claim(const struct ab_trial *t)
-{
-    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
-}
 
 static void *address(const struct ab_trial *t, ab_ref ref)
 {
@@ -58,7 +52,7 @@ static void expect_stale(struct ab_trial *t, ab_ref ref, const char *what)
         fail_handle(t, "a stale handle, ", ref, what);
 }
 
-/* The place of one block, used again and again: 70,000 times is more than 16 bits can tell. */
+/* The place of one block, used again and again: 70,000 times is more than 16 bits can count. */
 static void reuse_one_place(struct ab_trial *t)
 {
     enum { TIMES = 70000 };
@@ -83,7 +77,7 @@ static bool is_live(ab_ref ref)
 static void resolve_forged(struct ab_trial *t, ab_ref ref)
 {
     t->report->work++;
-    if (address(t, ref) != NULL && has_claim(t) && !is_live(ref))
+    if (address(t, ref) != NULL && ab_trial_claims_misuse(t) && !is_live(ref))
         fail_handle(t, "a handle that was never issued, ", ref,
                     ", resolves to a block, but the back end claims to detect misuse");
 }
@@ -102,11 +96,8 @@ static void resolve_all_forged(struct ab_trial *t)
 static bool has_handles(struct ab_trial *t)
 {
     bool has = t->target->hooks != NULL && t->target->hooks->resolve != NULL;
-    if (!has)
-        ab_trial_skip(t, "its blocks are addresses, not handles");
-    else if (!ab_target_can_free(t->target))
-        ab_trial_skip(t, "frees only on reset, by its own declaration");
-    return has && ab_target_can_free(t->target);
+    return ab_trial_needs(t, has, "its blocks are addresses, not handles") &&
+           ab_trial_needs_free(t);
 }
 
 void ab_check_handles(struct ab_trial *t)
@@ -144,8 +135,8 @@ static struct ab_heap *fill_both(struct ab_trial *t)
     return other;
 }
 
-/* Frees them here, where they are nobody's: all that is live must be as it was. Only where it is
- * claimed: elsewhere they may be somebody's. */
+/* Frees them here, where they are no live blocks: all that is live must be as it was. Only where
+ * it is claimed: elsewhere they may be somebody's. */
 static void free_foreign(struct ab_trial *t)
 {
     for (uint32_t i = 0; i < LIVE_MAX; i++)
@@ -158,15 +149,13 @@ void ab_behavior_foreign_handle(struct ab_trial *t)
     uint32_t n_resolved = 0;
     if (!has_handles(t))
         return;
-    if (fill_both(t) == NULL) {
-        ab_trial_skip(t, "a second heap could not be opened");
+    if (!ab_trial_needs(t, fill_both(t) != NULL, "a second heap could not be opened"))
         return;
-    }
     for (uint32_t i = 0; i < LIVE_MAX; i++)
         n_resolved += address(t, foreign[i]) != NULL;
-    if (n_resolved > 0 && has_claim(t))
+    if (n_resolved > 0 && ab_trial_claims_misuse(t))
         ab_trial_break(t, "resolves");
-    else if (n_resolved == 0 && has_claim(t))
+    else if (n_resolved == 0 && ab_trial_claims_misuse(t))
         free_foreign(t);
     if (t->report->answer == AB_ANSWER_NONE)
         ab_trial_info(t, n_resolved > 0 ? "resolves" : "refused");

@@ -4,21 +4,16 @@
  */
 #include "worker/checks/checks.h"
 
-#include "base/bits.h"
-
 enum { LIVE_MAX = 256 };
 
-static struct live {
-    ab_ref ref;
-    size_t size;
-} live[LIVE_MAX];
+static struct ab_block live[LIVE_MAX];
 
 static size_t fill_live(struct ab_trial *t, uint32_t begin, uint32_t end)
 {
     size_t bytes = 0;
     for (uint32_t i = begin; i < end; i++) {
         struct ab_ask ask = ab_trial_ask(t, ab_trial_size(t, 2048), 64);
-        live[i] = (struct live){ab_checker_ask(&t->checker, t->target->heap, &ask), ask.size};
+        ab_trial_take(t, &live[i], &ask);
         bytes += ask.size;
     }
     t->report->work += end - begin;
@@ -27,10 +22,8 @@ static size_t fill_live(struct ab_trial *t, uint32_t begin, uint32_t end)
 
 static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = begin; i < end; i++) {
-        ab_checker_free(&t->checker, t->target->heap, live[i].ref, live[i].size);
-        live[i].ref = 0;
-    }
+    for (uint32_t i = begin; i < end; i++)
+        ab_trial_drop(t, &live[i]);
 }
 
 static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
@@ -49,10 +42,8 @@ static void expect_none_live(struct ab_trial *t, uint64_t before, const char *wh
 void ab_check_statistics(struct ab_trial *t)
 {
     uint64_t before = ab_trial_live_bytes(t);
-    if (before == AB_UNKNOWN) {
-        ab_trial_skip(t, "no statistics of live bytes");
+    if (!ab_trial_needs(t, before != AB_UNKNOWN, "no statistics of live bytes"))
         return;
-    }
     size_t asked = fill_live(t, 0, LIVE_MAX);
     uint64_t now = ab_trial_live_bytes(t);
     if (now < before + asked) {
@@ -70,10 +61,8 @@ void ab_check_statistics(struct ab_trial *t)
 void ab_check_reset(struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
-    if (hooks == NULL || hooks->reset == NULL) {
-        ab_trial_skip(t, "no reset");
+    if (!ab_trial_needs(t, hooks != NULL && hooks->reset != NULL, "no reset"))
         return;
-    }
     uint64_t before = ab_trial_live_bytes(t);
     for (uint32_t round = 0; round < 20; round++) {
         fill_live(t, 0, LIVE_MAX);
@@ -90,10 +79,9 @@ void ab_check_mark(struct ab_trial *t)
 {
     enum { OLDER = LIVE_MAX / 4 };
     const struct ab_backend *hooks = t->target->hooks;
-    if (hooks == NULL || hooks->mark == NULL || hooks->release == NULL) {
-        ab_trial_skip(t, "no marks");
+    if (!ab_trial_needs(t, hooks != NULL && hooks->mark != NULL && hooks->release != NULL,
+                        "no marks"))
         return;
-    }
     fill_live(t, 0, OLDER);
     for (uint32_t round = 0; round < 20; round++) {
         uint64_t mark = hooks->mark(t->target->heap);

@@ -13,11 +13,6 @@ enum { EXHAUST_MAX = 16384, EXHAUST_BYTES = 32768 };
 
 static ab_ref held[EXHAUST_MAX];
 
-static ab_ref ask_raw(struct ab_trial *t, const struct ab_ask *ask)
-{
-    return ab_target_ask(t->target, t->target->heap, ask);
-}
-
 static _Noreturn void fail_ask(struct ab_trial *t, const struct ab_ask *ask, const char *what)
 {
     struct ab_words w = {.n = 0};
@@ -48,7 +43,7 @@ static void ask_too_much(struct ab_trial *t, enum ab_call call)
     for (unsigned i = 0; i < AB_ARRAY_LEN(sizes); i++)
         for (size_t align = 16; align <= 4096; align *= call >= AB_CALL_ALIGNED ? 16 : 4096) {
             struct ab_ask ask = {call, call >= AB_CALL_ALIGNED ? align : 0, sizes[i]};
-            if (ask_raw(t, &ask) != 0)
+            if (ab_target_ask(t->target, t->target->heap, &ask) != 0)
                 fail_ask(t, &ask, " returned a block, not NULL");
             t->report->work++;
         }
@@ -85,15 +80,12 @@ void ab_check_exhaustion(struct ab_trial *t)
 {
     t->checker.edge_bytes = 64;
     t->checker.is_null_told = false;
-    if (!ab_trial_bound(BOUND_BYTES)) {
-        ab_trial_skip(t, "the memory of a process cannot be limited here");
+    if (!ab_trial_needs(t, ab_trial_bound(BOUND_BYTES),
+                        "the memory of a process cannot be limited here"))
         return;
-    }
     uint32_t n = exhaust(t);
-    if (n == EXHAUST_MAX) {
-        ab_trial_skip(t, "all its memory was mapped before the limit was set");
+    if (!ab_trial_needs(t, n < EXHAUST_MAX, "all its memory was mapped before the limit was set"))
         return;
-    }
     ab_checker_sweep(&t->checker);
     for (uint32_t i = 0; i < n; i++)
         ab_checker_free(&t->checker, t->target->heap, held[i], EXHAUST_BYTES);
@@ -141,16 +133,13 @@ void ab_check_reuse(struct ab_trial *t)
 {
     enum ab_call calls[AB_CALL_COUNT];
     uint32_t n = ab_trial_calls(t, calls);
-    if (!ab_target_can_free(t->target)) {
-        ab_trial_skip(t, "frees only on reset, by its own declaration");
+    if (!ab_trial_needs_free(t))
         return;
-    }
     t->checker.fills = false;
     t->checker.is_null_told = false;
-    if (!ab_trial_bound(BOUND_BYTES)) {
-        ab_trial_skip(t, "the memory of a process cannot be limited here");
+    if (!ab_trial_needs(t, ab_trial_bound(BOUND_BYTES),
+                        "the memory of a process cannot be limited here"))
         return;
-    }
     for (uint32_t i = 0; i < n; i++) {
         struct ab_ask small = ab_ask_of(calls[i], 64, 2048);
         struct ab_ask large = ab_ask_of(calls[i], 1024, 16384);

@@ -90,7 +90,7 @@ static void *thread_main(void *user)
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < OPS; i++)
         step(p);
-    /* Without remote frees nobody else can end these blocks; with them they outlive the thread. */
+    /* Without remote frees no other thread can free these blocks; with them they outlive it. */
     for (uint32_t i = 0; !p->is_remote && i < OWN; i++)
         drop(p, &p->own[i]);
     leave(p);
@@ -125,10 +125,8 @@ void ab_check_threads(struct ab_trial *t)
     bool is_remote = ab_target_is_malloc(t->target) ||
                      (t->target->traits & AB_TRAIT_REMOTE_FREE) != 0;
     const char *why = why_no_threads(t->target);
-    if (why != NULL) {
-        ab_trial_skip(t, why);
+    if (!ab_trial_needs(t, why == NULL, why))
         return;
-    }
     uint64_t before = ab_trial_live_bytes(t);
     t->checker.is_shared = true;
     for (uint32_t round = 0; round < ROUNDS; round++)
@@ -262,10 +260,8 @@ void ab_check_fork(struct ab_trial *t)
 {
     enum { CHILDREN = 24 };
     pthread_t threads[2];
-    if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "not required of a heap after fork");
+    if (!ab_trial_needs(t, ab_target_is_malloc(t->target), "not required of a heap after fork"))
         return;
-    }
     parties[0].t = t;
     for (uint32_t i = 0; i < AB_ARRAY_LEN(threads); i++)
         if (pthread_create(&threads[i], NULL, use_until_over, &parties[0]) != 0)
@@ -298,17 +294,13 @@ static void fork_in_handler(int signal)
 void ab_behavior_fork_in_handler(struct ab_trial *t)
 {
     struct sigaction action = {.sa_handler = fork_in_handler}, old;
-    if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "not required of a heap after fork");
+    if (!ab_trial_needs(t, ab_target_is_malloc(t->target), "not required of a heap after fork"))
         return;
-    }
     handler_calls = &t->target->calls;
     sigaction(SIGALRM, &action, &old);
     struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
-    if (setitimer(ITIMER_REAL, &often, NULL) != 0) {
-        ab_trial_skip(t, "no timer available");
+    if (!ab_trial_needs(t, setitimer(ITIMER_REAL, &often, NULL) == 0, "no timer available"))
         return;
-    }
     for (size_t i = 0; n_forked < 30 && n_hung == 0; i++)
         use_malloc(&t->target->calls, i);
     setitimer(ITIMER_REAL, &never, NULL);

@@ -12,44 +12,30 @@
 
 enum { LIVE_MAX = 64 };
 
-static struct live {
-    ab_ref ref;
-    size_t size;
-} live[LIVE_MAX];
+static struct ab_block live[LIVE_MAX];
 
-static void ask(struct ab_trial *t, struct live *l, size_t size)
+static void ask(struct ab_trial *t, struct ab_block *l, size_t size)
 {
-    l->size = size;
-    l->ref = ab_checker_ask(&t->checker, t->target->heap,
-                            &(struct ab_ask){.call = AB_CALL_ALLOC, .size = size});
-}
-
-static void resize(struct ab_trial *t, struct live *l, size_t size)
-{
-    const size_t sizes[2] = {l->size, size};
-    l->ref = ab_checker_resize(&t->checker, t->target->heap, l->ref, sizes);
-    l->size = size;
+    ab_trial_take(t, l, &(struct ab_ask){.call = AB_CALL_ALLOC, .size = size});
 }
 
 static void drop_all(struct ab_trial *t, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        ab_checker_free(&t->checker, t->target->heap, live[i].ref, live[i].size);
+        ab_trial_drop(t, &live[i]);
 }
 
 /* Blocks between those that grow, so that they cannot all grow in place. */
 void ab_check_prefix(struct ab_trial *t)
 {
-    if (!ab_target_can_resize(t->target)) {
-        ab_trial_skip(t, "no resize");
+    if (!ab_trial_needs(t, ab_target_can_resize(t->target), "no resize"))
         return;
-    }
     for (uint32_t i = 0; i < LIVE_MAX; i++)
         ask(t, &live[i], ab_trial_size(t, 512));
     for (uint32_t i = 0; i < 4000; i++)
-        resize(t, &live[ab_rng_below(&t->rng, LIVE_MAX)], ab_trial_size(t, 16384));
+        ab_trial_resize(t, &live[ab_rng_below(&t->rng, LIVE_MAX)], ab_trial_size(t, 16384));
     for (uint32_t i = 0; i < 100; i++)
-        resize(t, &live[ab_rng_below(&t->rng, 4)], ab_trial_size(t, 1 << 20));
+        ab_trial_resize(t, &live[ab_rng_below(&t->rng, 4)], ab_trial_size(t, 1 << 20));
     ab_checker_sweep(&t->checker);
     drop_all(t, LIVE_MAX);
     t->report->work = t->checker.n_resized;
@@ -60,10 +46,8 @@ void ab_check_prefix(struct ab_trial *t)
 void ab_check_failed_resize(struct ab_trial *t)
 {
     static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 64, SIZE_MAX};
-    if (!ab_target_can_resize(t->target)) {
-        ab_trial_skip(t, "no resize");
+    if (!ab_trial_needs(t, ab_target_can_resize(t->target), "no resize"))
         return;
-    }
     t->checker.is_null_told = false;
     for (uint32_t i = 0; i < 120; i++) {
         size_t size = ab_trial_size(t, 4096);
@@ -86,10 +70,8 @@ void ab_check_zeroed(struct ab_trial *t)
     static const size_t sizes[] = {1,    8,    16,   24,   48,    100,   256,    1000,
                                    2048, 4096, 4097, 5000, 10000, 70000, 140000, 262144};
     enum { AT_ONCE = 8 };
-    if (!ab_target_has(t->target, AB_CALL_ZEROED)) {
-        ab_trial_skip(t, "no zeroed allocation");
+    if (!ab_trial_needs(t, ab_target_has(t->target, AB_CALL_ZEROED), "no zeroed allocation"))
         return;
-    }
     for (unsigned round = 0; round < 4; round++)
         for (unsigned s = 0; s < AB_ARRAY_LEN(sizes); s++) {
             for (uint32_t i = 0; i < AT_ONCE; i++)
@@ -97,7 +79,7 @@ void ab_check_zeroed(struct ab_trial *t)
             drop_all(t, AT_ONCE);
             for (uint32_t i = 0; i < AT_ONCE; i++) {
                 struct ab_ask zeroed = {.call = AB_CALL_ZEROED, .size = sizes[s]};
-                live[i].ref = ab_checker_ask(&t->checker, t->target->heap, &zeroed);
+                ab_trial_take(t, &live[i], &zeroed);
                 t->report->work++;
             }
             drop_all(t, AT_ONCE);
@@ -116,10 +98,8 @@ static void fail_overflow(struct ab_trial *t, size_t n, size_t m)
 void ab_check_overflow(struct ab_trial *t)
 {
     const struct ab_malloc_calls *c = &t->target->calls;
-    if (c->calloc == NULL) {
-        ab_trial_skip(t, "no calloc");
+    if (!ab_trial_needs(t, c->calloc != NULL, "no calloc"))
         return;
-    }
     for (unsigned shift = 1; shift < 32; shift++) {
         /* Products that come out as 0, as 1 << shift and as nearly SIZE_MAX. */
         size_t n = (size_t)1 << (63 - shift), m = (size_t)1 << (shift + 1);
@@ -140,7 +120,7 @@ void ab_check_zero_size(struct ab_trial *t)
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < LIVE_MAX / 2; k++) {
             struct ab_ask nothing = {calls[i], calls[i] >= AB_CALL_ALIGNED ? 64 : 0, 0};
-            live[k] = (struct live){ab_checker_ask(&t->checker, t->target->heap, &nothing), 0};
+            ab_trial_take(t, &live[k], &nothing);
             t->report->work++;
             if (k == LIVE_MAX / 2 - 1)
                 drop_all(t, LIVE_MAX / 2);
@@ -151,10 +131,8 @@ void ab_check_errno(struct ab_trial *t)
 {
     static const size_t sizes[] = {1, 64, 1000, 4096, 65536, 300000, 4 << 20};
     enum { MARK = 4711 };
-    if (!ab_target_is_malloc(t->target)) {
-        ab_trial_skip(t, "errno is not specified for heaps");
+    if (!ab_trial_needs(t, ab_target_is_malloc(t->target), "errno is not specified for heaps"))
         return;
-    }
     for (unsigned i = 0; i < 20 * AB_ARRAY_LEN(sizes); i++) {
         ask(t, &live[0], sizes[i % AB_ARRAY_LEN(sizes)]);
         errno = MARK;

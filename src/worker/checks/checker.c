@@ -194,7 +194,7 @@ static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_
     say(c, &w);
 }
 
-/* Into the shadow, unless another is in its place. What is told is told without the lock. */
+/* Into the shadow, unless another is in its place. Failures are reported without the lock. */
 static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_shadow_block other = {.at = 0};
@@ -223,7 +223,7 @@ static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, 
     say(c, &w);
 }
 
-/* Where the block lies, as the shadow sees it: blocks that move are told apart by their refs. */
+/* Where the block lies, as the shadow sees it: blocks that move are identified by their refs. */
 static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     if ((c->target->traits & AB_TRAIT_MOVES) != 0)

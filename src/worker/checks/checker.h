@@ -18,8 +18,8 @@ struct ab_address_range {
 
 enum { AB_FOREIGN_MAX = 8 };
 
-/* What is told when it is wrong. A check of `verify` tells its own matter alone, so that what it
- * finds is a finding of that matter. */
+/* What is reported when it is wrong. A check of `verify` reports its own matter alone, so that what
+ * it finds is a finding of that matter. */
 enum ab_proof {
     AB_PROVE_ALIGN = 1u << 0,
     AB_PROVE_PLACE = 1u << 1, /* no overlap with a live block, nor with what is somebody else's */
@@ -36,12 +36,12 @@ struct ab_checker {
     struct ab_shadow shadow;
     /* Says what is wrong and does not come back. */
     void (*fail)(void *user, const char *text) __attribute__((noreturn));
-    /* The same of a NULL that is told; NULL = fail. */
+    /* The same of a NULL that is a failure; NULL = fail. */
     void (*fail_null)(void *user, const char *text) __attribute__((noreturn));
     void *user;
     unsigned proves;   /* enum ab_proof */
     size_t edge_bytes; /* blocks of twice as much or more are filled at both ends only */
-    bool fills;        /* else no byte is written: only addresses tell */
+    bool fills;        /* else no byte is written: only addresses are checked */
     bool fills_usable; /* up to usable_size */
     bool is_shared;    /* several threads call */
     bool is_null_told; /* a NULL where size > 0 is a failure: the caller knows there is room */

@@ -16,7 +16,7 @@ struct ab_check {
     uint64_t floor;          /* work below it is no proof */
     bool is_info;            /* else required */
     bool may_abort;          /* ending the process is an answer too */
-    unsigned proves;         /* enum ab_proof: what the checker tells */
+    unsigned proves;         /* enum ab_proof: what the checker reports */
     uint32_t deadline_ms;
     struct ab_facts facts; /* what the heap is opened with */
     void (*run)(struct ab_trial *t);
@@ -29,40 +29,13 @@ extern const uint32_t ab_check_count;
  * checker.fail, which the caller has set along with the rng and the report. */
 void ab_check_run(const struct ab_check *check, struct ab_trial *t);
 
-/* check_*.c */
-void ab_check_alignment(struct ab_trial *t);
-void ab_check_overlap(struct ab_trial *t);
-void ab_check_content(struct ab_trial *t);
-void ab_check_slack(struct ab_trial *t);
-void ab_check_usable(struct ab_trial *t);
-void ab_check_prefix(struct ab_trial *t);
-void ab_check_failed_resize(struct ab_trial *t);
-void ab_check_zeroed(struct ab_trial *t);
-void ab_check_overflow(struct ab_trial *t);
-void ab_check_zero_size(struct ab_trial *t);
-void ab_check_limits(struct ab_trial *t);
-void ab_check_exhaustion(struct ab_trial *t);
-void ab_check_reuse(struct ab_trial *t);
-void ab_check_remote_reuse(struct ab_trial *t);
-void ab_check_errno(struct ab_trial *t);
-void ab_check_threads(struct ab_trial *t);
-void ab_check_fork(struct ab_trial *t);
-void ab_check_statistics(struct ab_trial *t);
-void ab_check_reset(struct ab_trial *t);
-void ab_check_mark(struct ab_trial *t);
-void ab_check_handles(struct ab_trial *t);
-/* behavior_*.c */
-void ab_behavior_double_free(struct ab_trial *t);
-void ab_behavior_late_double_free(struct ab_trial *t);
-void ab_behavior_invalid_free(struct ab_trial *t);
-void ab_behavior_foreign_handle(struct ab_trial *t);
-void ab_behavior_repeatable(struct ab_trial *t);
-void ab_behavior_fork_in_handler(struct ab_trial *t);
-void ab_behavior_enomem(struct ab_trial *t);
-void ab_behavior_zero_size(struct ab_trial *t);
-void ab_behavior_realloc_zero(struct ab_trial *t);
-void ab_behavior_odd_alignment(struct ab_trial *t);
-void ab_behavior_odd_size(struct ab_trial *t);
-void ab_behavior_small_alignment(struct ab_trial *t);
+/* The functions of the rows. */
+#define REQUIRED(name, unit, floor, run, ...) void run(struct ab_trial *t);
+#define REQUIRED_OR_ABORT REQUIRED
+#define INFO(name, run, rule) void run(struct ab_trial *t);
+#include "worker/checks/checks.def"
+#undef REQUIRED
+#undef REQUIRED_OR_ABORT
+#undef INFO
 
 #endif

@@ -14,7 +14,7 @@ struct ab_malloc_calls { /* NULL = it has none */
     void *(*calloc)(size_t, size_t);
     void *(*memalign)(size_t, size_t);
     size_t (*usable_size)(void *);
-    void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape tells them */
+    void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape has them */
     int (*posix_memalign)(void **, size_t, size_t); /* from memalign */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { NONE = 0, FIRST_CAP = 4096 }; /* node 0 is nobody */
+enum { NONE = 0, FIRST_CAP = 4096 }; /* node 0 is no node */
 
 struct ab_shadow_node {
     struct ab_shadow_block block;

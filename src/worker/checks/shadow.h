@@ -11,7 +11,7 @@
 
 struct ab_shadow_block {
     uintptr_t at;
-    size_t span;   /* bytes from `at` on that nobody else may have; at least 1 */
+    size_t span;   /* bytes from `at` on that no other block may have; at least 1 */
     size_t size;   /* what was asked for */
     size_t filled; /* bytes that hold the pattern */
     uint64_t seq;  /* of the pattern */

@@ -25,6 +25,19 @@ void ab_trial_skip(struct ab_trial *t, const char *why)
     answer(t, AB_ANSWER_SKIPPED, why);
 }
 
+bool ab_trial_needs(struct ab_trial *t, bool is_there, const char *why)
+{
+    if (!is_there)
+        ab_trial_skip(t, why);
+    return is_there;
+}
+
+bool ab_trial_needs_free(struct ab_trial *t)
+{
+    return ab_trial_needs(t, ab_target_can_free(t->target),
+                          "frees only on reset, by its own declaration");
+}
+
 void ab_trial_info(struct ab_trial *t, const char *text)
 {
     answer(t, AB_ANSWER_INFO, text);
@@ -79,6 +92,28 @@ struct ab_ask ab_trial_ask(struct ab_trial *t, size_t size, size_t most_align)
     enum ab_call call = calls[ab_rng_below(&t->rng, n)];
     size_t align = (size_t)16 << ab_rng_below(&t->rng, logs);
     return ab_ask_of(call, align < most_align ? align : most_align, size);
+}
+
+void ab_trial_take(struct ab_trial *t, struct ab_block *b, const struct ab_ask *ask)
+{
+    *b = (struct ab_block){ab_checker_ask(&t->checker, t->target->heap, ask), ask->size};
+}
+
+void ab_trial_resize(struct ab_trial *t, struct ab_block *b, size_t size)
+{
+    const size_t sizes[2] = {b->size, size};
+    *b = (struct ab_block){ab_checker_resize(&t->checker, t->target->heap, b->ref, sizes), size};
+}
+
+void ab_trial_drop(struct ab_trial *t, struct ab_block *b)
+{
+    ab_checker_free(&t->checker, t->target->heap, b->ref, b->size);
+    b->ref = 0;
+}
+
+bool ab_trial_claims_misuse(const struct ab_trial *t)
+{
+    return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
 }
 
 /* Private writable memory of this process, in bytes: what RLIMIT_DATA bounds. */

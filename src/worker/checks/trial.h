@@ -20,6 +20,10 @@ struct ab_trial { /* one check while it runs */
 
 /* Nothing to check here. */
 void ab_trial_skip(struct ab_trial *t, const char *why);
+/* Is it there? Else the trial is skipped. */
+bool ab_trial_needs(struct ab_trial *t, bool is_there, const char *why);
+/* The same of frees that give something back. */
+bool ab_trial_needs_free(struct ab_trial *t);
 void ab_trial_info(struct ab_trial *t, const char *answer);
 /* Informational: it claims otherwise. */
 void ab_trial_break(struct ab_trial *t, const char *answer);
@@ -37,6 +41,17 @@ struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size);
  * bounded here. */
 bool ab_trial_bound(uint64_t bytes);
 void ab_trial_unbound(void);
+struct ab_block { /* of the trial's own heap; ref 0: none */
+    ab_ref ref;
+    size_t size;
+};
+/* By the checker: a block in place of what was noted there, resized, freed. */
+void ab_trial_take(struct ab_trial *t, struct ab_block *b, const struct ab_ask *ask);
+void ab_trial_resize(struct ab_trial *t, struct ab_block *b, size_t size);
+void ab_trial_drop(struct ab_trial *t, struct ab_block *b);
+
+/* Does the back end claim to notice frees that no program may do? */
+bool ab_trial_claims_misuse(const struct ab_trial *t);
 /* What the heap says is live; AB_UNKNOWN when it does not say. */
 uint64_t ab_trial_live_bytes(const struct ab_trial *t);
 

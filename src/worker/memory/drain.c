@@ -67,6 +67,7 @@ void ab_memory_drain(struct ab_worker *w)
     if (m == NULL || m->report->is_scout)
         return;
     struct ab_memory_report *r = m->report;
+    m->book.pages = NULL; /* no phase any more */
     if (!empty(w, m)) {
         r->flags |= AB_MEMORY_KEEPS;
         return;

@@ -22,11 +22,15 @@ struct ab_given { /* what an allocation or a resize gave */
     uint32_t lane;
 };
 
+struct ab_page_ledger;
+
 struct ab_block_book {
     struct ab_block_entry *entries;
+    struct ab_page_ledger *pages; /* is told of each block; NULL = none */
     uint32_t n_slots;
     uint64_t requested_bytes, usable_bytes;
-    bool is_usable_less; /* once, a block had less than was asked for */
+    bool is_usable_unknown; /* usable bytes are taken to be those asked for */
+    bool is_usable_less;    /* once, a block had less than was asked for */
 };
 
 /* The slot holds this block from now on. */

@@ -9,12 +9,21 @@
 #include "wire/memory_report.h"
 #include "worker/memory/footprint.h"
 #include "worker/memory/memory_pass.h"
+#include "worker/memory/samples.h"
 
 #include <string.h>
 
-/* Readings a tape (once to twice as many), and pages of text that an untouched library may still
- * fault in: more than that in file mappings is the allocator's own doing. */
-enum { READINGS = 2000, STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+/* Pages of text that an untouched library may still fault in: more than that in file mappings is
+ * the allocator's own doing. */
+enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+
+/* Codes of ops that write to the block. */
+enum {
+    TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS | 1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ZEROED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ALIGNED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_RESIZE)
+};
 
 /* ---- memory of ours, written before the baseline ---- */
 
@@ -28,6 +37,9 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
     m->book.n_slots = w->image->n_slots;
     m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
+    if (!m->report->is_scout)
+        ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline,
+                            w->image->facts.live_peak_bytes);
 }
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
@@ -37,6 +49,7 @@ static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
     m->report = r;
     memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
     memset(r->points, 0, sizeof r->points);
+    memset(r->samples, 0, r->cap_samples * sizeof r->samples[0]);
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         r->drained_bytes[i] = AB_MEMORY_UNKNOWN;
     r->page_bytes = m->footprint.page_bytes;
@@ -53,9 +66,7 @@ void ab_memory_open(struct ab_worker *w)
     ab_residency_open(&m->residency);
     open_report(w, m);
     open_book(w, m);
-    uint32_t n_ops = w->image->n_ops;
-    m->interval = n_ops / READINGS > 0 ? n_ops / READINGS : 1;
-    m->point_interval = (n_ops / m->interval / (AB_MEMORY_POINTS_SPACED - 2) + 1) * m->interval;
+    m->point_interval = w->image->n_ops / (AB_MEMORY_POINTS_SPACED - 2) + 1;
     uint32_t granularity = ab_footprint_granularity(&m->footprint);
     if (granularity == UINT32_MAX)
         m->report->flags |= AB_MEMORY_UNREADABLE;
@@ -129,6 +140,8 @@ void ab_memory_touch_stack(void)
 }
 
 static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
+static void note_read_peak(struct ab_memory_pass *m, uint64_t live);
+static void plan_stop(struct ab_memory_pass *m);
 
 void ab_memory_begin(struct ab_worker *w)
 {
@@ -148,7 +161,11 @@ void ab_memory_begin(struct ab_worker *w)
     m->base_detail.private_bytes -= m->opened_bytes;
     m->base_bytes -= m->opened_bytes;
     m->report->baseline_bytes = m->base_bytes;
+    m->book.is_usable_unknown = !m->has_usable;
+    ab_memory_follow_pages(m);
+    note_read_peak(m, 0);
     begin_phase(m, 0);
+    plan_stop(m);
 }
 
 /* ---- readings ---- */
@@ -201,7 +218,8 @@ static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
     s->footprint_bytes = ab_memory_footprint_exact(m);
     if (ab_footprint_read_detail(&m->footprint, &now)) {
         s->exact_bytes = above(now.private_bytes + m->lost_bytes, m->base_detail.private_bytes);
-        keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes);
+        uint64_t own = m->ledger.n_grown * m->footprint.page_bytes;
+        keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes + own);
         keep_most(&r->shared_bytes, now.file_bytes, m->base_detail.file_bytes + FILE_SLACK_BYTES);
         keep_most(&r->hugetlb_bytes, now.hugetlb_bytes, m->base_detail.hugetlb_bytes);
         keep_most(&r->swapped_bytes, now.swap_bytes, m->base_detail.swap_bytes);
@@ -233,7 +251,8 @@ static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
     m->report->flags |= m->has_usable && b->is_usable_less ? AB_MEMORY_USABLE_LESS : 0;
 }
 
-static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
+static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                      const struct ab_page_split *split)
 {
     struct ab_memory_report *r = m->report;
     if (r->n_points >= AB_MEMORY_POINTS_SPACED)
@@ -241,7 +260,9 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s)
     r->points[r->n_points++] = (struct ab_memory_point){.position = s->position,
                                                         .requested_bytes = s->requested_bytes,
                                                         .usable_bytes = s->usable_bytes,
-                                                        .footprint_bytes = s->footprint_bytes};
+                                                        .footprint_bytes = s->footprint_bytes,
+                                                        .internal_bytes = split->internal,
+                                                        .external_bytes = split->external};
 }
 
 static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s, bool is_live_peak)
@@ -287,32 +308,55 @@ static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory
            now > so_far + so_far / 128;
 }
 
+/* One of the readings that are equally spaced. */
+static void note_reading(struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    m->next_reading = m->clock - m->clock % m->interval + m->interval;
+    phase->n_readings++;
+    phase->requested_sum += s->requested_bytes;
+    phase->footprint_sum += s->footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s->footprint_bytes;
+}
+
+static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    m->report->phases[m->phase].at[AB_AT_END] = *s;
+    settle_peak(m);
+    ab_memory_end_samples(m);
+}
+
+/* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
+static void note_read_peak(struct ab_memory_pass *m, uint64_t live)
+{
+    m->read_peak_bytes = live;
+    m->next_peak_bytes = live + (live / 100 > 64 << 10 ? live / 100 : 64 << 10);
+}
+
 /* Reads the footprint here; at the end of a phase and its peaks this is a checkpoint. */
 static void visit(struct ab_memory_pass *m, bool is_end)
 {
     struct ab_memory_report *r = m->report;
-    struct ab_memory_phase *phase = &r->phases[m->phase];
     struct ab_memory_state s;
     read_state(m, &s);
-    if (is_checkpoint(m, &s) || (is_end && !r->is_scout))
+    bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
+    struct ab_page_split split = ab_memory_split(m, s.footprint_bytes, is_checked);
+    if (is_checked) {
         look_closer(m, &s);
+        ab_memory_dispute(m, &s, &split);
+    }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
-    if (is_end) {
-        phase->at[AB_AT_END] = s;
-        settle_peak(m);
-    }
-    if (m->clock >= m->next_reading) {
-        m->next_reading = m->clock - m->clock % m->interval + m->interval;
-        phase->n_readings++;
-        phase->requested_sum += s.requested_bytes;
-        phase->footprint_sum += s.footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s.footprint_bytes;
-    }
+    if (m->clock >= m->next_reading || is_end)
+        ab_memory_add_sample(m, &s, &split);
+    if (m->clock >= m->next_reading)
+        note_reading(m, &s);
     if (m->clock >= m->next_point || (is_end && m->phase + 1 == m->n_phases)) {
         m->next_point = m->clock - m->clock % m->point_interval + m->point_interval;
-        add_point(m, &s);
+        add_point(m, &s, &split);
     }
+    if (is_end)
+        end_phase(m, &s);
     if (s.requested_bytes > m->read_peak_bytes)
-        m->read_peak_bytes = s.requested_bytes;
+        note_read_peak(m, s.requested_bytes);
 }
 
 static void begin_phase(struct ab_memory_pass *m, uint32_t index)
@@ -320,11 +364,14 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     struct ab_memory_phase *phase = &m->report->phases[index];
     m->phase = index;
     m->clock = m->phases[index].begin;
-    phase->live_peak_bytes = m->book.requested_bytes;
+    phase->live_peak_bytes = m->live_peak_bytes = m->book.requested_bytes;
     phase->live_peak_at = m->clock;
     for (unsigned i = 0; i < AB_AT_COUNT; i++)
         phase->at[i].position = AB_MEMORY_NEVER;
     m->checked_peak.position = AB_MEMORY_NEVER;
+    m->interval = ab_memory_interval(m, index);
+    m->next_reading = (m->clock + m->interval - 1) / m->interval * m->interval;
+    ab_memory_begin_samples(m);
     visit(m, false);
 }
 
@@ -341,33 +388,62 @@ static void end_phases(struct ab_memory_pass *m)
 
 /* ---- after each op ---- */
 
+static uint32_t least(uint32_t a, uint32_t b, uint32_t above)
+{
+    return b > above && b < a ? b : a;
+}
+
+/* The next op after which something is to be done, unless the live bytes reach a new peak. */
+static void plan_stop(struct ab_memory_pass *m)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    uint32_t next = least(m->phases[m->phase].end, m->next_reading, m->clock);
+    next = least(next, marks->live_peak[m->phase], m->clock);
+    m->next_stop = least(next, marks->footprint_peak[m->phase], m->clock);
+}
+
+/* Of an op that left no fewer bytes live than the most so far: a new peak, or the touch of the block
+ * that made the last one. */
+static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t before)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    uint64_t live = m->book.requested_bytes;
+    bool is_its_touch = AB_OP_CODE(op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
+                        before == phase->live_peak_at;
+    if (live > phase->live_peak_bytes || is_its_touch) {
+        phase->live_peak_bytes = m->live_peak_bytes = live;
+        phase->live_peak_at = m->clock;
+    }
+}
+
+static void stop(struct ab_memory_pass *m)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    if (m->clock == m->phases[m->phase].end)
+        end_phases(m);
+    else if (m->clock >= m->next_reading || m->book.requested_bytes >= m->next_peak_bytes ||
+             m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+        visit(m, false);
+    plan_stop(m);
+}
+
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped)
 {
     struct ab_memory_pass *m = w->memory;
-    struct ab_memory_phase *phase = &m->report->phases[m->phase];
-    struct ab_given usable = *given;
-    if (!m->has_usable)
-        usable.usable = usable.size;
+    const uint32_t before = m->clock;
+    const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
+    const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
     for (uint32_t i = 0; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
     if (given->at != 0)
-        ab_book_put(&m->book, AB_OP_SLOT(*op), &usable);
-    uint64_t live = m->book.requested_bytes;
-    bool is_its_touch = AB_OP_CODE(*op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
-                        m->clock == phase->live_peak_at; /* of the block that made the peak */
+        ab_book_put(&m->book, AB_OP_SLOT(*op), given);
+    if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
+        ab_memory_note_touch(m, *op, old_size);
     m->clock += 1 + n_skipped;
-    if (live > phase->live_peak_bytes || is_its_touch) {
-        phase->live_peak_bytes = live;
-        phase->live_peak_at = m->clock;
-    }
-    bool is_new_peak = live >= m->read_peak_bytes + (64 << 10) &&
-                       live >= m->read_peak_bytes + m->read_peak_bytes / 100;
-    if (m->clock == m->phases[m->phase].end)
-        end_phases(m);
-    else if (m->clock >= m->next_reading || is_new_peak ||
-             m->clock == m->report->marks.live_peak[m->phase] ||
-             m->clock == m->report->marks.footprint_peak[m->phase])
-        visit(m, false);
+    if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
+        note_live_peak(m, *op, before);
+    if (AB_UNLIKELY(m->clock >= m->next_stop || m->book.requested_bytes >= m->next_peak_bytes))
+        stop(m);
 }

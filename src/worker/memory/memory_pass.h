@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of the memory pass, for the files that are it (memory.c, drain.c).
+ * The state of the memory pass, for the files that are it (memory.c, samples.c,
+ * drain.c).
  */
 #ifndef AB_WORKER_MEMORY_MEMORY_PASS_H
 #define AB_WORKER_MEMORY_MEMORY_PASS_H
@@ -8,6 +9,7 @@
 #include "wire/memory_report.h"
 #include "worker/memory/footprint.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/page_ledger.h"
 #include "worker/memory/page_walk.h"
 #include "worker/memory/residency.h"
 
@@ -22,6 +24,7 @@ struct ab_memory_pass {
     struct ab_residency residency;
     struct ab_page_runs baseline; /* pages that were resident before the heap was */
     struct ab_page_walk walk;
+    struct ab_page_ledger ledger; /* book.pages, where it is kept */
     uint64_t lost_before,
         lost_bytes; /* pages of the baseline that went: before the first op, since */
     uint64_t before_open_bytes, opened_bytes;
@@ -29,7 +32,13 @@ struct ab_memory_pass {
     struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
     uint32_t clock, phase;                  /* ops done; the phase that runs */
     uint32_t interval, next_reading, point_interval, next_point;
+    uint32_t sampled_to;   /* position of the sample before */
+    uint32_t split_at;     /* position where the ledger was read last */
+    uint64_t grown_before; /* pages of the ledger's own, when the phase began */
+    uint32_t next_stop;
     uint64_t read_peak_bytes; /* most requested bytes at which the footprint was read */
+    uint64_t next_peak_bytes; /* so many are a reason to read it */
+    uint64_t live_peak_bytes; /* of this phase */
     struct ab_memory_state
         checked_peak; /* of this phase: the checkpoint of the largest footprint */
 };

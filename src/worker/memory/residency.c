@@ -51,7 +51,7 @@ bool ab_residency_read(const struct ab_residency *r, uint64_t first, uint32_t n,
 {
     const off_t at = (off_t)(first * sizeof entries[0]);
     if (r->pagemap_fd < 0 || n > AB_RESIDENCY_PAGES_MAX ||
-        pread(r->pagemap_fd, entries, sizeof entries, at) < (ssize_t)(n * sizeof entries[0]))
+        pread(r->pagemap_fd, entries, n * sizeof entries[0], at) < (ssize_t)(n * sizeof entries[0]))
         return false;
     for (uint32_t i = 0; i < n; i++)
         is_there[i] = is_private(entries[i]);

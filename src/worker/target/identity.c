@@ -75,10 +75,9 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
         id->dev = st.st_dev;
         id->ino = st.st_ino;
     } else if (must_match) { /* it changed the root, or removed itself */
-        ab_worker_fail(w, AB_FAILURE_LIBRARY, "its file ", id->path,
-                       " is no longer visible "
-                       "to the process that loaded it: ",
-                       strerrordesc_np(errno), NULL);
+        ab_worker_fail(
+            w, AB_FAILURE_LIBRARY, "its file ", id->path,
+            " is no longer visible to the process that loaded it: ", strerrordesc_np(errno), NULL);
     }
     struct note_search search = {.base = (uintptr_t)address, .hex = id->build_id};
     dl_iterate_phdr(search_notes, &search);

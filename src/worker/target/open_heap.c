@@ -31,9 +31,7 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
     if (b->size < AB_BACKEND_SIZE_MIN)
         ab_worker_fail(w, AB_FAILURE_LIBRARY, AB_BACKEND_SYMBOL ": size ",
                        ab_worker_number(buf, b->size),
-                       " is smaller than struct ab_backend of "
-                       "abi 1",
-                       NULL);
+                       " is smaller than struct ab_backend of abi 1", NULL);
     const char *missing = b->name == NULL    ? "name"
                           : b->open == NULL  ? "open"
                           : b->close == NULL ? "close"
@@ -54,8 +52,7 @@ static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
                        ab_worker_number(buf, w->image->n_lanes), " threads", NULL);
     if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
         ab_worker_fail(w, AB_FAILURE_OPEN,
-                       "cannot free blocks across threads, the workload "
-                       "does so ",
+                       "cannot free blocks across threads, the workload does so ",
                        ab_worker_number(buf, w->image->n_remote), " times", NULL);
 }
 
@@ -136,9 +133,7 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)
             ab_worker_fail(lane->w, AB_FAILURE_OPEN,
-                           "these settings (threads, debug) cannot be "
-                           "inlined",
-                           NULL);
+                           "these settings (threads, debug) cannot be inlined", NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
     lane->may_reset = face->reset != NULL &&

@@ -12,25 +12,17 @@
  */
 #include "workload/generate/generate.h"
 
-#include "base/bits.h"
-#include "core/units_show.h"
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
 #include "workload/generate/interpret.h"
 #include "workload/generate/step_message.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
 
 /* ---- lanes taking turns ---- */
-
-static const char *queue_name(const struct ab_generator *g, const struct ab_generator_lane *lane)
-{
-    return g->w->sets[lane->verb->set].name;
-}
 
 static enum ab_status fail_standing(struct ab_generator *g)
 {
@@ -44,7 +36,8 @@ static enum ab_status fail_standing(struct ab_generator *g)
             continue;
         first = first != NULL ? first : lane;
         ab_text_addf(&all, "%slane %u waits for %s '%s'", lane != first ? ", " : "", i,
-                     lane->wait == AB_WAIT_ROOM ? "room in" : "a message in", queue_name(g, lane));
+                     lane->wait == AB_WAIT_ROOM ? "room in" : "a message in",
+                     g->w->sets[lane->verb->set].name);
     }
     const struct ab_set_def *queue = &g->w->sets[first->verb->set];
     enum ab_status status = ab_generate_fail(

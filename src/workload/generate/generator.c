@@ -16,15 +16,15 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
 {
     const struct ab_source_text source = {g->w->file, g->w->text, g->w->n_text};
     struct ab_text out = {0};
-    char file[300], message[400], lane[40] = "";
+    char message[400], lane[40] = "";
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
     if (g->lane != NULL && g->phase->n_lanes > 1)
         snprintf(lane, sizeof lane, " (in lane %u)", g->lane->index);
-    ab_text_addf(&out, "%s:%u:%u: %s%s\n", ab_text_printable(file, sizeof file, g->w->file),
-                 at.line, at.col, message, lane);
+    ab_text_addf(&out, "%s:%u:%u: %s%s\n", AB_SHOWN(300, g->w->file), at.line, at.col, message,
+                 lane);
     ab_diag_excerpt(&out, &source, at);
     size_t n = out.s == NULL ? 0 : strlen(out.s);
     if (n > 0)
@@ -52,8 +52,7 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
                       lane->idle > IDLE_FREE / g->phase->n_lanes + n_ops * IDLE_PER_OP;
     if (is_endless)
         return ab_generate_fail(g, at,
-                                "makes almost no ops: %llu steps had no effect, after %llu "
-                                "ops",
+                                "makes almost no ops: %llu steps had no effect, after %llu ops",
                                 (unsigned long long)lane->idle, (unsigned long long)n_ops);
     return AB_OK;
 }

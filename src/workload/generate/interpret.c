@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A lane's body, as far as its turn goes. Where a lane is stands in records, not on the stack, so
+ * A lane's body, as far as its turn goes. Where a lane is, is kept in records, not on the stack, so
  * that it can stop in the middle of a verb and go on in its next turn.
  */
 #include "workload/generate/interpret.h"

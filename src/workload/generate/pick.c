@@ -97,6 +97,17 @@ enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, 
                : ab_generate_fail(g, v->place, "out of memory");
 }
 
+void ab_pick_live(struct ab_generator_lane *lane, struct ab_live_set *live, enum ab_pick order,
+                  uint32_t *out, uint32_t n, uint64_t step)
+{
+    if (order == AB_PICK_LIFO)
+        ab_live_set_youngest(live, out, n);
+    else if (order == AB_PICK_SHUFFLED)
+        ab_live_set_shuffled(live, out, n, &lane->order);
+    else
+        ab_live_set_oldest(live, out, n, step);
+}
+
 /* Chooses before the first step, because the steps change what is live and how old it is. */
 static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_verb *v,
                                       struct ab_live_set *s)
@@ -114,12 +125,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
         ab_tape_note_no_op_free(g->tape);
     if (status != AB_OK)
         return status;
-    if (v->pick == AB_PICK_LIFO)
-        ab_live_set_youngest(s, lane->picked, n);
-    else if (v->pick == AB_PICK_SHUFFLED)
-        ab_live_set_shuffled(s, lane->picked, n, &lane->order);
-    else
-        ab_live_set_oldest(s, lane->picked, n, v->pick == AB_PICK_EVERY ? v->step : 1);
+    ab_pick_live(lane, s, v->pick, lane->picked, n, v->pick == AB_PICK_EVERY ? v->step : 1);
     lane->n_steps = n;
     return AB_OK;
 }
@@ -143,7 +149,7 @@ enum ab_status ab_pick_begin(struct ab_generator *g, const struct ab_verb *v)
         lane->n_steps = count_sent(g, v);
     else if (v->kind == AB_VERB_RECV)
         lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : v->count;
-    else if (v->kind == AB_VERB_RESET || v->kind == AB_VERB_SHUFFLE)
+    else if ((ab_verbs[v->kind].traits & AB_VERB_WHOLE) != 0)
         lane->n_steps = s->live.n_live > 0;
     else if (v->pick >= AB_PICK_FIFO)
         status = choose_by_order(g, v, &s->live);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A queue of messages while a tape is made. A message is some blocks, by their slots; both ends can
- * be taken. Lanes that wait stand in a line, so that none of them is passed over for ever. It only
+ * be taken. Lanes wait in a line, so that none of them is passed over for ever. It only
  * holds: what happens when it is full, and who goes on, is for step_message.c.
  */
 #ifndef AB_WORKLOAD_GENERATE_QUEUE_H
@@ -38,7 +38,7 @@ bool ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
 bool ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
 
 bool ab_line_join(struct ab_ring *line, uint32_t lane); /* false when out of memory */
-/* Takes the first one out of the line; false when nobody is in it. */
+/* Takes the first one out of the line; false when it is empty. */
 bool ab_line_next(struct ab_ring *line, uint32_t *lane);
 
 void ab_queue_fini(struct ab_queue *q);

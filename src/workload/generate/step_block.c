@@ -43,9 +43,7 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
 static enum ab_status push_alloc(struct ab_generator *g, uint32_t slot)
 {
     struct ab_request request;
-    enum ab_status status = draw_request(g, &request);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(draw_request(g, &request));
     return ab_tape_alloc(g->tape, slot, &request, g->err) == AB_OK ? AB_OK
                                                                    : ab_block_push_failed(g);
 }
@@ -67,11 +65,10 @@ enum ab_status ab_block_free_pooled(struct ab_generator *g, uint32_t slot)
 
 enum ab_status ab_block_alloc_at(struct ab_generator *g, struct ab_instance *s, uint32_t position)
 {
-    enum ab_status status = s->slots != NULL ? ab_block_alloc_pooled(g, &s->slots[position])
-                                             : push_alloc(g, s->base + position);
-    if (status == AB_OK)
-        ab_live_set_add(&s->live, position);
-    return status;
+    AB_TRY(s->slots != NULL ? ab_block_alloc_pooled(g, &s->slots[position])
+                            : push_alloc(g, s->base + position));
+    ab_live_set_add(&s->live, position);
+    return AB_OK;
 }
 
 enum ab_status ab_block_free_at(struct ab_generator *g, struct ab_instance *s, uint32_t position)
@@ -171,9 +168,7 @@ enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s)
 
 enum ab_status ab_block_no_room(struct ab_generator *g, uint32_t set, const struct ab_instance *s)
 {
-    return ab_generate_fail(g, g->lane->verb->place,
-                            "full: all %u positions of '%s' are "
-                            "occupied",
+    return ab_generate_fail(g, g->lane->verb->place, "full: all %u positions of '%s' are occupied",
                             s->live.n, g->w->sets[set].name);
 }
 

@@ -114,7 +114,7 @@ static enum ab_status end_message(struct ab_generator *g, const struct ab_verb *
     q->n_reserved--;
     if (lane->message.n > 0)
         status = deliver(g, q, &lane->message);
-    offer_room(g, &g->w->sets[v->set], q); /* delivered at once, or nothing to send */
+    offer_room(g, &g->w->sets[v->set], q); /* delivered immediately, or nothing to send */
     return status;
 }
 
@@ -188,11 +188,10 @@ enum ab_status ab_step_recv(struct ab_generator *g, const struct ab_verb *v)
         lane->step = lane->n_steps; /* another lane was faster */
         return ab_generate_idle(g, v->place, 1);
     }
-    enum ab_status status = hold_message(g, v, q);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(hold_message(g, v, q));
     uint32_t slot = m->slots[m->next];
-    status = v->other == AB_NO_SET ? ab_block_free_pooled(g, slot) : settle(g, v, slot);
+    enum ab_status status = v->other == AB_NO_SET ? ab_block_free_pooled(g, slot)
+                                                  : settle(g, v, slot);
     if (status == AB_OK && ++m->next == m->n) {
         m->next = m->n = 0;
         lane->queue = NULL;
@@ -206,7 +205,7 @@ enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_generator_lane
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;
     if (lane->wait != AB_WAIT_NONE)
-        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0; /* nobody waits any more */
+        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0; /* no lane waits any more */
     lane->wait = AB_WAIT_NONE;
     if (v == NULL || q == NULL)
         return AB_OK;

@@ -9,9 +9,6 @@
 #include "workload/generate/step_block.h"
 #include "workload/generate/step_message.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
 
 static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_t position)
@@ -64,30 +61,16 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 
 /* ---- whole sets ---- */
 
-/* In the order that frees one by one take. */
-static void list_live(struct ab_generator_lane *lane, struct ab_live_set *live, enum ab_pick order,
-                      uint32_t *out)
-{
-    if (order == AB_PICK_LIFO)
-        ab_live_set_youngest(live, out, live->n_live);
-    else if (order == AB_PICK_SHUFFLED)
-        ab_live_set_shuffled(live, out, live->n_live, &lane->order);
-    else
-        ab_live_set_oldest(live, out, live->n_live, 1);
-}
-
 /* Slots go back in such an order that the next round finds them where this one did. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
-    enum ab_status status = ab_pick_reserve(g, v, 2 * (size_t)n);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;
-    list_live(lane, &s->live, v->pick, slots);
-    list_live(lane, &s->live, AB_PICK_FIFO, by_age);
+    ab_pick_live(lane, &s->live, v->pick, slots, n, 1);
+    ab_pick_live(lane, &s->live, AB_PICK_FIFO, by_age, n, 1);
     lane->step++;
     for (uint32_t i = 0; i < n; i++) {
         slots[i] = s->slots[slots[i]];

@@ -32,9 +32,8 @@ static bool fail_file(const struct csv *c, const char *message)
     char shown[200];
     ab_diag_quote(shown, sizeof shown, c->name, strlen(c->name));
     if (c->line > 0)
-        return ab_field_fail(c->r, c->f, file->offset, file->n, "%s, line %u: %s", shown, c->line,
-                             message);
-    return ab_field_fail(c->r, c->f, file->offset, file->n, "%s: %s", shown, message);
+        return AB_REFUSE_VALUE(c->r, c->f, file, "%s, line %u: %s", shown, c->line, message);
+    return AB_REFUSE_VALUE(c->r, c->f, file, "%s: %s", shown, message);
 }
 
 static bool is_inside(const char *path)
@@ -110,10 +109,8 @@ static bool find_column(const struct csv *c, const struct ab_value *v, char **fi
             return true;
         }
     }
-    char word[200];
-    ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    return ab_field_fail(c->r, c->f, v->offset, v->n,
-                         "the table has no column '%s' in its first line", word);
+    return AB_REFUSE_VALUE(c->r, c->f, v, "the table has no column '%s' in its first line",
+                           AB_QUOTED(v->text, v->n_text));
 }
 
 static bool parse_row(struct csv *c, char **fields, size_t n, struct ab_dist_row *row)
@@ -143,10 +140,8 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
     struct ab_dist_row *row = &d->rows[d->n_rows];
     if (!parse_row(c, fields, n, row))
         return false;
-    if (d->n_rows++ == 0)
-        d->min = d->max = row->value;
-    d->min = row->value < d->min ? row->value : d->min;
-    d->max = row->value > d->max ? row->value : d->max;
+    d->n_rows++;
+    ab_dist_widen(d, row->value);
     return true;
 }
 
@@ -175,20 +170,6 @@ static bool read_lines(struct csv *c, char *text, struct ab_dist *d)
     return true;
 }
 
-static bool sum_weights(struct csv *c, struct ab_dist *d)
-{
-    double sum = 0, so_far = 0;
-    c->line = 0;
-    for (size_t i = 0; i < d->n_rows; i++)
-        sum += d->rows[i].share;
-    if (sum <= 0)
-        return fail_file(c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");
-    for (size_t i = 0; i < d->n_rows; i++)
-        d->rows[i].share = (so_far += d->rows[i].share) / sum;
-    d->rows[d->n_rows - 1].share = 1;
-    return true;
-}
-
 /* "file", size, weight: the columns both by name or both by number. */
 static bool check_call(struct csv *c)
 {
@@ -197,10 +178,9 @@ static bool check_call(struct csv *c)
     for (size_t i = 0; i < call->n_args; i++)
         ok = ok && call->args[i].name == NULL && !call->args[i].is_pair;
     if (!ok)
-        return ab_field_fail(c->r, c->f, call->offset, call->n,
-                             "expected csv(\"file\", size, "
-                             "weight) with names or numbers of "
-                             "columns");
+        return AB_REFUSE_VALUE(c->r, c->f, call,
+                               "expected csv(\"file\", size, weight) with names or numbers of "
+                               "columns");
     const struct ab_value *size = &call->args[1].first, *weight = &call->args[2].first;
     if (size->kind == AB_VALUE_WORD && weight->kind == AB_VALUE_WORD)
         return true;
@@ -222,8 +202,10 @@ bool ab_csv_read(struct ab_reader *r, const struct ab_yaml_field *f, const struc
     const struct ab_value *file = &call->args[0].first;
     char *name = strndup(file->text, file->n_text), *text = NULL;
     c.name = name;
-    bool ok = name != NULL && (text = read_file(&c)) != NULL && read_lines(&c, text, d) &&
-              sum_weights(&c, d);
+    bool ok = name != NULL && (text = read_file(&c)) != NULL && read_lines(&c, text, d);
+    c.line = 0;
+    if (ok && !ab_dist_share_out(d))
+        ok = fail_file(&c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");
     free(text);
     free(name);
     return ok;

@@ -23,10 +23,10 @@ struct arg_def {
 };
 
 struct formula {
-    const char *name;
+    const char *name, *takes; /* "uniform", "(min, max)" */
     enum ab_dist_kind kind;
-    uint64_t least; /* the smallest min */
-    struct arg_def args[4];
+    uint64_t least;         /* the smallest min */
+    struct arg_def args[4]; /* none of those that read their own rows */
 };
 
 #define MIN \
@@ -38,37 +38,21 @@ struct formula {
         "max", ARG_MAX, 0, 0 \
     }
 static const struct formula formulas[] = {
-    {"uniform", AB_DIST_UNIFORM, 0, {MIN, MAX}},
-    {"loguniform", AB_DIST_LOGUNIFORM, 1, {MIN, MAX}},
-    {"pow2", AB_DIST_POW2, 1, {MIN, MAX}},
+    {"uniform", "(min, max)", AB_DIST_UNIFORM, 0, {MIN, MAX}},
+    {"loguniform", "(min, max)", AB_DIST_LOGUNIFORM, 1, {MIN, MAX}},
+    {"pow2", "(min, max)", AB_DIST_POW2, 1, {MIN, MAX}},
     {"lognormal",
+     "(median, sigma, min, max)",
      AB_DIST_LOGNORMAL,
      0,
      {{"median", ARG_P, 1, (double)AB_SIZE_MAX}, {"sigma", ARG_Q, 0, 10}, MIN, MAX}},
-    {"pareto", AB_DIST_PARETO, 1, {MIN, {"alpha", ARG_P, 0.01, 100}, MAX}},
-    {"power", AB_DIST_POWER, 1, {MIN, MAX, {"exp", ARG_P, 0, 20}}},
-    {"linear_falloff", AB_DIST_LINEAR_FALLOFF, 0, {MIN, MAX}},
-    {"exp_falloff", AB_DIST_EXP_FALLOFF, 0, {MIN, MAX}},
-};
-
-static const char *const dist_names[] = {
-    "uniform(min, max)",
-    "loguniform(min, max)",
-    "pow2(min, max)",
-    "lognormal(median, sigma, min, max)",
-    "pareto(min, alpha, max)",
-    "power(min, max, exp)",
-    "linear_falloff(min, max)",
-    "exp_falloff(min, max)",
-    "choice(a, b, ...)",
-    "cycle(size:count, ...)",
-    "csv(\"file\", size, weight)",
-    NULL,
-};
-
-static const char *const call_names[] = {
-    "uniform",        "loguniform",  "pow2",   "lognormal", "pareto", "power",
-    "linear_falloff", "exp_falloff", "choice", "cycle",     "csv",
+    {"pareto", "(min, alpha, max)", AB_DIST_PARETO, 1, {MIN, {"alpha", ARG_P, 0.01, 100}, MAX}},
+    {"power", "(min, max, exp)", AB_DIST_POWER, 1, {MIN, MAX, {"exp", ARG_P, 0, 20}}},
+    {"linear_falloff", "(min, max)", AB_DIST_LINEAR_FALLOFF, 0, {MIN, MAX}},
+    {"exp_falloff", "(min, max)", AB_DIST_EXP_FALLOFF, 0, {MIN, MAX}},
+    {"choice", "(a, b, ...)", AB_DIST_CHOICE, 0, {{0}}},
+    {"cycle", "(size:count, ...)", AB_DIST_CYCLE, 0, {{0}}},
+    {"csv", "(\"file\", size, weight)", AB_DIST_TABLE, 0, {{0}}},
 };
 
 static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
@@ -109,25 +93,15 @@ static size_t match_arg(const struct formula *formula, const struct ab_arg *arg,
     return 4;
 }
 
-static const char *usage_of(const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; dist_names[i] != NULL; i++)
-        if (strncmp(dist_names[i], name, n) == 0 && dist_names[i][n] == '(')
-            return dist_names[i];
-    return name;
-}
-
 static bool bad_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                     const struct formula *formula, const struct ab_arg *arg)
 {
-    char word[200] = "";
     if (arg->name == NULL)
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n,
-                             "too many arguments; expected %s", usage_of(formula->name));
-    ab_diag_quote(word, sizeof word, arg->name, arg->n_name);
+        return AB_REFUSE_VALUE(r, f, &arg->first, "too many arguments; expected %s%s",
+                               formula->name, formula->takes);
     return ab_field_fail(r, f, (size_t)(arg->name - f->text), arg->n_name,
-                         "unknown argument '%s'; expected %s", word, usage_of(formula->name));
+                         "unknown argument '%s'; expected %s%s", AB_QUOTED(arg->name, arg->n_name),
+                         formula->name, formula->takes);
 }
 
 static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
@@ -152,17 +126,17 @@ static bool take_args(const struct ab_reader *r, const struct ab_yaml_field *f,
         if (which == 4)
             return bad_arg(r, f, formula, arg);
         if (given[which] || arg->is_pair)
-            return ab_field_fail(r, f, arg->first.offset, arg->first.n, "'%s' %s",
-                                 formula->args[which].name,
-                                 given[which] ? "is given twice" : "must be one value, not a pair");
+            return AB_REFUSE_VALUE(r, f, &arg->first, "'%s' %s", formula->args[which].name,
+                                   given[which] ? "is given twice"
+                                                : "must be one value, not a pair");
         given[which] = true;
         ok = take_arg(r, f, &formula->args[which], &arg->first, d) && ok;
     }
     for (size_t i = 0; i < count_args(formula); i++) {
         bool has_default = formula->kind == AB_DIST_LOGNORMAL && formula->args[i].id == ARG_MIN;
         if (!given[i] && !has_default)
-            return ab_field_fail(r, f, call->offset, call->n, "'%s' is missing; expected %s",
-                                 formula->args[i].name, usage_of(formula->name));
+            return AB_REFUSE_VALUE(r, f, call, "'%s' is missing; expected %s%s",
+                                   formula->args[i].name, formula->name, formula->takes);
     }
     return ok;
 }
@@ -174,19 +148,17 @@ static bool check_formula(const struct ab_reader *r, const struct ab_yaml_field 
     unsigned long long min = d->min, max = d->max;
     char median[40];
     if (d->min > d->max)
-        return ab_field_fail(r, f, call->offset, call->n, "min is above max: %llu > %llu", min,
-                             max);
+        return AB_REFUSE_VALUE(r, f, call, "min is above max: %llu > %llu", min, max);
     if (d->min < formula->least)
-        return ab_field_fail(r, f, call->offset, call->n, "min of %s must be at least %llu",
-                             formula->name, (unsigned long long)formula->least);
+        return AB_REFUSE_VALUE(r, f, call, "min of %s must be at least %llu", formula->name,
+                               (unsigned long long)formula->least);
     if (d->kind == AB_DIST_POW2 && (!ab_is_pow2(d->min) || !ab_is_pow2(d->max)))
-        return ab_field_fail(r, f, call->offset, call->n,
-                             "min and max of pow2 must be powers of two, found %llu and %llu", min,
-                             max);
+        return AB_REFUSE_VALUE(
+            r, f, call, "min and max of pow2 must be powers of two, found %llu and %llu", min, max);
     if (d->kind == AB_DIST_LOGNORMAL && (d->p < (double)d->min || d->p > (double)d->max))
-        return ab_field_fail(r, f, call->offset, call->n,
-                             "the median must be between min and max: %s is not in %llu … %llu",
-                             ab_print_real(median, sizeof median, d->p), min, max);
+        return AB_REFUSE_VALUE(r, f, call,
+                               "the median must be between min and max: %s is not in %llu … %llu",
+                               ab_print_real(median, sizeof median, d->p), min, max);
     return true;
 }
 
@@ -194,7 +166,6 @@ static bool read_formula(struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *call, const struct formula *formula,
                          struct ab_dist *d)
 {
-    *d = (struct ab_dist){.kind = formula->kind, .min = 1};
     if (!take_args(r, f, call, formula, d) || !check_formula(r, f, call, formula, d))
         return false;
     if (d->kind == AB_DIST_POWER && d->p == 1)
@@ -205,45 +176,36 @@ static bool read_formula(struct ab_reader *r, const struct ab_yaml_field *f,
 
 /* ---- choice, cycle ---- */
 
-static void note_row(struct ab_dist *d, uint64_t value)
-{
-    if (d->n_rows == 1 || value < d->min)
-        d->min = value;
-    if (d->n_rows == 1 || value > d->max)
-        d->max = value;
-}
-
 static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_arg *arg,
-                     struct ab_dist *d)
+                     const struct formula *formula, struct ab_dist *d)
 {
     struct ab_dist_row *row = &d->rows[d->n_rows];
     bool is_cycle = d->kind == AB_DIST_CYCLE;
     uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
     if (arg->name != NULL || (arg->is_pair && !is_cycle))
-        return ab_field_fail(r, f, arg->first.offset, arg->first.n, "expected %s",
-                             usage_of(is_cycle ? "cycle" : "choice"));
+        return AB_REFUSE_VALUE(r, f, &arg->first, "expected %s%s", formula->name, formula->takes);
     if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
                                          (struct ab_limits){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
         return false;
     row->upto = before + count;
     d->n_rows++;
-    note_row(d, row->value);
+    ab_dist_widen(d, row->value);
     return true;
 }
 
 static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f,
-                      const struct ab_value *call, struct ab_dist *d)
+                      const struct ab_value *call, const struct formula *formula, struct ab_dist *d)
 {
     bool ok = true;
     if (call->n_args == 0)
-        return ab_field_fail(r, f, call->offset, call->n, "no sizes; expected %s",
-                             usage_of(d->kind == AB_DIST_CYCLE ? "cycle" : "choice"));
+        return AB_REFUSE_VALUE(r, f, call, "no sizes; expected %s%s", formula->name,
+                               formula->takes);
     d->rows = calloc(call->n_args, sizeof d->rows[0]);
     if (d->rows == NULL)
-        return ab_field_fail(r, f, call->offset, call->n, "out of memory");
+        return AB_REFUSE_VALUE(r, f, call, "out of memory");
     for (size_t i = 0; i < call->n_args; i++)
-        ok = read_row(r, f, &call->args[i], d) && ok;
+        ok = read_row(r, f, &call->args[i], formula, d) && ok;
     return ok;
 }
 
@@ -268,8 +230,8 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
     char word[200], known[300] = "";
     size_t n = 0;
     bool is_call = v->kind == AB_VALUE_CALL;
-    for (size_t i = 0; is_call && i < AB_ARRAY_LEN(call_names); i++)
-        names[n++] = call_names[i];
+    for (size_t i = 0; is_call && i < AB_ARRAY_LEN(formulas); i++)
+        names[n++] = formulas[i].name;
     for (size_t i = 0; !is_call && i < r->w->n_sizes; i++)
         names[n++] = r->w->sizes[i].name;
     if (!is_call && r->has_nameless_size)
@@ -278,35 +240,31 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
                  names[i]);
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(call_names); i++)
-        if (strcmp(word, call_names[i]) == 0)
-            return ab_field_fail(r, f, v->offset, v->n, "arguments are missing; expected %s",
-                                 usage_of(call_names[i]));
+    for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(formulas); i++)
+        if (strcmp(word, formulas[i].name) == 0)
+            return AB_REFUSE_VALUE(r, f, v, "arguments are missing; expected %s%s", word,
+                                   formulas[i].takes);
     const char *near = ab_text_nearest(word, names, n);
     const char *what = is_call ? "distribution" : "size";
     if (near != NULL)
-        return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; did you mean '%s'?", what,
-                             word, near);
-    return ab_field_fail(r, f, v->offset, v->n, "unknown %s '%s'; %s%s", what, word,
-                         n > 0 ? "known: " : "there are no 'sizes' above", known);
+        return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; did you mean '%s'?", what, word, near);
+    return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; %s%s", what, word,
+                           n > 0 ? "known: " : "there are no 'sizes' above", known);
 }
 
 static bool read_call(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
                       struct ab_dist *d)
 {
-    char name[32];
-    ab_diag_quote(name, sizeof name, v->text, v->n_text);
-    for (size_t i = 0; i < AB_ARRAY_LEN(formulas); i++)
-        if (strcmp(formulas[i].name, name) == 0)
-            return read_formula(r, f, v, &formulas[i], d);
-    bool is_cycle = strcmp(name, "cycle") == 0;
-    *d = (struct ab_dist){.kind = is_cycle ? AB_DIST_CYCLE : AB_DIST_CHOICE};
-    if (is_cycle || strcmp(name, "choice") == 0)
-        return read_rows(r, f, v, d);
-    d->kind = AB_DIST_TABLE;
-    if (strcmp(name, "csv") == 0)
-        return ab_csv_read(r, f, v, d);
-    return fail_unknown(r, f, v);
+    const struct formula *formula = formulas, *end = formulas + AB_ARRAY_LEN(formulas);
+    while (formula < end && !ab_value_is_call(v, formula->name))
+        formula++;
+    if (formula == end)
+        return fail_unknown(r, f, v);
+    *d = (struct ab_dist){.kind = formula->kind, .min = formula->args[0].id != ARG_NONE};
+    if (formula->args[0].id != ARG_NONE)
+        return read_formula(r, f, v, formula, d);
+    return formula->kind == AB_DIST_TABLE ? ab_csv_read(r, f, v, d)
+                                          : read_rows(r, f, v, formula, d);
 }
 
 static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
@@ -370,14 +328,12 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
         return false;
     const struct ab_dist *sub = &r->w->dists.items[part];
     if (sub->max > AB_SIZE_MAX / row->times)
-        return ab_field_fail(r, &times, 0, strlen(times.text),
-                             "%llu times %llu exceeds the "
-                             "largest size, 1 TiB",
-                             (unsigned long long)row->times, (unsigned long long)sub->max);
+        return AB_REFUSE_FIELD(r, &times, "%llu times %llu exceeds the largest size, 1 TiB",
+                               (unsigned long long)row->times, (unsigned long long)sub->max);
     row->value = part;
     d->n_rows++;
-    note_row(d, sub->min * row->times);
-    note_row(d, sub->max * row->times);
+    ab_dist_widen(d, sub->min * row->times);
+    ab_dist_widen(d, sub->max * row->times);
     return true;
 }
 
@@ -387,14 +343,11 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
     struct ab_dist d = {.kind = AB_DIST_MIX};
     const struct ab_yaml_field f = {list, ""};
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    double sum = 0;
     bool ok = true;
     d.rows = calloc(n + 1u, sizeof d.rows[0]);
     for (unsigned i = 0; i < n && d.rows != NULL; i++, node = ab_tree_next(r->tree, node))
         ok = read_part(r, node, &raw[i], &d) && ok;
-    for (size_t i = 0; i < d.n_rows; i++)
-        sum += d.rows[i].share;
-    if (d.rows == NULL || (ok && sum <= 0)) {
+    if (d.rows == NULL || (ok && !ab_dist_share_out(&d))) {
         ab_diag_add(r->diag, list->at, "%s",
                     d.rows == NULL ? "out of memory"
                                    : "the weights of a mix must add up to more than 0");
@@ -404,9 +357,5 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
         free(d.rows);
         return false;
     }
-    double so_far = 0;
-    for (size_t i = 0; i < d.n_rows; i++)
-        d.rows[i].share = (so_far += d.rows[i].share) / sum;
-    d.rows[d.n_rows - 1].share = 1;
     return ab_dist_add(r, &f, &d, index);
 }

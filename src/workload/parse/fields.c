@@ -44,7 +44,7 @@ bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
         return true;
     if (error.is_unknown_param && r->has_nameless_param)
         return false;
-    return ab_field_fail(r, f, error.offset, error.n, "'%s': %s", f->node->key, error.text);
+    return AB_REFUSE_VALUE(r, f, &error, "'%s': %s", f->node->key, error.text);
 }
 
 /* "'$n' = 12": the text of a value, what kind it is where that says more than the text, and what
@@ -97,11 +97,9 @@ bool ab_field_whole(const struct ab_reader *r, const struct ab_yaml_field *f, co
     describe_range(range, allowed, sizeof allowed);
     describe(f, v, found, sizeof found);
     if (v->kind != AB_VALUE_WHOLE || v->whole < range.min || v->whole > range.max)
-        return ab_field_fail(r, f, v->offset, v->n, "'%s' must be %s, found %s", what, allowed,
-                             found);
+        return AB_REFUSE_VALUE(r, f, v, "'%s' must be %s, found %s", what, allowed, found);
     if (v->is_bytes && range.unit == AB_UNIT_COUNT)
-        return ab_field_fail(r, f, v->offset, v->n, "'%s' must be %s, found a size, %s", what,
-                             allowed, found);
+        return AB_REFUSE_VALUE(r, f, v, "'%s' must be %s, found a size, %s", what, allowed, found);
     *out = v->whole;
     return true;
 }
@@ -132,9 +130,9 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
         return true;
     }
     describe(f, v, found, sizeof found);
-    return ab_field_fail(r, f, v->offset, v->n, "'%s' must be a number from %s to %s, found %s",
-                         what, ab_print_real(low, sizeof low, min),
-                         ab_print_real(high, sizeof high, max), found);
+    return AB_REFUSE_VALUE(r, f, v, "'%s' must be a number from %s to %s, found %s", what,
+                           ab_print_real(low, sizeof low, min),
+                           ab_print_real(high, sizeof high, max), found);
 }
 
 bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
@@ -169,31 +167,44 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
         return ab_field_fail(r, f, 0, n, "a name has 1 to %d characters, found %zu", AB_NAME_MAX,
                              n);
     if (i < n)
-        return ab_field_fail(r, f, i, 1,
-                             "a name may contain letters, digits, '.', '_' and '-', "
-                             "found '%s'",
-                             shown);
+        return ab_field_fail(
+            r, f, i, 1, "a name may contain letters, digits, '.', '_' and '-', found '%s'", shown);
     if (!is_alnum(f->text[0]) && f->text[0] != '_')
         return ab_field_fail(r, f, 0, n,
-                             "a name must begin with a letter, a digit or '_', found "
-                             "'%s'",
-                             shown);
+                             "a name must begin with a letter, a digit or '_', found '%s'", shown);
     memcpy(out, f->text, n + 1);
     return true;
 }
 
 bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out)
 {
-    char shown[200];
     if (f->text == NULL)
         return true;
     if (strcmp(f->text, "true") != 0 && strcmp(f->text, "false") != 0) {
-        ab_diag_quote(shown, sizeof shown, f->text, strlen(f->text));
-        return ab_field_fail(r, f, 0, strlen(f->text), "'%s' must be true or false, found '%s'",
-                             f->node->key, shown);
+        return AB_REFUSE_FIELD(r, f, "'%s' must be true or false, found '%s'", f->node->key,
+                               AB_QUOTED(f->text, strlen(f->text)));
     }
     *out = f->text[0] == 't';
     return true;
+}
+
+bool ab_field_word(const struct ab_reader *r, const struct ab_yaml_field *f,
+                   const char *const *words, const char *const *later, unsigned *index)
+{
+    struct ab_value v;
+    if (f->text == NULL)
+        return true;
+    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
+        return false;
+    unsigned i = 0;
+    while (words[i] != NULL && !ab_value_is_word(&v, words[i]))
+        i++;
+    if (words[i] != NULL)
+        *index = i;
+    else
+        ab_field_not_in(r, f, &v, words, later);
+    ab_value_fini(&v);
+    return words[i] != NULL;
 }
 
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
@@ -202,8 +213,8 @@ bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
     char name[32];
     ab_diag_quote(name, sizeof name, call->text, call->n_text);
     if (call->n_args != 1 || call->args[0].name != NULL || call->args[0].is_pair)
-        return ab_field_fail(r, f, call->offset, call->n, "%s takes one argument, as in %s(%s)",
-                             name, name, range.unit == AB_UNIT_BYTES ? "64MiB" : "100");
+        return AB_REFUSE_VALUE(r, f, call, "%s takes one argument, as in %s(%s)", name, name,
+                               range.unit == AB_UNIT_BYTES ? "64MiB" : "100");
     return ab_field_whole(r, f, name, &call->args[0].first, range, out);
 }
 
@@ -238,19 +249,18 @@ bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f,
     char list[400] = "", word[200] = "", found[300];
     for (size_t i = 0; is_named && later != NULL && later[i] != NULL; i++)
         if (is_entry(v, later[i]))
-            return ab_field_fail(r, f, v->offset, v->n,
-                                 "'%s' of '%s' is not supported by this version", later[i], key);
+            return AB_REFUSE_VALUE(r, f, v, "'%s' of '%s' is not supported by this version",
+                                   later[i], key);
     for (size_t i = 0; allowed[i] != NULL; i++) {
         if (is_named && is_entry(v, allowed[i])) /* right word, wrong form */
-            return ab_field_fail(r, f, v->offset, v->n, "'%s' is written %s", key, allowed[i]);
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", allowed[i]);
+            return AB_REFUSE_VALUE(r, f, v, "'%s' is written %s", key, allowed[i]);
+        ab_text_join(list, sizeof list, ", ", allowed[i]);
     }
     describe(f, v, found, sizeof found);
     if (is_named)
         ab_diag_quote(word, sizeof word, v->text, v->n_text);
     const char *near = is_named ? nearest_entry(word, allowed) : NULL;
-    return ab_field_fail(r, f, v->offset, v->n, "'%s' must be one of %s; found %s%s%s%s", key, list,
-                         found, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                         near != NULL ? "'?" : "");
+    return AB_REFUSE_VALUE(r, f, v, "'%s' must be one of %s; found %s%s%s%s", key, list, found,
+                           near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                           near != NULL ? "'?" : "");
 }

@@ -10,6 +10,8 @@
 #include "workload/config.h"
 #include "workload/parse/yaml_index.h"
 
+#include <string.h>
+
 struct ab_reader {
     struct ab_workload *w;
     struct ab_tree *tree;
@@ -38,6 +40,10 @@ struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node
 bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset,
                    size_t n, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* The same about all of a field, and about the bytes that a value was read from. */
+#define AB_REFUSE_FIELD(r, f, ...) ab_field_fail(r, f, 0, strlen((f)->text), __VA_ARGS__)
+#define AB_REFUSE_VALUE(r, f, v, ...) ab_field_fail(r, f, (v)->offset, (v)->n, __VA_ARGS__)
+
 /* "'key' is missing in WHAT" at the map; always false. */
 bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, const char *key,
                       const char *what);
@@ -61,6 +67,10 @@ bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
 bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
                    char out[AB_NAME_MAX + 1]);
 bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out);
+
+/* One word of a list that ends with NULL; `later` as below. *index says which one. */
+bool ab_field_word(const struct ab_reader *r, const struct ab_yaml_field *f,
+                   const char *const *words, const char *const *later, unsigned *index);
 
 /* The only argument of a call such as ops(n); the caller has checked that it is a call. */
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,

@@ -40,7 +40,7 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
 {
     struct ab_remark *kept = &to->items[to->n];
     if (f->text[strspn(f->text, " \t\n")] == 0 || strlen(f->text) > 1000)
-        return ab_field_fail(r, f, 0, strlen(f->text), "a line of 1 to 1000 characters is needed");
+        return AB_REFUSE_FIELD(r, f, "a line of 1 to 1000 characters is needed");
     kept->node = *f->node;
     kept->node.key = NULL;
     kept->node.text = strdup(f->text);
@@ -50,16 +50,46 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
     return true;
 }
 
-void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *const *raw,
-                   unsigned n)
+/* `level:` of a gate: error, the default, or warn. */
+static bool read_level(const struct ab_reader *r, const struct ab_node *level, bool *is_warning)
+{
+    struct ab_yaml_field f = {level, level != NULL ? level->text : NULL};
+    *is_warning = f.text != NULL && strcmp(f.text, "warn") == 0;
+    return f.text == NULL || *is_warning || strcmp(f.text, "error") == 0 ||
+           ab_field_fail(r, &f, 0, strlen(f.text), "level must be error or warn");
+}
+
+static void read_gate(const struct ab_reader *r, const struct ab_node *node,
+                      struct ab_remarks *gates)
+{
+    const struct ab_node *text = node, *level = NULL;
+    bool is_warning;
+    if (node->kind == AB_NODE_MAP) {
+        text = ab_tree_get(r->tree, node, "gate");
+        level = ab_tree_get(r->tree, node, "level");
+    }
+    if (text == NULL) {
+        ab_field_missing(r, node, "gate", "a gate");
+        return;
+    }
+    struct ab_yaml_field f = {text, text->text};
+    if (f.text != NULL && read_level(r, level, &is_warning) && keep(r, &f, gates))
+        gates->items[gates->n - 1].is_warning = is_warning;
+}
+
+void ab_read_gates(const struct ab_reader *r, const struct ab_node *list)
 {
     struct ab_remarks *gates = &r->w->gates;
-    const struct ab_node *node = ab_tree_first(r->tree, list);
+    unsigned n = 0;
+    for (const struct ab_node *x = ab_tree_first(r->tree, list); x != NULL;
+         x = ab_tree_next(r->tree, x))
+        n++;
     gates->items = ab_read_new_records(r, list, n, sizeof gates->items[0]);
-    for (unsigned i = 0; i < n && gates->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_yaml_field f = {node, raw[i]};
-        keep(r, &f, gates);
-    }
+    if (gates->items == NULL)
+        return;
+    for (const struct ab_node *x = ab_tree_first(r->tree, list); x != NULL;
+         x = ab_tree_next(r->tree, x))
+        read_gate(r, x, gates);
 }
 
 void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of `gates:` and `claims:`. The workload only keeps them and knows where they stand: what
+ * Lines of `gates:` and `claims:`. The workload only keeps them and knows where they are: what
  * they may speak of (back ends, numbers) is known to the command that runs it.
  */
 #ifndef AB_WORKLOAD_PARSE_GATE_LINES_H
@@ -11,6 +11,7 @@
 struct ab_remark {
     struct ab_node node; /* a copy; its text is the gate or the claim */
     char *says, *source; /* of a claim, never NULL there; NULL of a gate */
+    bool is_warning;     /* of a gate: level: warn */
 };
 
 struct ab_remarks {
@@ -28,8 +29,8 @@ void ab_remarks_fini(struct ab_remarks *remarks);
 
 struct ab_reader;
 struct ab_raw_claim;
-void ab_read_gates(const struct ab_reader *r, const struct ab_node *list, char *const *raw,
-                   unsigned n);
+/* Texts, or maps {gate: TEXT, level: warn}. */
+void ab_read_gates(const struct ab_reader *r, const struct ab_node *list);
 void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
                     const struct ab_raw_claim *raw, unsigned n);
 

@@ -6,18 +6,14 @@
  */
 #include "workload/parse/read.h"
 
-#include "base/bits.h"
 #include "base/nearest.h"
 #include "workload/parse/dist_read.h"
 #include "workload/parse/gate_lines.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)
-
-/* ---- what all lists of named things need ---- */
 
 /* ---- params ---- */
 
@@ -39,11 +35,9 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     struct ab_yaml_field f = ab_field_of(r, node, "name", name);
     if (name[n] != 0)
         return ab_field_fail(r, &f, n, 1,
-                             "a param's name cannot contain '%c': $a-b is a "
-                             "subtraction",
-                             name[n]);
+                             "a param's name cannot contain '%c': $a-b is a subtraction", name[n]);
     if (name[0] >= '0' && name[0] <= '9')
-        return ab_field_fail(r, &f, 0, strlen(name), "a param's name must begin with a letter");
+        return AB_REFUSE_FIELD(r, &f, "a param's name must begin with a letter");
     return true;
 }
 
@@ -52,7 +46,6 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
 {
     struct ab_yaml_field f = ab_field_of(r, node, "value", raw);
     struct ab_value_error error;
-    char shown[200];
     p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
     if (f.text == NULL)
         return ab_field_missing(r, node, "value", "a param");
@@ -70,9 +63,9 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
         p->value = (struct ab_value){.whole = 1, .number = 1};
     }
     if (set == NULL)
-        return ab_field_fail(r, &f, error.offset, error.n, "'value': %s", error.text);
-    ab_diag_quote(shown, sizeof shown, set, strlen(set));
-    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", p->name, shown, error.text);
+        return AB_REFUSE_VALUE(r, &f, &error, "'value': %s", error.text);
+    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", p->name,
+                AB_QUOTED(set, strlen(set)), error.text);
     return false;
 }
 
@@ -163,14 +156,12 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
     bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
         struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
-        ok = ab_field_fail(r, &name, 0, strlen(size->name),
-                           "a size's name must begin with a "
-                           "letter; '%s' would be read as a "
-                           "number",
-                           size->name);
+        ok = AB_REFUSE_FIELD(
+            r, &name, "a size's name must begin with a letter; '%s' would be read as a number",
+            size->name);
     }
     if (dist.text != NULL && mix != NULL)
-        ok = ab_field_fail(r, &dist, 0, strlen(dist.text), "a size has 'dist' or 'mix', not both");
+        ok = AB_REFUSE_FIELD(r, &dist, "a size has 'dist' or 'mix', not both");
     else if (mix != NULL)
         ab_dist_read_mix(r, mix, raw->mix, raw->mix_count, &size->dist);
     else if (dist.text != NULL)
@@ -245,7 +236,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
     if (f.text == NULL) {
         ab_field_missing(r, node, "name", "a back end");
     } else if (f.text[0] == 0 || strlen(f.text) > 1000) {
-        ab_field_fail(r, &f, 0, strlen(f.text), "a back end needs a name, as for '-b'");
+        AB_REFUSE_FIELD(r, &f, "a back end needs a name, as for '-b'");
     } else if (spell_backend(r, node, raw, &spelled) && spelled.s != NULL) {
         w->backends[w->n_backends++] = spelled.s;
         return;
@@ -269,7 +260,6 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
 {
     const struct ab_node *first = ab_tree_first(r->tree, root);
     struct ab_yaml_field f = ab_field_of(r, root, "allocbench", raw->allocbench);
-    char shown[200];
     if (f.text == NULL) {
         if (!root->has_bad_key)
             ab_diag_add(r->diag, root->at,
@@ -280,18 +270,15 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
         ab_diag_add(r->diag, f.node->key_at, "'allocbench' must be the first key");
     if (strcmp(f.text, "1") == 0)
         return true;
-    ab_diag_quote(shown, sizeof shown, f.text, strlen(f.text));
-    return ab_field_fail(r, &f, 0, strlen(f.text),
-                         "unknown language version '%s'; this allocbench reads version 1", shown);
+    return AB_REFUSE_FIELD(r, &f, "unknown language version '%s'; this allocbench reads version 1",
+                           AB_QUOTED(f.text, strlen(f.text)));
 }
 
 static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
 {
     struct ab_workload *w = r->w;
     if (f->text != NULL && strlen(f->text) > 1000)
-        ab_field_fail(r, f, 0, 1,
-                      "'about' may have at most 1000 bytes, found "
-                      "%zu",
+        ab_field_fail(r, f, 0, 1, "'about' may have at most 1000 bytes, found %zu",
                       strlen(f->text));
     w->about = strdup(f->text != NULL ? f->text : "");
     for (char *s = w->about; s != NULL && *s != 0; s++) {
@@ -349,7 +336,7 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
     if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
-        ab_read_gates(r, list, raw->gates, raw->gates_count);
+        ab_read_gates(r, list);
     if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
         ab_read_claims(r, list, raw->claims, raw->claims_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)

@@ -4,8 +4,6 @@
  */
 #include "workload/parse/read_entries.h"
 
-#include "base/bits.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +32,7 @@ bool ab_read_entry_name(const struct ab_reader *r, const struct ab_node *node, c
         return false;
     for (size_t i = 0; i < before->n; i++)
         if (strcmp((const char *)before->records + i * before->stride, out) == 0)
-            return ab_field_fail(r, &f, 0, strlen(out), "the name '%s' occurs twice in '%s'", out,
-                                 what[0] == 'a' && what[1] == ' ' ? what + 2 : what);
+            return AB_REFUSE_FIELD(r, &f, "the name '%s' occurs twice in '%s'", out,
+                                   what[0] == 'a' && what[1] == ' ' ? what + 2 : what);
     return true;
 }

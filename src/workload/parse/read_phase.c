@@ -7,34 +7,26 @@
 
 #include "tape/tape.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)
 
 /* ---- until ---- */
 
-static const char *const untils[] = {"iters(n)", "ops(n)", "allocated(bytes)", "live(bytes)", NULL};
+static const char *const untils[] = {/* by enum ab_until */
+                                     "iters(n)", "ops(n)", "allocated(bytes)", "live(bytes)", NULL};
 static const char *const later_untils[] = {"seconds(t)", NULL};
 
 static bool read_until_value(struct ab_reader *r, const struct ab_yaml_field *f,
                              const struct ab_value *v, struct ab_phase_def *phase)
 {
     struct ab_limits range = {AB_UNIT_COUNT, 1, LIMIT_COUNT};
-    char name[16];
-    ab_diag_quote(name, sizeof name, v->text, v->n_text);
-    if (v->kind != AB_VALUE_CALL)
+    unsigned i = AB_UNTIL_ITERS;
+    while (untils[i] != NULL && !ab_value_is_call(v, untils[i]))
+        i++;
+    if (untils[i] == NULL)
         return ab_field_not_in(r, f, v, untils, later_untils);
-    if (strcmp(name, "iters") == 0)
-        phase->until = AB_UNTIL_ITERS;
-    else if (strcmp(name, "ops") == 0)
-        phase->until = AB_UNTIL_OPS;
-    else if (strcmp(name, "allocated") == 0)
-        phase->until = AB_UNTIL_ALLOCATED;
-    else if (strcmp(name, "live") == 0)
-        phase->until = AB_UNTIL_LIVE;
-    else
-        return ab_field_not_in(r, f, v, untils, later_untils);
+    phase->until = (enum ab_until)i;
     if (phase->until >= AB_UNTIL_ALLOCATED)
         range.unit = AB_UNIT_BYTES;
     return ab_field_argument(r, f, v, range, &phase->limit);
@@ -57,18 +49,12 @@ static void read_until(struct ab_reader *r, const struct ab_yaml_field *f,
 
 /* ---- lanes ---- */
 
-static const char *const run_as_names[] = {"main", NULL};
-
 static void read_run_as(struct ab_reader *r, const struct ab_yaml_field *f,
                         struct ab_phase_def *phase)
 {
-    struct ab_value v;
-    if (f->text == NULL || !ab_field_value(r, f, AB_UNIT_COUNT, &v))
-        return;
-    phase->is_run_by_main = ab_value_is_word(&v, "main");
-    if (!phase->is_run_by_main)
-        ab_field_not_in(r, f, &v, run_as_names, NULL);
-    ab_value_fini(&v);
+    static const char *const names[] = {"main", NULL};
+    unsigned index;
+    phase->is_run_by_main = ab_field_word(r, f, names, NULL, &index) && f->text != NULL;
 }
 
 /* `lanes` of a phase or a role; 1 where it is absent or wrong. */
@@ -106,9 +92,8 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     phase->n_lanes += role->n_lanes;
     if (phase->n_lanes > AB_LANES_MAX) {
         ab_diag_add(r->diag, node->at,
-                    "the roles up to here have %u lanes; at most %d are "
-                    "possible",
-                    phase->n_lanes, AB_LANES_MAX);
+                    "the roles up to here have %u lanes; at most %d are possible", phase->n_lanes,
+                    AB_LANES_MAX);
         phase->n_lanes = AB_LANES_MAX - 1;
     }
     if (body == NULL)
@@ -195,6 +180,5 @@ void ab_read_phases(struct ab_reader *r, const struct ab_node *list, const struc
         ab_diag_add(r->diag, list->at, "'phases' is empty; a workload needs at least one phase");
     else if (r->w->n_phases > 0 && !is_measured)
         ab_diag_add(r->diag, list->key_at,
-                    "no phase is measured; at least one must not have "
-                    "'measure: false'");
+                    "no phase is measured; at least one must not have 'measure: false'");
 }

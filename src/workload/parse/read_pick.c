@@ -41,8 +41,8 @@ static bool read_bin(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     double fraction = 0;
     if (!arg->is_pair || arg->name != NULL)
-        return ab_field_fail(vr->r, f, arg->first.offset, arg->first.n,
-                             "expected probability:fraction, as in bins(0.9:0.1, 0.1:0.9)");
+        return AB_REFUSE_VALUE(vr->r, f, &arg->first,
+                               "expected probability:fraction, as in bins(0.9:0.1, 0.1:0.9)");
     if (!ab_field_real(vr->r, f, "probability", &arg->first, 0, 1, share) ||
         !ab_field_real(vr->r, f, "fraction", &arg->second, 0, 1, &fraction))
         return false;
@@ -64,13 +64,11 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
     struct ab_bin *bins = calloc(v->n_args + 1, sizeof bins[0]);
     vr->v->bins = bins;
     if (grows(picked_set(vr)))
-        return ab_field_fail(vr->r, f, v->offset, v->n,
-                             "bins are for slots; a list has no fixed "
-                             "positions");
+        return AB_REFUSE_VALUE(vr->r, f, v, "bins are for slots; a list has no fixed positions");
     if (bins == NULL || v->n_args == 0)
-        return ab_field_fail(vr->r, f, v->offset, v->n, "%s",
-                             bins == NULL ? "out of memory"
-                                          : "no bins; expected bins(probability:fraction, ...)");
+        return AB_REFUSE_VALUE(vr->r, f, v, "%s",
+                               bins == NULL ? "out of memory"
+                                            : "no bins; expected bins(probability:fraction, ...)");
     for (size_t i = 0; i < v->n_args; i++) {
         if (!read_bin(vr, f, &v->args[i], &share, &reach))
             return false;
@@ -80,15 +78,13 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
         bins[i].end = begin = i + 1 == v->n_args || end > count ? count : (uint32_t)end;
     }
     if (!is_one(total) || !is_one(reach))
-        return ab_field_fail(vr->r, f, v->offset, v->n,
-                             "the %s of all bins must add up to 1, "
-                             "found %s",
-                             is_one(total) ? "fractions" : "probabilities",
-                             ab_print_real(sum, sizeof sum, is_one(total) ? reach : total));
+        return AB_REFUSE_VALUE(vr->r, f, v, "the %s of all bins must add up to 1, found %s",
+                               is_one(total) ? "fractions" : "probabilities",
+                               ab_print_real(sum, sizeof sum, is_one(total) ? reach : total));
     for (size_t i = 0; i < v->n_args; i++)
         if (bins[i].begin == bins[i].end)
-            return ab_field_fail(vr->r, f, v->args[i].first.offset, v->args[i].first.n,
-                                 "none of the %u positions falls into this bin", count);
+            return AB_REFUSE_VALUE(vr->r, f, &v->args[i].first,
+                                   "none of the %u positions falls into this bin", count);
     bins[v->n_args - 1].share = 1;
     vr->v->n_bins = v->n_args;
     vr->v->pick = AB_PICK_BINS;
@@ -109,16 +105,15 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     enum ab_pick pick = vr->v->pick;
     if (vr->v->kind == AB_VERB_TOGGLE && (pick == AB_PICK_OCCUPIED || pick == AB_PICK_EMPTY))
-        return ab_field_fail(vr->r, f, v->offset, v->n,
-                             "'toggle' takes positions of both kinds; "
-                             "for one kind there are 'alloc' and 'free'");
+        return AB_REFUSE_VALUE(vr->r, f, v,
+                               "'toggle' takes positions of both kinds; "
+                               "for one kind there are 'alloc' and 'free'");
     if (fills(vr) && pick == AB_PICK_OCCUPIED)
-        return ab_field_fail(vr->r, f, v->offset, v->n,
-                             "'%s' needs empty positions, not occupied ones", vr->def->name);
+        return AB_REFUSE_VALUE(vr->r, f, v, "'%s' needs empty positions, not occupied ones",
+                               vr->def->name);
     if (!fills(vr) && pick == AB_PICK_EMPTY)
-        return ab_field_fail(vr->r, f, v->offset, v->n,
-                             "'empty' is only for alloc; an empty "
-                             "position has no block");
+        return AB_REFUSE_VALUE(vr->r, f, v,
+                               "'empty' is only for alloc; an empty position has no block");
     return true;
 }
 
@@ -132,9 +127,9 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
         }
         if (i + 1 < AB_ARRAY_LEN(at_picks))
             continue;
-        return ab_is_call(v, "stride") ? read_step(vr, f, v, AB_PICK_STRIDE)
-               : ab_is_call(v, "bins") ? read_bins(vr, f, v)
-                                       : ab_field_not_in(vr->r, f, v, at_names, NULL);
+        return ab_value_is_call(v, "stride") ? read_step(vr, f, v, AB_PICK_STRIDE)
+               : ab_value_is_call(v, "bins") ? read_bins(vr, f, v)
+                                             : ab_field_not_in(vr->r, f, v, at_names, NULL);
     }
     return check_at(vr, f, v);
 }
@@ -143,80 +138,51 @@ static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field 
                        const struct ab_value *v)
 {
     static const char *const ends[] = {"fifo", "lifo", NULL}; /* taken when it is their turn */
-    static const char *const whole[] = {"fifo", "lifo", "shuffled", NULL};
-    bool is_send = vr->v->kind == AB_VERB_SEND, is_reset = vr->v->kind == AB_VERB_RESET;
+    static const char *const all[] = {"fifo", "lifo", "shuffled", NULL};
+    bool is_send = vr->v->kind == AB_VERB_SEND, is_whole = (vr->def->traits & AB_VERB_WHOLE) != 0;
     for (size_t i = 0; i < (is_send ? 2 : AB_ARRAY_LEN(order_picks)); i++) {
         if (ab_value_is_word(v, order_names[i])) {
             vr->v->pick = order_picks[i];
             return true;
         }
     }
-    if (ab_is_call(v, "every") && !is_send && !is_reset)
+    if (ab_value_is_call(v, "every") && !is_send && !is_whole)
         return read_step(vr, f, v, AB_PICK_EVERY);
-    return ab_field_not_in(vr->r, f, v, is_send ? ends : is_reset ? whole : order_names, NULL);
-}
-
-static enum ab_pick default_pick(const struct verb_reader *vr)
-{
-    switch (vr->v->kind) {
-    case AB_VERB_ALLOC:
-    case AB_VERB_RECV:
-        return AB_PICK_FREE;
-    case AB_VERB_FREE:
-    case AB_VERB_SEND:
-    case AB_VERB_RESET:
-        return AB_PICK_FIFO;
-    case AB_VERB_TOGGLE:
-    case AB_VERB_EXCHANGE:
-        return AB_PICK_NEXT;
-    default:
-        return vr->v->amount != AB_AMOUNT_COUNT ? AB_PICK_FIFO : AB_PICK_NEXT;
-    }
+    return ab_field_not_in(vr->r, f, v, is_send ? ends : is_whole ? all : order_names, NULL);
 }
 
 static bool read_with_at(const struct verb_reader *vr)
 {
     static const char *const names[] = {"next", "random", "occupied", NULL};
     static const enum ab_pick picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_OCCUPIED};
-    struct ab_yaml_field f = ab_verb_field(vr, "with_at", vr->raw->with_at);
-    struct ab_value value;
-    vr->v->with_pick = AB_PICK_RANDOM;
-    if (f.text == NULL || (vr->def->options & AB_OPT_WITH_AT) == 0)
-        return true;
-    if (!ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
-        return false;
-    bool found = false;
-    for (size_t i = 0; i < AB_ARRAY_LEN(picks) && !found; i++)
-        if ((found = ab_value_is_word(&value, names[i])))
-            vr->v->with_pick = picks[i];
-    if (!found)
-        ab_field_not_in(vr->r, &f, &value, names, NULL);
-    ab_value_fini(&value);
-    return found;
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, with_at);
+    unsigned index = 1;
+    bool ok = (vr->def->options & AB_OPT_WITH_AT) == 0 ||
+              ab_field_word(vr->r, &f, names, NULL, &index);
+    vr->v->with_pick = picks[index];
+    return ok;
 }
 
 bool ab_read_pick(const struct verb_reader *vr)
 {
-    struct ab_yaml_field at = ab_verb_field(vr, "at", vr->raw->at);
-    struct ab_yaml_field order = ab_verb_field(vr, "order", vr->raw->order);
+    struct ab_yaml_field at = AB_VERB_FIELD(vr, at), order = AB_VERB_FIELD(vr, order);
     struct ab_value value;
     bool takes_at = (vr->def->options & AB_OPT_AT) != 0;
     bool takes_order = (vr->def->options & AB_OPT_ORDER) != 0;
-    vr->v->pick = default_pick(vr);
+    bool is_by_age = (vr->def->traits & AB_VERB_BY_AGE) != 0 && vr->v->amount != AB_AMOUNT_COUNT;
+    vr->v->pick = is_by_age ? AB_PICK_FIFO : vr->def->pick;
     if (!read_with_at(vr))
         return false;
     if (at.text != NULL && order.text != NULL && takes_order)
-        return ab_field_fail(vr->r, &order, 0, strlen(order.text),
-                             "use either 'at' (picks positions) or 'order' (picks live blocks)");
+        return AB_REFUSE_FIELD(vr->r, &order,
+                               "use either 'at' (picks positions) or 'order' (picks live blocks)");
     const struct ab_yaml_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
     if (f == &at && fills(vr) && grows(picked_set(vr)))
-        return ab_field_fail(vr->r, f, 0, strlen(f->text),
-                             "'%s' is not of kind slots: blocks go "
-                             "to its end, 'at' does not "
-                             "apply",
-                             picked_set(vr)->name);
+        return AB_REFUSE_FIELD(
+            vr->r, f, "'%s' is not of kind slots: blocks go to its end, 'at' does not apply",
+            picked_set(vr)->name);
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
     bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
@@ -230,7 +196,7 @@ bool ab_read_pick(const struct verb_reader *vr)
 static bool is_endless(const struct verb_reader *vr)
 {
     const struct ab_workload *w = vr->r->w;
-    return vr->v->kind == AB_VERB_SEND ? ab_verb_field(vr, "from", vr->raw->from).text == NULL
+    return vr->v->kind == AB_VERB_SEND ? AB_VERB_FIELD(vr, from).text == NULL
                                        : vr->v->kind == AB_VERB_ALLOC && vr->v->set < w->n_sets &&
                                              grows(&w->sets[vr->v->set]);
 }
@@ -242,19 +208,18 @@ static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field 
         return false;
     bool ok = true;
     if (ab_value_is_word(&value, "all") && is_endless(vr))
-        ok = ab_field_fail(vr->r, f, value.offset, value.n, "%s",
-                           vr->v->kind == AB_VERB_SEND
-                               ? "without 'from', 'count' must be a whole number"
-                               : "a set that grows is never full: 'count' must be a whole number");
+        ok = AB_REFUSE_VALUE(
+            vr->r, f, &value, "%s",
+            vr->v->kind == AB_VERB_SEND
+                ? "without 'from', 'count' must be a whole number"
+                : "a set that grows is never full: 'count' must be a whole number");
     else if (ab_value_is_word(&value, "all"))
         vr->v->amount = AB_AMOUNT_ALL;
     else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
-        ok = ab_field_fail(vr->r, f, value.offset, value.n,
-                           "'count' must be a whole number or "
-                           "all%s",
-                           value.kind == AB_VALUE_CALL
-                               ? "; a distribution of counts is not supported by this version"
-                               : "");
+        ok = AB_REFUSE_VALUE(vr->r, f, &value, "'count' must be a whole number or all%s",
+                             value.kind == AB_VALUE_CALL
+                                 ? "; a distribution of counts is not supported by this version"
+                                 : "");
     else
         ok = ab_field_whole(vr->r, f, "count", &value, ab_count_range, &vr->v->count);
     ab_value_fini(&value);
@@ -274,14 +239,13 @@ static bool read_fraction(const struct verb_reader *vr, const struct ab_yaml_fie
 
 bool ab_read_amount(const struct verb_reader *vr)
 {
-    struct ab_yaml_field count = ab_verb_field(vr, "count", vr->raw->count);
-    struct ab_yaml_field fraction = ab_verb_field(vr, "fraction", vr->raw->fraction);
+    struct ab_yaml_field count = AB_VERB_FIELD(vr, count);
+    struct ab_yaml_field fraction = AB_VERB_FIELD(vr, fraction);
     vr->v->count = 1;
     if ((vr->def->options & AB_OPT_FRACTION) == 0)
         fraction.text = NULL;
     if (count.text != NULL && fraction.text != NULL)
-        return ab_field_fail(vr->r, &fraction, 0, strlen(fraction.text),
-                             "'count' or 'fraction', not both");
+        return AB_REFUSE_FIELD(vr->r, &fraction, "'count' or 'fraction', not both");
     return count.text != NULL ? read_count(vr, &count)
                               : fraction.text == NULL || read_fraction(vr, &fraction);
 }

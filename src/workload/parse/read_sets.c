@@ -5,32 +5,11 @@
  */
 #include "workload/parse/read.h"
 
-#include <string.h>
-
 static const char *const kinds[] = {"slots", "list", "region", "queue", NULL};
 static const char *const later_kinds[] = {"window", NULL};
 static const char *const pers[] = {"lane", "all", NULL};
 static const char *const orders[] = {"fifo", "lifo", NULL};
 static const char *const policies[] = {"block", "drop", "free", NULL};
-
-/* One word of a table; *index stays where the field is absent. */
-static bool read_word(const struct ab_reader *r, const struct ab_yaml_field *f,
-                      const char *const *words, const char *const *later, unsigned *index)
-{
-    struct ab_value v;
-    if (f->text == NULL)
-        return true;
-    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
-        return false;
-    bool found = false;
-    for (unsigned i = 0; words[i] != NULL && !found; i++)
-        if ((found = ab_value_is_word(&v, words[i])))
-            *index = i;
-    if (!found)
-        ab_field_not_in(r, f, &v, words, later);
-    ab_value_fini(&v);
-    return found;
-}
 
 static bool read_count(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
@@ -43,10 +22,8 @@ static bool read_count(const struct ab_reader *r, const struct ab_node *node,
         return grows || set->kind == AB_SET_QUEUE || ab_field_missing(r, node, "count", "a set");
     set->place = ab_node_place(f.node, 0, strlen(f.text));
     if (grows)
-        return ab_field_fail(r, &f, 0, strlen(f.text),
-                             "a %s grows with what is allocated; it has "
-                             "no 'count'",
-                             kinds[set->kind]);
+        return AB_REFUSE_FIELD(r, &f, "a %s grows with what is allocated; it has no 'count'",
+                               kinds[set->kind]);
     if (!ab_field_number(r, &f, range, &n))
         return false;
     set->count = (uint32_t)n;
@@ -65,15 +42,15 @@ static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
     set->unit = 1;
     for (size_t i = 0; set->kind != AB_SET_QUEUE && i < 3; i++)
         if (fields[i].text != NULL)
-            return ab_field_fail(r, &fields[i], 0, strlen(fields[i].text),
-                                 "'%s' is for sets of kind queue", fields[i].node->key);
+            return AB_REFUSE_FIELD(r, &fields[i], "'%s' is for sets of kind queue",
+                                   fields[i].node->key);
     if (!ab_field_number(r, &fields[0], range, &unit) ||
-        !read_word(r, &fields[1], orders, NULL, &order) ||
-        !read_word(r, &fields[2], policies, NULL, &policy))
+        !ab_field_word(r, &fields[1], orders, NULL, &order) ||
+        !ab_field_word(r, &fields[2], policies, NULL, &policy))
         return false;
     if (fields[2].text != NULL && set->count == 0)
-        return ab_field_fail(r, &fields[2], 0, strlen(fields[2].text),
-                             "a queue without 'count' is never full: 'on_full' does not apply");
+        return AB_REFUSE_FIELD(r, &fields[2],
+                               "a queue without 'count' is never full: 'on_full' does not apply");
     set->unit = (uint32_t)unit;
     set->is_lifo = order == 1;
     set->on_full = (enum ab_on_full)policy;
@@ -92,9 +69,9 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     bool has_name = ab_read_entry_name(r, node, raw->name, &before, set->name);
     w->n_sets += has_name; /* known by name, even when the rest is wrong */
     r->has_nameless_set = r->has_nameless_set || !has_name;
-    bool ok = read_word(r, &kind, kinds, later_kinds, &kind_index);
+    bool ok = ab_field_word(r, &kind, kinds, later_kinds, &kind_index);
     set->kind = (enum ab_set_kind)kind_index;
-    ok = read_word(r, &per, pers, NULL, &per_index) && ok;
+    ok = ab_field_word(r, &per, pers, NULL, &per_index) && ok;
     set->is_shared = per_index == 1;
     if (ok || kind.text == NULL) /* of an unknown kind nothing more can be said */
         ok = read_count(r, node, raw, set) && read_queue(r, node, raw, set) && ok;

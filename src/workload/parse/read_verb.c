@@ -11,22 +11,8 @@
 
 #include "base/bits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    SLOTS = 1 << AB_SET_SLOTS,
-    LIST = 1 << AB_SET_LIST,
-    REGION = 1 << AB_SET_REGION,
-    QUEUE = 1 << AB_SET_QUEUE
-};
-
-static const struct ab_verb_def verb_defs[] = {
-#define ROW(p, name, key, options, kinds) {#key, options, kinds},
-    AB_VERBS(ROW, )
-#undef ROW
-};
 
 static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
 
@@ -42,39 +28,29 @@ static const struct {
 
 /* ---- which verb ---- */
 
-static const char *verb_text(const struct ab_raw_verb *raw, enum ab_verb_kind kind)
-{
-    const char *texts[] = {
-#define TEXT(p, name, key, options, kinds) raw->key,
-        AB_VERBS(TEXT, )
-#undef TEXT
-    };
-    return texts[kind];
-}
-
 static void fail_without_verb(const struct verb_reader *vr)
 {
     char names[160] = "";
-    for (size_t i = 0; i < AB_ARRAY_LEN(verb_defs); i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i == 0 ? "" : ", ",
-                 verb_defs[i].name);
+    for (size_t i = 0; i < AB_VERB_KIND_COUNT; i++)
+        ab_text_join(names, sizeof names, ", ", ab_verbs[i].name);
     ab_diag_add(vr->r->diag, vr->node->at, "no verb; expected one of %s", names);
 }
 
 static bool find_verb(struct verb_reader *vr)
 {
-    for (size_t kind = 0; kind < AB_ARRAY_LEN(verb_defs); kind++) {
-        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, verb_defs[kind].name);
-        if (n == NULL || verb_text(vr->raw, (enum ab_verb_kind)kind) == NULL)
+    for (size_t kind = 0; kind < AB_VERB_KIND_COUNT; kind++) {
+        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, ab_verbs[kind].name);
+        if (n == NULL)
             continue;
         if (vr->def != NULL) {
-            ab_diag_add(vr->r->diag, n->key_at,
-                        "one verb per entry: '%s' is given already; begin "
-                        "another entry '- {%s: …}'",
-                        vr->def->name, verb_defs[kind].name);
+            ab_diag_add(
+                vr->r->diag, n->key_at,
+                "one verb per entry: '%s' is given already; begin another entry '- {%s: …}'",
+                vr->def->name, ab_verbs[kind].name);
             return false;
         }
-        vr->def = &verb_defs[kind];
+        vr->def = &ab_verbs[kind];
+        vr->verb = n;
         vr->v->kind = (enum ab_verb_kind)kind;
         vr->v->place = n->key_at;
     }
@@ -87,12 +63,9 @@ static bool find_verb(struct verb_reader *vr)
 static void check_options(const struct verb_reader *vr)
 {
     char takes[160] = "";
-    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
-        size_t used = strlen(takes);
+    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++)
         if ((vr->def->options & options[i].option) != 0)
-            snprintf(takes + used, sizeof takes - used, "%s%s", used == 0 ? "" : ", ",
-                     options[i].name);
-    }
+            ab_text_join(takes, sizeof takes, ", ", options[i].name);
     for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
         const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, options[i].name);
         if (n != NULL && (vr->def->options & options[i].option) == 0)
@@ -118,18 +91,15 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
     char allowed[80] = "";
     if ((kinds & 1u << set->kind) != 0)
         return true;
-    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++) {
-        size_t used = strlen(allowed);
+    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++)
         if ((kinds & 1u << k) != 0)
-            snprintf(allowed + used, sizeof allowed - used, "%s%s", used > 0 ? " or " : "",
-                     kind_names[k]);
-    }
+            ab_text_join(allowed, sizeof allowed, " or ", kind_names[k]);
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
                        : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
                                                      "by 'recv'"
                                                    : "";
-    return ab_field_fail(vr->r, f, 0, strlen(f->text), "'%s' needs %s; '%s' is %s%s", f->node->key,
-                         allowed, set->name, kind_names[set->kind], hint);
+    return AB_REFUSE_FIELD(vr->r, f, "'%s' needs %s; '%s' is %s%s", f->node->key, allowed,
+                           set->name, kind_names[set->kind], hint);
 }
 
 /* The set that a field names, of one of the kinds. */
@@ -138,7 +108,6 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     const struct ab_workload *w = vr->r->w;
     const char *names[AB_MAX_ENTRIES];
-    char word[200];
     for (size_t i = 0; i < w->n_sets; i++) {
         names[i] = w->sets[i].name;
         if (strcmp(f->text, names[i]) != 0)
@@ -150,10 +119,10 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
     if (vr->r->has_nameless_set)
         return false;
     const char *near = ab_text_nearest(f->text, names, w->n_sets);
-    ab_diag_quote(word, sizeof word, f->text, strlen(f->text));
-    return ab_field_fail(vr->r, f, 0, strlen(f->text), "unknown set '%s'%s%s%s", word,
-                         near != NULL ? "; did you mean '" : "; it must be defined in 'sets' above",
-                         near != NULL ? near : "", near != NULL ? "'?" : "");
+    return AB_REFUSE_FIELD(vr->r, f, "unknown set '%s'%s%s%s", AB_QUOTED(f->text, strlen(f->text)),
+                           near != NULL ? "; did you mean '"
+                                        : "; it must be defined in 'sets' above",
+                           near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
 /* ---- from, into, with: the other set ---- */
@@ -163,7 +132,7 @@ static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_fiel
                          const struct ab_yaml_field *b, const char *names, int least)
 {
     if (a->text != NULL && b->text != NULL)
-        return ab_field_fail(vr->r, b, 0, strlen(b->text), "%s, not both", names);
+        return AB_REFUSE_FIELD(vr->r, b, "%s, not both", names);
     if (a->text == NULL && b->text == NULL && least > 0) {
         ab_diag_add(vr->r->diag, vr->node->at, "'%s' needs %s", vr->def->name, names);
         return false;
@@ -171,93 +140,82 @@ static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_fiel
     return true;
 }
 
-/* `key` makes sense only beside `beside`. */
-static bool check_beside(const struct verb_reader *vr, const char *key, const char *text,
-                         const char *beside)
+/* The option makes sense only beside another. */
+static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, const char *beside)
 {
-    struct ab_yaml_field f = ab_verb_field(vr, key, text);
-    return f.text == NULL || ab_field_fail(vr->r, &f, 0, strlen(f.text),
-                                           "'%s' of '%s' requires '%s', which is "
-                                           "missing",
-                                           key, vr->def->name, beside);
+    return f.text == NULL ||
+           AB_REFUSE_FIELD(vr->r, &f, "'%s' of '%s' requires '%s', which is missing", f.node->key,
+                           vr->def->name, beside);
+}
+
+/* What a new block asks for, where the verb takes no new block. */
+static bool check_no_request(const struct verb_reader *vr)
+{
+    return check_beside(vr, AB_VERB_FIELD(vr, align), "size") &&
+           check_beside(vr, AB_VERB_FIELD(vr, touch), "size");
 }
 
 /* Finds the other set; its blocks and those of the verb's set move from now on. */
 static bool find_other(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_set_def *sets = vr->r->w->sets;
-    if (!find_set(vr, f, SLOTS | LIST, &vr->v->other))
+    if (!find_set(vr, f, AB_IN_SLOTS | AB_IN_LIST, &vr->v->other))
         return false;
     sets[vr->v->other].is_moving = true;
     return true;
 }
 
-static bool read_send(const struct verb_reader *vr)
+static bool read_to(const struct verb_reader *vr)
 {
     static const char *const lanes[] = {"next_lane", NULL};
-    struct ab_yaml_field size = ab_verb_field(vr, "size", vr->raw->size);
-    struct ab_yaml_field from = ab_verb_field(vr, "from", vr->raw->from);
-    struct ab_yaml_field to = ab_verb_field(vr, "to", vr->raw->to);
-    struct ab_value value;
-    bool ok = check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
-                           1);
-    if (ok && to.text != NULL && (ok = ab_field_value(vr->r, &to, AB_UNIT_COUNT, &value))) {
-        vr->v->to_next_lane = ok = ab_value_is_word(&value, "next_lane");
-        if (!ok)
-            ab_field_not_in(vr->r, &to, &value, lanes, NULL);
-        ab_value_fini(&value);
-        if (ok && vr->r->w->sets[vr->v->set].is_shared)
-            ok = ab_field_fail(vr->r, &to, 0, strlen(to.text),
-                               "'to' selects a lane's queue; '%s' "
-                               "is one queue for all lanes",
-                               vr->r->w->sets[vr->v->set].name);
-    }
-    if (!ok)
+    struct ab_yaml_field to = AB_VERB_FIELD(vr, to);
+    const struct ab_set_def *set = &vr->r->w->sets[vr->v->set];
+    unsigned index;
+    if (!ab_field_word(vr->r, &to, lanes, NULL, &index))
+        return false;
+    vr->v->to_next_lane = to.text != NULL;
+    return to.text == NULL || !set->is_shared ||
+           AB_REFUSE_FIELD(vr->r, &to,
+                           "'to' selects a lane's queue; '%s' is one queue for all lanes",
+                           set->name);
+}
+
+static bool read_send(const struct verb_reader *vr)
+{
+    struct ab_yaml_field size = AB_VERB_FIELD(vr, size), from = AB_VERB_FIELD(vr, from);
+    if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set", 1) ||
+        !read_to(vr))
         return false;
     if (from.text != NULL)
-        return find_other(vr, &from) && check_beside(vr, "align", vr->raw->align, "size") &&
-               check_beside(vr, "touch", vr->raw->touch, "size");
-    return check_beside(vr, "at", vr->raw->at, "from") &&
-           check_beside(vr, "order", vr->raw->order, "from");
+        return find_other(vr, &from) && check_no_request(vr);
+    return check_beside(vr, AB_VERB_FIELD(vr, at), "from") &&
+           check_beside(vr, AB_VERB_FIELD(vr, order), "from");
 }
 
 static bool read_recv(const struct verb_reader *vr)
 {
     static const char *const thens[] = {"free", NULL};
-    struct ab_yaml_field then = ab_verb_field(vr, "then", vr->raw->then);
-    struct ab_yaml_field into = ab_verb_field(vr, "into", vr->raw->into);
-    struct ab_value value;
+    struct ab_yaml_field then = AB_VERB_FIELD(vr, then), into = AB_VERB_FIELD(vr, into);
+    unsigned index;
     if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
         return false;
     if (into.text != NULL)
         return find_other(vr, &into);
-    if (!check_beside(vr, "at", vr->raw->at, "into"))
-        return false;
-    if (then.text == NULL)
-        return true;
-    if (!ab_field_value(vr->r, &then, AB_UNIT_COUNT, &value))
-        return false;
-    bool ok = ab_value_is_word(&value, "free");
-    if (!ok)
-        ab_field_not_in(vr->r, &then, &value, thens, NULL);
-    ab_value_fini(&value);
-    return ok;
+    return check_beside(vr, AB_VERB_FIELD(vr, at), "into") &&
+           ab_field_word(vr->r, &then, thens, NULL, &index);
 }
 
 static bool read_exchange(const struct verb_reader *vr)
 {
-    struct ab_yaml_field size = ab_verb_field(vr, "size", vr->raw->size);
-    struct ab_yaml_field with = ab_verb_field(vr, "with", vr->raw->with);
+    struct ab_yaml_field size = AB_VERB_FIELD(vr, size), with = AB_VERB_FIELD(vr, with);
     if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
                       1))
         return false;
     if (with.text == NULL)
-        return check_beside(vr, "with_at", vr->raw->with_at, "with");
-    if (!check_beside(vr, "align", vr->raw->align, "size") ||
-        !check_beside(vr, "touch", vr->raw->touch, "size") || !find_other(vr, &with))
-        return false;
-    return vr->v->other != vr->v->set ||
-           ab_field_fail(vr->r, &with, 0, strlen(with.text), "'exchange' needs two sets");
+        return check_beside(vr, AB_VERB_FIELD(vr, with_at), "with");
+    return check_no_request(vr) && find_other(vr, &with) &&
+           (vr->v->other != vr->v->set ||
+            AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
 
 /* What only some verbs have beside their set. */
@@ -279,7 +237,7 @@ static bool read_other(const struct verb_reader *vr)
 
 static bool read_size(const struct verb_reader *vr)
 {
-    struct ab_yaml_field f = ab_verb_field(vr, "size", vr->raw->size);
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, size);
     bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
     if (f.text == NULL)
         return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
@@ -287,21 +245,20 @@ static bool read_size(const struct verb_reader *vr)
     if (!ab_dist_read(vr->r, &f, &vr->v->dist) || vr->v->dist == SIZE_MAX)
         return false;
     if (vr->v->kind == AB_VERB_RESIZE && vr->r->w->dists.items[vr->v->dist].min == 0)
-        return ab_field_fail(vr->r, &f, 0, strlen(f.text),
-                             "a resize to size 0 frees the block; sizes must begin at 1 here");
+        return AB_REFUSE_FIELD(vr->r, &f,
+                               "a resize to size 0 frees the block; sizes must begin at 1 here");
     return true;
 }
 
 static bool read_align(const struct verb_reader *vr)
 {
-    struct ab_yaml_field f = ab_verb_field(vr, "align", vr->raw->align);
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, align);
     struct ab_limits range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
     if (!ab_field_number(vr->r, &f, range, &vr->v->align))
         return false;
     if (f.text != NULL && !ab_is_pow2(vr->v->align))
-        return ab_field_fail(vr->r, &f, 0, strlen(f.text),
-                             "'align' must be a power of two, found %llu",
-                             (unsigned long long)vr->v->align);
+        return AB_REFUSE_FIELD(vr->r, &f, "'align' must be a power of two, found %llu",
+                               (unsigned long long)vr->v->align);
     return true;
 }
 
@@ -316,7 +273,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_
             return true;
         }
     }
-    if (!ab_is_call(value, "first"))
+    if (!ab_value_is_call(value, "first"))
         return ab_field_not_in(vr->r, f, value, words, NULL);
     if (!ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))
@@ -328,7 +285,7 @@ static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_
 
 static bool read_touch(const struct verb_reader *vr)
 {
-    struct ab_yaml_field f = ab_verb_field(vr, "touch", vr->raw->touch);
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, touch);
     struct ab_value value;
     vr->v->touch = AB_TOUCH_PAGE;
     if (f.text == NULL)
@@ -344,17 +301,10 @@ static bool read_mode(const struct verb_reader *vr)
 {
     static const char *const names[] = {
         [AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write", NULL};
-    struct ab_yaml_field f = ab_verb_field(vr, "mode", vr->raw->mode);
-    struct ab_value value;
-    if (f.text == NULL)
-        return true;
-    if (!ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
-        return false;
-    bool is_write = ab_value_is_word(&value, names[AB_ACCESS_WRITE]);
-    bool ok = is_write || ab_value_is_word(&value, names[AB_ACCESS_READ]) ||
-              ab_field_not_in(vr->r, &f, &value, names, NULL);
-    vr->v->mode = is_write ? AB_ACCESS_WRITE : AB_ACCESS_READ;
-    ab_value_fini(&value);
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, mode);
+    unsigned mode = AB_ACCESS_READ;
+    bool ok = ab_field_word(vr->r, &f, names, NULL, &mode);
+    vr->v->mode = (enum ab_access)mode;
     return ok;
 }
 
@@ -362,7 +312,7 @@ static bool read_mode(const struct verb_reader *vr)
 
 static bool read_repeat(const struct verb_reader *vr)
 {
-    struct ab_yaml_field f = ab_verb_field(vr, "repeat", vr->raw->repeat);
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
     const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
     bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
     if (body == NULL)
@@ -386,9 +336,9 @@ static void read_verb(struct verb_reader *vr)
         read_repeat(vr);
         return;
     }
-    struct ab_yaml_field set = ab_verb_field(vr, vr->def->name, verb_text(vr->raw, vr->v->kind));
+    struct ab_yaml_field set = {vr->verb, vr->verb->text};
     bool has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
-    if (has_set && (vr->v->kind == AB_VERB_EXCHANGE || vr->v->kind == AB_VERB_SHUFFLE))
+    if (has_set && (vr->def->traits & AB_VERB_MOVES) != 0)
         vr->r->w->sets[vr->v->set].is_moving = true;
     if (ab_read_amount(vr) && has_set)
         ab_read_pick(vr);

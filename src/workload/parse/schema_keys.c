@@ -8,10 +8,9 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_LATER };
+enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_MIXED, SHAPE_LATER };
 
 struct key_row {
     const char *key;
@@ -28,12 +27,13 @@ struct key_table {
 #define ROW_TEXT(owner, member, key) {key, SHAPE_TEXT, NULL},
 #define ROW_TEXTS(owner, member, key) {key, SHAPE_TEXTS, NULL},
 #define ROW_LIST(owner, member, key, child) {key, SHAPE_LIST, &child##_table},
+#define ROW_MIXED(owner, key, child) {key, SHAPE_MIXED, &child##_table},
 #define ROW_LATER(key) {key, SHAPE_LATER, NULL},
 
 static const struct key_table verb_table;
 #define TABLE(owner, OWNER, text) \
     static const struct key_row owner##_rows[] = { \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_LATER)}; \
+        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_MIXED, ROW_LATER)}; \
     static const struct key_table owner##_table = {text, owner##_rows, AB_ARRAY_LEN(owner##_rows)};
 TABLE(verb, VERB, "a verb")
 TABLE(param, PARAM, "a param")
@@ -44,6 +44,7 @@ TABLE(role, ROLE, "a role")
 TABLE(phase, PHASE, "a phase")
 TABLE(backend, BACKEND, "a back end")
 TABLE(claim, CLAIM, "a claim")
+TABLE(gate, GATE, "a map {gate: TEXT, level: warn}")
 TABLE(top, TOP, "the workload")
 
 struct check {
@@ -57,18 +58,15 @@ enum { MAX_ROWS = 64 };
 /* "a, b, c": what this version reads here. */
 static void list_known(char *buf, size_t cap, const struct key_table *table)
 {
-    size_t used = 0;
-    buf[0] = 0;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (table->rows[i].shape != SHAPE_LATER && used < cap)
-            used += (size_t)snprintf(buf + used, cap - used, "%s%s", used == 0 ? "" : ", ",
-                                     table->rows[i].key);
+        if (table->rows[i].shape != SHAPE_LATER)
+            ab_text_join(buf, cap, ", ", table->rows[i].key);
 }
 
 static void add_unknown(struct check *c, const struct ab_node *node, const struct key_table *table)
 {
     const char *keys[MAX_ROWS];
-    char word[200], known[400];
+    char word[200], known[400] = "";
     for (size_t i = 0; i < table->n_rows; i++)
         keys[i] = table->rows[i].key;
     ab_diag_quote(word, sizeof word, node->key, strlen(node->key));
@@ -123,14 +121,14 @@ static void check_text(struct check *c, const struct ab_node *node, const struct
     c->is_misshapen = true;
     if (table == &param_table && strcmp(node->key, "value") == 0 && node->kind == AB_NODE_LIST)
         ab_diag_add(c->diag, node->at,
-                    "a list of values (a sweep) is not supported by this "
-                    "version; give one value");
+                    "a list of values (a sweep) is not supported by this version; give one value");
     else
         ab_diag_add(c->diag, node->at, "'%s' must be a single value, found %s", node->key,
                     shape_name(node));
 }
 
-static void check_texts(struct check *c, struct ab_node *list)
+/* Texts, or (child not NULL) maps among them. */
+static void check_texts(struct check *c, struct ab_node *list, const struct key_table *child)
 {
     if (list->kind != AB_NODE_LIST) {
         ab_diag_add(c->diag, list->at, "'%s' must be a list of texts, each '- \"…\"', found %s",
@@ -139,8 +137,11 @@ static void check_texts(struct check *c, struct ab_node *list)
         return;
     }
     for (struct ab_node *n = ab_tree_first(c->tree, list); n != NULL; n = ab_tree_next(c->tree, n))
-        if (n->kind != AB_NODE_SCALAR) {
-            ab_diag_add(c->diag, n->at, "an entry of '%s' must be a text, found %s", list->key,
+        if (n->kind == AB_NODE_MAP && child != NULL) {
+            check_map(c, n, child);
+        } else if (n->kind != AB_NODE_SCALAR) {
+            ab_diag_add(c->diag, n->at, "an entry of '%s' must be a text%s%s, found %s", list->key,
+                        child != NULL ? " or " : "", child != NULL ? child->what : "",
                         shape_name(n));
             c->is_misshapen = true;
         }
@@ -156,7 +157,9 @@ static void check_map(struct check *c, struct ab_node *map, const struct key_tab
         if (row != NULL && row->shape == SHAPE_TEXT)
             check_text(c, n, table);
         else if (row != NULL && row->shape == SHAPE_TEXTS)
-            check_texts(c, n);
+            check_texts(c, n, NULL);
+        else if (row != NULL && row->shape == SHAPE_MIXED)
+            check_texts(c, n, row->child);
         else if (row != NULL && row->shape == SHAPE_LIST)
             check_list(c, n, row->child);
         else if (row != NULL)
@@ -175,8 +178,7 @@ bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown
     struct ab_node *root = ab_tree_root(tree);
     if (root->kind != AB_NODE_MAP) {
         ab_diag_add(diag, root->at,
-                    "a workload is a map that begins with 'allocbench: 1', "
-                    "found %s",
+                    "a workload is a map that begins with 'allocbench: 1', found %s",
                     shape_name(root));
         return false;
     }

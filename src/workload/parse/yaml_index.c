@@ -177,12 +177,11 @@ static void take_key(struct scan *s, const yaml_event_t *e)
     struct ab_place at = event_place(e);
     struct ab_node *map = &s->tree->nodes[s->stack[s->depth - 1]];
     size_t n_keys = 0;
-    char shown[80];
     for (struct ab_node *c = ab_tree_first(s->tree, map); c != NULL;
          c = ab_tree_next(s->tree, c), n_keys++) {
         if (strcmp(c->key, key) == 0) {
             ab_diag_add(s->diag, at, "duplicate key '%s'; first in line %u",
-                        ab_diag_quote(shown, sizeof shown, key, strlen(key)), c->key_at.line);
+                        AB_QUOTED(key, strlen(key)), c->key_at.line);
             break;
         }
     }
@@ -214,7 +213,7 @@ static const char *seek_to(struct scan *s, size_t line, size_t col)
     return s->cursor;
 }
 
-/* Does the text stand in the source just as libyaml read it? Then offsets into it are columns. */
+/* Is the text in the source just as libyaml read it? Then offsets into it are columns. */
 static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
 {
     const char *end = s->diag->source.text + s->diag->source.n;

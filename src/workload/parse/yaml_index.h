@@ -2,7 +2,7 @@
  *
  * The pre-scan of a workload file: one pass over libyaml's events that enforces the limits
  * (size, depth, number of values, one document, no aliases, anchors or tags, no duplicate keys)
- * and remembers where everything stands. libcyaml loads the values afterwards; this tree only
+ * and remembers where everything is. libcyaml loads the values afterwards; this tree only
  * says where they came from, so that every error has the right line and column.
  */
 #ifndef AB_WORKLOAD_PARSE_YAML_INDEX_H
@@ -24,7 +24,7 @@ struct ab_node {
     struct ab_place at;     /* of the value; of a list or map its first line */
     struct ab_place key_at; /* inside a map */
     char *key, *text;       /* owned; text of scalars only */
-    bool is_verbatim;       /* text stands in the source as it is, after `quote` characters */
+    bool is_verbatim;       /* text is in the source as it is, after `quote` characters */
     bool has_bad_key;       /* a map with a key that was already complained about */
     uint32_t quote;
     uint32_t first, last, next; /* children and sibling: indices, 0 = none (0 is the root) */
@@ -47,7 +47,7 @@ struct ab_node *ab_tree_next(const struct ab_tree *tree, const struct ab_node *n
 /* The value under `key` of a map, or NULL. */
 struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map, const char *key);
 
-/* Where bytes [offset, offset + n) of a scalar's text stand, as well as that can be said. */
+/* Where bytes [offset, offset + n) of a scalar's text are, as well as that can be said. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `run` and `replay` decide at their end: gates, and the comparison with a baseline.
+ */
+#ifndef AB_CLI_BENCHMARK_DECISION_H
+#define AB_CLI_BENCHMARK_DECISION_H
+
+#include "cli/benchmark/gate_set.h"
+#include "cli/compare/baselines.h"
+#include "report/table/style.h"
+#include "stats/compare.h"
+
+struct ab_decision {
+    const struct ab_options *options;
+    const struct ab_gate_set *gates; /* NULL until it is made */
+    struct ab_base base;             /* label NULL = none */
+    struct ab_comparison comparison; /* now NULL = none */
+};
+
+/* Reads --baseline and finds it fit, before anything is measured. */
+enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
+                                struct ab_err *err);
+/* Is what will be measured the work of the baseline? `session` is described, not run. */
+enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
+                                 struct ab_err *err);
+/* Judges the gates and compares: session->gates, session->comparison. */
+enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
+                                struct ab_session *session, struct ab_err *err);
+
+/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts. */
+uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
+                                bool *is_concerned);
+/* `again` has new rounds of them: what these do not show as well becomes inconclusive. */
+enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
+                                   struct ab_session *again, struct ab_err *err);
+
+enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
+/* The table of the comparison, if there is one. */
+void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style);
+void ab_decision_close(struct ab_decision *d);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `compare`: stored results against the first of them.
+ */
+#include "cli/benchmark/outputs.h"
+#include "cli/commands.h"
+#include "cli/compare/baselines.h"
+#include "cli/compare/compare_gates.h"
+#include "cli/compare/verdict.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/compare_json.h"
+#include "report/output.h"
+#include "report/table/sink_compare.h"
+#include "report/table/sink_gates.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct compare_run {
+    const struct ab_options *options;
+    struct ab_base base;
+    size_t n; /* new results */
+    struct ab_base *news;
+    struct ab_comparison *comparisons;
+    struct ab_compare_gates *gates;
+    struct ab_output json;
+    struct ab_outputs outputs;
+    enum ab_status verdict;
+};
+
+static enum ab_status check_arguments(const struct ab_options *o, struct ab_err *err)
+{
+    const char *output = ab_outputs_asked_for(o);
+    if (o->n_args < 2)
+        return ab_fail(err, AB_USAGE,
+                       "compare needs a base and at least one new result: allocbench compare "
+                       "BASE.json NEW.json");
+    if (o->n_args > 2 && output != NULL)
+        return ab_fail(err, AB_USAGE, "--%s takes one new result, %zu are given", output,
+                       o->n_args - 1);
+    if (o->json != NULL && strcmp(o->json, "-") == 0 && ab_outputs_use_stdout(o))
+        return ab_fail(err, AB_USAGE, "only one output can be standard output");
+    return AB_OK;
+}
+
+/* Every file is read and found fit before anything is printed. */
+static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
+{
+    const struct ab_options *o = r->options;
+    enum ab_status status = ab_base_find(o, o->args[0], &r->base, err);
+    for (size_t i = 0; i < r->n && status == AB_OK; i++)
+        status = ab_base_find(o, o->args[i + 1], &r->news[i], err);
+    if (status == AB_OK)
+        status = ab_compare_check_whole(&r->base.stored.session, r->base.label, err);
+    for (size_t i = 0; i < r->n && status == AB_OK; i++) {
+        const struct ab_session *now = &r->news[i].stored.session;
+        status = ab_compare_check_whole(now, r->news[i].label, err);
+        if (status == AB_OK)
+            status = ab_compare_check_work(&r->base.stored.session, r->base.label, now,
+                                           r->news[i].label, err);
+    }
+    return status;
+}
+
+static enum ab_status open_outputs(struct compare_run *r, struct ab_err *err)
+{
+    const struct ab_options *o = r->options;
+    enum ab_status status = ab_outputs_open(o, &r->outputs, err);
+    if (status == AB_OK && o->json != NULL)
+        status = ab_output_open(o->json, &r->json, err);
+    return status;
+}
+
+static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct ab_session *now = &r->news[i].stored.session;
+        struct ab_comparison *c = &r->comparisons[i];
+        enum ab_status status = ab_compare_gates_read(r->options, now, &r->gates[i], err);
+        if (status != AB_OK)
+            return status;
+        if (!ab_compare_results(&r->base.stored.session, now, r->options->limit, false, c) ||
+            !ab_gates_judge(r->gates[i].gates, r->gates[i].n, now, &r->base.stored.session))
+            return ab_fail(err, AB_SYSTEM, "out of memory");
+        c->base_label = r->base.label;
+        c->now_label = r->news[i].label;
+        c->is_strict = r->options->is_strict_compare;
+        now->comparison = c;
+        r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, c, now));
+    }
+    return AB_OK;
+}
+
+static void print_one(const struct compare_run *r, const struct ab_comparison *c, FILE *to)
+{
+    struct ab_table_style style = ab_terminal_style(r->options);
+    style.color = style.color && to == stdout;
+    ab_sink_compare(to, c, style);
+    ab_sink_gates(to, c->now, style);
+    ab_verdict_print_next(to, c);
+}
+
+static bool is_stdout_taken(const struct ab_options *o)
+{
+    return ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
+}
+
+/* Standard output has the tables, unless a document goes there or nobody asked. */
+static void print_all(const struct compare_run *r)
+{
+    const struct ab_options *o = r->options;
+    bool is_taken = is_stdout_taken(o);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ab_comparison *c = &r->comparisons[i];
+        bool is_bad = ab_verdict_status(o, c, c->now) != AB_OK;
+        if (i > 0 && !is_taken && !o->is_quiet)
+            fputc('\n', stdout);
+        if ((!o->is_quiet && !is_taken) || is_bad)
+            print_one(r, c, is_taken || o->is_quiet ? stderr : stdout);
+    }
+}
+
+static enum ab_status write_files(struct compare_run *r, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (r->json.to != NULL) {
+        if (ab_comparisons_write(r->json.to, r->comparisons, r->n, ab_status_exit_code(r->verdict)))
+            status = ab_output_commit(&r->json, err);
+        else
+            status = ab_fail(err, AB_SYSTEM, "out of memory for the comparison");
+    }
+    if (status == AB_OK && r->n == 1)
+        status = ab_outputs_write(&r->outputs, &r->news[0].stored.session, err);
+    return status;
+}
+
+static enum ab_status print_lines(const struct compare_run *r, struct ab_err *err)
+{
+    FILE *to = is_stdout_taken(r->options) ? stderr : stdout;
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < r->n && status == AB_OK; i++)
+        status = ab_outputs_lines(r->options, &r->news[i].stored.session, to, err);
+    return status;
+}
+
+static void release(struct compare_run *r)
+{
+    ab_outputs_abandon(&r->outputs);
+    ab_output_abandon(&r->json);
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->comparisons != NULL)
+            ab_comparison_fini(&r->comparisons[i]);
+        if (r->news != NULL)
+            ab_base_fini(&r->news[i]);
+        if (r->gates != NULL)
+            ab_compare_gates_fini(&r->gates[i]);
+    }
+    free(r->comparisons);
+    free(r->news);
+    free(r->gates);
+    ab_base_fini(&r->base);
+}
+
+enum ab_status ab_cmd_compare(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct compare_run r = {.options = o, .verdict = AB_OK};
+    enum ab_status status = check_arguments(o, err);
+    if (status != AB_OK)
+        return status;
+    r.n = o->n_args - 1;
+    r.news = calloc(r.n, sizeof r.news[0]);
+    r.comparisons = calloc(r.n, sizeof r.comparisons[0]);
+    r.gates = calloc(r.n, sizeof r.gates[0]);
+    if (r.news == NULL || r.comparisons == NULL || r.gates == NULL)
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    if (status == AB_OK && (status = read_results(&r, err)) == AB_OK &&
+        (status = open_outputs(&r, err)) == AB_OK && (status = compare_all(&r, err)) == AB_OK) {
+        status = write_files(&r, err);
+        print_all(&r);
+        if (status == AB_OK)
+            status = print_lines(&r, err);
+    }
+    *exit_code = ab_status_exit_code(r.verdict);
+    release(&r);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What follows from a comparison: the exit code, and the next command to type.
+ */
+#ifndef AB_CLI_COMPARE_VERDICT_H
+#define AB_CLI_COMPARE_VERDICT_H
+
+#include "cli/options/options.h"
+#include "stats/compare.h"
+
+/* What the command must end with, gates on the new result included, under --strict and
+ * --inconclusive: AB_BACKEND, AB_CONFIG, AB_GATE, AB_INCONCLUSIVE or AB_OK. NULL = no comparison,
+ * gates alone. */
+enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_comparison *c,
+                                 const struct ab_session *session);
+/* The one of the two that outweighs the other. */
+enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b);
+
+/* The line "next: …" where there is something to do: how many rounds would settle what is open. */
+void ab_verdict_print_next(FILE *to, const struct ab_comparison *c);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `exec`: a real program under each allocator, from the command line to the exit code. The result
+ * is one like those of `run`, with the kind "exec" and one phase.
+ */
+#include "backend/selection.h"
+#include "base/bits.h"
+#include "cli/benchmark/cases.h"
+#include "cli/benchmark/failures.h"
+#include "cli/benchmark/gate_set.h"
+#include "cli/benchmark/outputs.h"
+#include "cli/benchmark/progress.h"
+#include "cli/benchmark/result_store.h"
+#include "cli/commands.h"
+#include "cli/exec/exec_work.h"
+#include "cli/exec/prediction.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "program/program_file.h"
+#include "program/program_session.h"
+#include "report/table/sink_gates.h"
+#include "report/table/sink_table.h"
+#include "result/environment.h"
+#include "result/session.h"
+#include "runner/spawn.h"
+#include "runner/supervise.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_ROUNDS = 10 };
+
+struct exec {
+    const struct ab_options *options;
+    struct ab_selection_list selection;
+    struct ab_program_case *cases;
+    const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
+    struct ab_exec_work work;
+    struct ab_outputs outputs;
+    struct ab_store store;
+    struct ab_gate_set gates;
+    struct ab_session session;
+    struct ab_program_summary summary;
+    struct ab_prediction prediction;
+    uint32_t rounds;
+};
+
+/* ---- before anything runs ---- */
+
+static enum ab_status find_program(struct exec *x, struct ab_err *err)
+{
+    static const struct ab_program_use measuring = {
+        .done = "measured",
+        .loaded = "an allocator",
+        .needs = "allocators need glibc",
+    };
+    const struct ab_options *o = x->options;
+    char shown[512];
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE,
+                       "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
+    if (!ab_program_file_find(o->args[0], x->work.program, sizeof x->work.program))
+        return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable",
+                       ab_text_printable(shown, sizeof shown, o->args[0]));
+    return ab_program_file_check(x->work.program, &measuring, err);
+}
+
+/* Only a malloc that is preloaded, and the C library's, can serve a real program. */
+static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *err)
+{
+    char shown[300];
+    ab_text_printable(shown, sizeof shown, s->name);
+    bool is_malloc = s->source == AB_SOURCE_LIBC || s->source == AB_SOURCE_PRELOAD;
+    if (!is_malloc || s->is_inline || s->is_checked || s->fault_n > 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s cannot serve a real program: exec needs a malloc that can be preloaded "
+                       "(allocbench list backends), or glibc",
+                       shown);
+    if (s->state == AB_SELECTION_OK && ab_spawn_needs_alias(s->path))
+        return ab_fail(err, AB_USAGE,
+                       "%s: LD_PRELOAD cannot hold a path with a space, a colon or a quote; make a "
+                       "copy of it elsewhere",
+                       shown);
+    return AB_OK;
+}
+
+static enum ab_status select_backends(struct exec *x, struct ab_err *err)
+{
+    const struct ab_options *o = x->options;
+    enum ab_status status = ab_selection_parse(o->backends, o->n_backends, o->backend_path,
+                                               &x->selection, err);
+    for (size_t i = 0; i < x->selection.n && status == AB_OK; i++)
+        status = check_kind(&x->selection.items[i], err);
+    return status;
+}
+
+static void make_case(const struct ab_selection *s, const char **env, struct ab_program_case *c)
+{
+    if (s->source == AB_SOURCE_PRELOAD)
+        c->wanted = (struct ab_proof_wanted){s->path, s->dev, s->ino};
+    for (uint32_t i = 0; i < s->n_env; i++)
+        env[i] = s->env[i];
+    c->env = env;
+}
+
+static enum ab_status prepare_cases(struct exec *x, struct ab_err *err)
+{
+    size_t n = x->selection.n;
+    struct ab_session *s = &x->session;
+    x->cases = calloc(n + 1, sizeof x->cases[0]);
+    x->envs = calloc(n + 1, sizeof x->envs[0]);
+    s->backends = calloc(n + 1, sizeof s->backends[0]);
+    if (x->cases == NULL || x->envs == NULL || s->backends == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    s->n_backends = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        ab_case_describe(&x->selection.items[i], &s->backends[i]);
+        make_case(&x->selection.items[i], x->envs[i], &x->cases[i]);
+    }
+    return AB_OK;
+}
+
+static enum ab_status read_gates(struct exec *x, struct ab_err *err)
+{
+    static const struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = x->options, .is_exec = true, .phases = &phase, .n_phases = 1, .backends = names};
+    for (size_t i = 0; i < x->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = x->selection.items[i].name;
+    return ab_gate_set_read(&source, &x->gates, err);
+}
+
+static void describe_session(struct exec *x)
+{
+    static const char *const phases[] = {AB_PROGRAM_PHASE};
+    struct ab_session *s = &x->session;
+    s->kind = AB_KIND_EXEC;
+    s->name = x->work.name;
+    s->about = "";
+    s->config_path = x->work.program;
+    s->config_text = "";
+    s->config_sha256 = x->work.program_sha256;
+    s->tape_sha256 = x->work.work_sha256;
+    s->settings = x->work.settings;
+    s->seed = x->options->seed;
+    s->start = time(NULL);
+    s->n_rounds_planned = x->rounds;
+    s->n_tape_ops = UINT64_MAX;
+    s->command_line = ab_command_line;
+    s->phases = phases;
+    s->n_phases = 1;
+    s->cpu = -1;
+    s->timer.source = "CLOCK_MONOTONIC";
+    s->timer.ns_per_tick = s->timer.quantum_ns = s->timer.floor_ns = s->timer.window_ns = NAN;
+    ab_environment_read(&s->host);
+}
+
+/* ---- running ---- */
+
+struct watch {
+    struct ab_progress_line line;
+    struct ab_store *store;
+};
+
+static void show_progress(void *user, const struct ab_progress *p)
+{
+    ab_progress_show(&((struct watch *)user)->line, p);
+}
+
+static void save_round(void *user, const struct ab_session *s)
+{
+    if (s->n_rounds < s->n_rounds_planned)
+        ab_store_save(((struct watch *)user)->store, s);
+}
+
+static enum ab_status run_session(struct exec *x, struct ab_err *err)
+{
+    const struct ab_options *o = x->options;
+    struct watch watch = {.store = &x->store};
+    struct ab_program_plan plan = {
+        .program = {.path = x->work.program,
+                    .argv = o->args,
+                    .stdin_path = o->stdin_path,
+                    .timeout_ns = o->timeout_ns},
+        .cases = x->cases,
+        .base = ab_session_base(&x->session),
+        .rounds = x->rounds,
+        .prepare = o->prepare,
+        .prepare_fd = STDERR_FILENO,
+        .is_output_free = o->is_output_free,
+        .progress = show_progress,
+        .round_done = save_round,
+        .user = &watch,
+    };
+    ab_progress_begin(&watch.line, o->is_quiet);
+    enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
+    if (status == AB_OK)
+        ab_progress_all_done(&watch.line);
+    ab_progress_end(&watch.line);
+    return status;
+}
+
+/* ---- afterwards ---- */
+
+static void print_gates(const struct exec *x)
+{
+    struct ab_table_style style = ab_terminal_style(x->options);
+    bool is_taken = ab_outputs_use_stdout(x->options) || x->options->is_quiet;
+    if (x->options->is_quiet && ab_gates_status(&x->session) == AB_OK)
+        return;
+    style.color = style.color && !is_taken;
+    ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
+}
+
+static void tell_work(const struct exec *x)
+{
+    if (x->session.n_results == 0)
+        return;
+    if (!x->options->is_output_free)
+        printf("The program's output was the same in all runs (%llu bytes).\n",
+               (unsigned long long)x->summary.output.bytes);
+    if (x->summary.n_left > 0)
+        printf("Up to %u processes of it ran on after its end and were ended.\n",
+               x->summary.n_left);
+}
+
+static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
+{
+    struct ab_err more;
+    const struct ab_options *o = x->options;
+    enum ab_status status = ab_store_write(&x->store, &x->session, err);
+    enum ab_status written = ab_outputs_write(&x->outputs, &x->session,
+                                              status == AB_OK ? err : &more);
+    if (!ab_outputs_use_stdout(o) && !o->is_quiet) {
+        ab_sink_table(stdout, &x->session, ab_terminal_style(o));
+        tell_work(x);
+    }
+    print_gates(x);
+    fflush(stdout);
+    if (!o->is_quiet)
+        ab_store_tell(&x->store, stderr);
+    return status == AB_OK ? written : status;
+}
+
+static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_code,
+                               struct ab_err *err)
+{
+    struct ab_err why;
+    struct ab_session *s = &x->session;
+    ab_prediction_note(&x->prediction, s);
+    ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
+    ab_session_settle(s);
+    if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s, NULL))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    enum ab_status written = write_outputs(x, status == AB_OK ? err : &why);
+    *exit_code = ab_failures_tell(s, x->options->is_quiet);
+    if (*exit_code == 0) /* a failed back end outweighs a gate */
+        *exit_code = ab_status_exit_code(ab_gates_status(s));
+    return status == AB_OK ? written : status;
+}
+
+static enum ab_status open_outputs(struct exec *x, struct ab_err *err)
+{
+    enum ab_status status = ab_store_open(x->options, &x->store, err);
+    return status != AB_OK ? status : ab_outputs_open(x->options, &x->outputs, err);
+}
+
+static void release(struct exec *x)
+{
+    ab_outputs_abandon(&x->outputs);
+    ab_store_close(&x->store);
+    ab_session_fini(&x->session);
+    ab_selection_list_fini(&x->selection);
+    ab_gate_set_fini(&x->gates);
+    ab_exec_work_fini(&x->work);
+    ab_prediction_fini(&x->prediction);
+    free(x->session.gates);
+    free(x->session.backends);
+    free(x->cases);
+    free(x->envs);
+}
+
+enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct exec x = {.options = o, .rounds = o->has_rounds ? o->rounds : DEFAULT_ROUNDS};
+    enum ab_status status = find_program(&x, err);
+    if (status == AB_OK)
+        status = ab_exec_work_describe(o, &x.work, err);
+    if (status == AB_OK)
+        status = select_backends(&x, err);
+    ab_supervise_begin();
+    if (status == AB_OK && (status = open_outputs(&x, err)) == AB_OK &&
+        (status = prepare_cases(&x, err)) == AB_OK)
+        status = read_gates(&x, err);
+    if (status == AB_OK && o->trace != NULL)
+        status = ab_prediction_make(o, x.rounds, &x.prediction, err);
+    if (status == AB_OK) {
+        describe_session(&x);
+        status = run_session(&x, err);
+        if (status == AB_INTERRUPTED)
+            ab_fail(err, status, "interrupted: %u of %u rounds are complete", x.session.n_rounds,
+                    x.rounds);
+        if (status == AB_OK || (status == AB_INTERRUPTED && x.session.n_rounds > 0))
+            status = conclude(&x, status, exit_code, err);
+    }
+    release(&x);
+    return status;
+}

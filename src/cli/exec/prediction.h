@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a replay of the program's trace says its allocators cost: to be set beside what the program
+ * itself took.
+ */
+#ifndef AB_CLI_EXEC_PREDICTION_H
+#define AB_CLI_EXEC_PREDICTION_H
+
+#include "cli/options/options.h"
+#include "report/read/read_result.h"
+
+struct ab_prediction { /* begins as zeroes */
+    bool is_made;
+    struct ab_stored replay;
+};
+
+/* Replays o->trace as `allocbench replay` does, under the same back ends and as many rounds. */
+enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
+                                  struct ab_prediction *out, struct ab_err *err);
+/* Adds its numbers to the results of the program, round by round. Nothing where none was made. */
+void ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
+void ab_prediction_fini(struct ab_prediction *prediction);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The small files in which the kernel describes itself (/proc, /sys, /etc), below a root that tests
+ * can replace. No stdio, no locale. What cannot be read is "" or NaN.
+ */
+#ifndef AB_CORE_SYSTEM_FILE_H
+#define AB_CORE_SYSTEM_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Plenty for the first CPU of cpuinfo and for all else that is read so. */
+enum { AB_SYSTEM_FILE_BYTES = 16384 };
+
+/* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
+const char *ab_system_file(const char *root, const char *path, char buf[AB_SYSTEM_FILE_BYTES]);
+/* Is there such a file or folder? */
+bool ab_system_file_exists(const char *root, const char *path);
+/* Its text without blanks around it, printable; what does not fit is cut off. */
+const char *ab_system_file_text(const char *root, const char *path, char *dst, size_t cap);
+/* The number that it begins with; NaN = none. */
+double ab_system_file_number(const char *root, const char *path);
+
+/* Copies [s, s+n), at most 255 bytes, without blanks and quotes around it, printable. */
+void ab_system_file_trim(char *dst, size_t cap, const char *s, size_t n);
+/* Value of the first line of `text` that starts with `key`, after `separator`; else untouched. */
+void ab_system_file_value(char *dst, size_t cap, const char *text, const char *key, char separator);
+/* The decimal number that s begins with; NaN = none. */
+double ab_system_file_parse(const char *s);
+
+#endif

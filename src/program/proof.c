@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads /proc/PID/maps, and of each file that is in it the dynamic symbols, once.
+ */
+#include "program/proof.h"
+
+#include "backend/elf.h"
+#include "core/grow.h"
+#include "core/text.h"
+#include "program/proc.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct ab_proof_file {
+    uint64_t dev, ino;
+    bool has_malloc, is_glibc, is_loader;
+};
+
+enum { MAPS_BYTES = 1 << 20 };
+
+/* What a process has mapped, as far as it matters. */
+struct mapped {
+    bool has_wanted, has_glibc;
+    char other[256]; /* another object that defines malloc; "" = none */
+};
+
+static void read_symbols(const char *path, struct ab_proof_file *file)
+{
+    static const char *const names[] = {"malloc", "gnu_get_libc_version"};
+    struct ab_elf elf;
+    if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
+        return; /* generated code, a file that is gone: no library that anybody linked to */
+    file->has_malloc = (elf.defined & 1) != 0;
+    file->is_glibc = (elf.defined & 2) != 0;
+    file->is_loader = strncmp(elf.soname, "ld-linux", 8) ==
+                      0; /* old ones define malloc for themselves */
+}
+
+/* As the process sees it: it may have another root. */
+static const struct ab_proof_file *file_of(struct ab_proof_cache *c, pid_t pid, uint64_t dev,
+                                           uint64_t ino, const char *path)
+{
+    char seen[PATH_MAX + 64];
+    for (size_t i = 0; i < c->n; i++)
+        if (c->files[i].dev == dev && c->files[i].ino == ino)
+            return &c->files[i];
+    if (!AB_GROW(c->files, c->cap, c->n))
+        return NULL;
+    struct ab_proof_file *file = &c->files[c->n++];
+    *file = (struct ab_proof_file){.dev = dev, .ino = ino};
+    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
+    read_symbols(seen, file);
+    return file;
+}
+
+/* By the numbers of the mapping; where a file system shows others there, by those of its path. */
+static bool is_wanted(pid_t pid, uint64_t dev, uint64_t ino, const char *path,
+                      const struct ab_proof_wanted *w)
+{
+    char seen[PATH_MAX + 64];
+    struct stat st;
+    if (w->path == NULL)
+        return false;
+    if (dev == w->dev && ino == w->ino)
+        return true;
+    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
+    return ino == w->ino && stat(seen, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
+}
+
+static void note_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
+                         const struct ab_proof_wanted *w, struct mapped *m)
+{
+    char flags[8];
+    unsigned major, minor;
+    unsigned long long ino;
+    int at = 0;
+    if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu %n", flags, &major, &minor, &ino, &at) != 4 ||
+        flags[2] != 'x' || ino == 0 || line[at] != '/')
+        return;
+    uint64_t dev = makedev(major, minor);
+    if (is_wanted(pid, dev, ino, line + at, w)) {
+        m->has_wanted = true;
+        return;
+    }
+    const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
+    if (file == NULL)
+        return;
+    m->has_glibc = m->has_glibc || file->is_glibc;
+    if (file->has_malloc && !file->is_glibc && !file->is_loader)
+        ab_text_printable(m->other, sizeof m->other, line + at);
+}
+
+static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
+                      struct mapped *m)
+{
+    char path[64];
+    char *text = malloc(MAPS_BYTES);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    size_t n = text == NULL ? 0 : ab_proc_read(path, text, MAPS_BYTES);
+    char *next = text;
+    for (char *line = text; n > 0 && *line != 0; line = next) {
+        size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
+        line[length] = 0;
+        note_mapping(c, pid, line, w, m);
+    }
+    free(text);
+    return n > 0;
+}
+
+static void name_process(pid_t pid, char *name, size_t cap)
+{
+    char path[64], text[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    ab_proc_read(path, text, sizeof text);
+    text[strcspn(text, "\n")] = 0;
+    ab_text_printable(name, cap, text[0] != 0 ? text : "a process");
+}
+
+/* Does the program export a malloc itself? Then it comes before everything that is preloaded. */
+static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
+{
+    char link[64], path[PATH_MAX] = "";
+    struct stat st;
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    if (stat(link, &st) != 0 || readlink(link, path, sizeof path - 1) <= 0)
+        return false;
+    const struct ab_proof_file *file = file_of(c, pid, st.st_dev, st.st_ino, path);
+    return file != NULL && file->has_malloc;
+}
+
+enum ab_proof_answer ab_proof_look(struct ab_proof_cache *cache, pid_t pid,
+                                   const struct ab_proof_wanted *wanted, char *why, size_t cap)
+{
+    struct mapped m = {.has_wanted = false};
+    char name[128];
+    if (!read_maps(cache, pid, wanted, &m))
+        return AB_PROOF_GONE;
+    name_process(pid, name, sizeof name);
+    if (is_of_program(cache, pid))
+        snprintf(why, cap, "%s has a malloc of its own, which comes before any other", name);
+    else if (m.other[0] != 0)
+        snprintf(why, cap, "%s has %s mapped as well, which defines malloc too", name, m.other);
+    else if (wanted->path == NULL && !m.has_glibc)
+        snprintf(why, cap,
+                 "%s does not use the C library's malloc: it is static, or uses another C library",
+                 name);
+    else if (wanted->path != NULL && !m.has_wanted)
+        snprintf(why, cap,
+                 "%s has not loaded %s: LD_PRELOAD was removed, or it is static, or uses another C "
+                 "library",
+                 name, wanted->path);
+    else
+        return AB_PROOF_YES;
+    return AB_PROOF_NO;
+}
+
+void ab_proof_cache_fini(struct ab_proof_cache *cache)
+{
+    free(cache->files);
+    *cache = (struct ab_proof_cache){0};
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the numbers that are kept over time. Names of fields are those of result_fields.def and
+ * memory_fields.def, and stay: a chart is a name.
+ */
+#include "report/ci/series.h"
+
+#include "base/bits.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const of_phase[] = {"ns_per_op", "wall_ns_per_op", "cpu_ns_per_op"};
+static const char *const of_op[] = {"p50", "p99", "p99.9"};
+static const char *const of_memory[] = {"rss_peak_bytes"};
+
+struct walk {
+    const struct ab_session *session;
+    void (*use)(const struct ab_session *session, const struct ab_series *series, void *user);
+    void *user;
+};
+
+static const struct ab_field *field_named(const char *name)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return &ab_fields[i];
+    return NULL;
+}
+
+static const struct ab_memory_field *memory_field_named(const char *name)
+{
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        if (strcmp(ab_memory_fields[i].name, name) == 0)
+            return &ab_memory_fields[i];
+    return NULL;
+}
+
+/* What the clock cannot tell is told as the most that it can be. */
+static double raised(const struct ab_session *s, const struct ab_metric *m, double value)
+{
+    return isnan(value) ? value : ab_metric_interval(s, m, value).high;
+}
+
+double ab_series_of_round(const struct ab_session *session, const struct ab_series *series,
+                          uint32_t round)
+{
+    return raised(session, &series->metric,
+                  ab_metric_of_round(session, series->backend, &series->metric, round));
+}
+
+static void find_extremes(const struct ab_session *s, struct ab_series *x)
+{
+    x->low = x->high = NAN;
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
+        double value = ab_series_of_round(s, x, s->rounds[i].index);
+        if (!isfinite(value))
+            continue;
+        x->low = fmin(x->low, value); /* of a number and NaN: the number */
+        x->high = fmax(x->high, value);
+        x->n_rounds++;
+    }
+}
+
+static void give(const struct walk *w, uint32_t backend, struct ab_metric metric, const char *place)
+{
+    struct ab_series x = {.backend = backend, .metric = metric, .place = place};
+    double value = ab_metric_value(w->session, backend, &metric);
+    x.value = raised(w->session, &metric, value);
+    x.is_floor = x.value > value;
+    x.name = ab_metric_name(&metric);
+    if (!isfinite(x.value))
+        return;
+    find_extremes(w->session, &x);
+    w->use(w->session, &x, w->user);
+}
+
+static void walk_phase(const struct walk *w, uint32_t backend, const char *phase)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(of_phase); i++)
+        give(w, backend,
+             (struct ab_metric){.phase = phase, .field = field_named(of_phase[i]), .op = AB_OP_ALL},
+             ab_result_op_name(AB_OP_ALL));
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
+        for (size_t i = 0; i < AB_ARRAY_LEN(of_op) && ab_session_has_op(w->session, phase, op); i++)
+            give(w, backend,
+                 (struct ab_metric){.phase = phase, .field = field_named(of_op[i]), .op = op},
+                 ab_result_op_name(op));
+    for (size_t i = 0; i < AB_ARRAY_LEN(of_memory); i++)
+        give(w, backend,
+             (struct ab_metric){.phase = phase,
+                                .memory = memory_field_named(of_memory[i]),
+                                .at = AB_AT_FOOTPRINT_PEAK},
+             "memory");
+}
+
+void ab_series_each(const struct ab_session *session,
+                    void (*use)(const struct ab_session *session, const struct ab_series *series,
+                                void *user),
+                    void *user)
+{
+    struct walk w = {session, use, user};
+    for (uint32_t b = 0; b < session->n_backends; b++)
+        for (uint32_t p = 0;
+             ab_backend_is_comparable(&session->backends[b]) && p < session->n_phases; p++)
+            walk_phase(&w, b, session->phases[p]);
+}

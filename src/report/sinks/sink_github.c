@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Annotations of GitHub Actions: lines "::error file=F,line=L,title=T::message" that its runner
+ * takes from the log. It shows ten of a kind and step; what would be lost there is counted in the
+ * last one.
+ */
+#include "report/sinks/sinks.h"
+
+#include "report/ci/findings.h"
+#include "report/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST = 10 };
+
+/* Messages escape % CR LF, properties ':' and ',' as well. */
+static void put_escaped(FILE *to, const char *s, bool is_property)
+{
+    const char *special = is_property ? "%\r\n:," : "%\r\n";
+    for (; *s != 0; s++) {
+        if (strchr(special, *s) != NULL)
+            fprintf(to, "%%%02X", (unsigned char)*s);
+        else
+            fputc(*s, to);
+    }
+}
+
+/* GitHub names files from the root of the repository. */
+static const char *without_dot(const char *file)
+{
+    while (file[0] == '.' && file[1] == '/')
+        for (file += 2; *file == '/'; file++) {
+        }
+    return file;
+}
+
+static void put_annotation(FILE *to, const char *command, const struct ab_finding *f)
+{
+    fprintf(to, "::%s ", command);
+    if (f->file.s != NULL) {
+        fputs("file=", to);
+        put_escaped(to, without_dot(f->file.s), true);
+        fprintf(to, ",line=%" PRIu32 ",col=%" PRIu32 ",", f->line, f->column);
+    }
+    fprintf(to, "title=allocbench %s%%3A ", f->kind);
+    put_escaped(to, f->title.s, true);
+    fputs("::", to);
+    put_escaped(to, f->sentence.s, false);
+    fputc('\n', to);
+}
+
+/* ::error for what fails the command, ::warning for the rest that is not as it should be. */
+static bool is_of(const struct ab_finding *f, bool is_error)
+{
+    if (f->is_shown_only)
+        return false;
+    if (f->outcome == AB_OUTCOME_FAILED || f->outcome == AB_OUTCOME_ERROR)
+        return is_error;
+    return !is_error &&
+           (f->outcome == AB_OUTCOME_WARNED || strcmp(f->verdict, "inconclusive") == 0);
+}
+
+static void put_kind(FILE *to, const struct ab_findings *all, bool is_error)
+{
+    const char *command = is_error ? "error" : "warning";
+    size_t n = 0, n_shown = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += is_of(&all->items[i], is_error);
+    size_t most = n > MOST ? MOST - 1 : n;
+    for (size_t i = 0; i < all->n && n_shown < most; i++) {
+        if (!is_of(&all->items[i], is_error))
+            continue;
+        put_annotation(to, command, &all->items[i]);
+        n_shown++;
+    }
+    if (n > most)
+        fprintf(to, "::%s title=allocbench::and %zu more; the log has them all\n", command,
+                n - most);
+}
+
+bool ab_sink_github(FILE *to, const struct ab_session *session)
+{
+    struct ab_findings all;
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    bool ok = ab_findings_make(session, &all);
+    if (ok) {
+        put_kind(to, &all, true);
+        put_kind(to, &all, false);
+    }
+    ab_finding_list_fini(&all);
+    ab_format_end(&guard);
+    return ok;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A summary in GitHub's Markdown: the verdict, then what is bad, then the rest folded away. A step
+ * summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes: rows that do
+ * not fit are counted.
+ */
+#include "report/sinks/sinks.h"
+
+#include "base/bits.h"
+#include "report/ci/findings.h"
+#include "report/ci/series.h"
+#include "report/format.h"
+#include "stats/aggregate.h"
+#include "stats/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* kept for what closes the document */
+
+struct page {
+    struct ab_text text;
+    size_t n_left_out; /* rows */
+};
+
+/* Text as it is, in a table as well: no markup, no HTML, no cell's end. */
+static void add_escaped(struct ab_text *t, const char *s)
+{
+    struct ab_text printable = {0};
+    ab_finding_list_text(&printable, s);
+    for (const char *c = printable.s; c != NULL && *c != 0; c++) {
+        char one[3] = {*c, 0, 0};
+        if (*c == '<')
+            ab_text_add(t, "&lt;");
+        else if (*c == '>')
+            ab_text_add(t, "&gt;");
+        else if (*c == '&')
+            ab_text_add(t, "&amp;");
+        else if (strchr("\\`*_[]|~#!", *c) != NULL)
+            ab_text_add(t, (one[1] = *c, one[0] = '\\', one));
+        else
+            ab_text_add(t, one);
+    }
+    ab_text_fini(&printable);
+}
+
+/* Takes the row; one that does not fit is counted. */
+static void add_row(struct page *page, struct ab_text *row)
+{
+    if (row->s != NULL && page->text.n + row->n < MOST_BYTES - RESERVE)
+        ab_text_add(&page->text, row->s);
+    else
+        page->n_left_out++;
+    ab_text_fini(row);
+}
+
+static const char *sign_of(const struct ab_finding *f)
+{
+    static const char *const signs[AB_OUTCOME_COUNT] = {"\u274c", "\u274c", "\u26a0\ufe0f",
+                                                        "\u2754", "\u2705"};
+    return signs[f->outcome];
+}
+
+static void add_finding(struct page *page, const struct ab_finding *f)
+{
+    struct ab_text row = {0};
+    ab_text_addf(&row, "| %s ", f->is_shown_only ? "" : sign_of(f));
+    add_escaped(&row, f->verdict);
+    ab_text_add(&row, " | ");
+    add_escaped(&row, f->title.s);
+    ab_text_add(&row, " | ");
+    add_escaped(&row, f->sentence.s);
+    ab_text_add(&row, " |\n");
+    add_row(page, &row);
+}
+
+/* Those from `first` to before `end`, with a limit or without. */
+static void add_findings(struct page *page, const struct ab_findings *all,
+                         enum ab_finding_outcome first, enum ab_finding_outcome end,
+                         bool is_shown_only)
+{
+    ab_text_add(&page->text, "| verdict | what | in words |\n|---|---|---|\n");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct ab_finding *f = &all->items[i];
+        if (f->outcome >= first && f->outcome < end && f->is_shown_only == is_shown_only)
+            add_finding(page, f);
+    }
+    ab_text_add(&page->text, "\n");
+}
+
+static void begin_details(struct page *page, const char *summary)
+{
+    ab_text_addf(&page->text, "<details>\n<summary>%s</summary>\n\n", summary);
+}
+
+static void end_details(struct page *page)
+{
+    ab_text_add(&page->text, "</details>\n\n");
+}
+
+static void add_headline(struct page *page, const struct ab_session *s,
+                         const struct ab_findings *all)
+{
+    bool is_bad = all->counts[AB_OUTCOME_FAILED] + all->counts[AB_OUTCOME_ERROR] > 0;
+    struct ab_text counts = {0};
+    ab_findings_count(all, &counts);
+    ab_text_addf(&page->text, "## %s allocbench: ", is_bad ? "\u274c" : "\u2705");
+    add_escaped(&page->text, s->name);
+    ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
+                 counts.s != NULL ? counts.s : "");
+    ab_text_fini(&counts);
+}
+
+static void add_number(const struct ab_session *s, const struct ab_series *x, void *user)
+{
+    struct page *page = user;
+    struct ab_text row = {0};
+    char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+    const char *unit = ab_metric_unit(&x->metric);
+    ab_text_add(&row, "| ");
+    add_escaped(&row, s->backends[x->backend].name);
+    ab_text_add(&row, " | ");
+    add_escaped(&row, x->metric.phase);
+    ab_text_addf(&row, " | %s | ", x->place);
+    add_escaped(&row, x->name);
+    ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
+                 ab_format_value(value, x->value, unit));
+    if (x->n_rounds > 0)
+        ab_text_addf(&row, "%s to %s", ab_format_value(low, x->low, unit),
+                     ab_format_value(high, x->high, unit));
+    ab_text_addf(&row, " | %u |\n", x->n_rounds);
+    add_row(page, &row);
+}
+
+static void add_numbers(struct page *page, const struct ab_session *s)
+{
+    begin_details(page, "All numbers");
+    ab_text_add(&page->text,
+                "| back end | phase | op | metric | value | over the rounds | rounds |\n"
+                "|---|---|---|---|---:|---:|---:|\n");
+    ab_series_each(s, add_number, page);
+    ab_text_add(&page->text, "\n");
+    end_details(page);
+}
+
+static void add_fact(struct page *page, const char *what, const char *text)
+{
+    struct ab_text row = {0};
+    if (text == NULL || text[0] == 0)
+        return;
+    ab_text_addf(&row, "| %s | ", what);
+    add_escaped(&row, text);
+    ab_text_add(&row, " |\n");
+    add_row(page, &row);
+}
+
+static void add_conditions(struct page *page, const struct ab_session *s)
+{
+    char rounds[64];
+    snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, s->n_rounds, s->n_rounds_planned);
+    begin_details(page, "Machine and command");
+    ab_text_add(&page->text, "| | |\n|---|---|\n");
+    add_fact(page, "command", s->command_line);
+    add_fact(page, "rounds", rounds);
+    add_fact(page, "tape", s->tape_sha256);
+    add_fact(page, "CPU", s->host.cpu);
+    add_fact(page, "kernel", s->host.kernel);
+    add_fact(page, "C library", s->host.libc);
+    add_fact(page, "virtualization", s->host.virt);
+    add_fact(page, "governor", s->host.governor);
+    if (s->comparison != NULL) {
+        add_fact(page, "base", s->comparison->base_label);
+        for (uint32_t i = 0; i < s->comparison->n_notes; i++)
+            add_fact(page, "note", s->comparison->notes[i]);
+    }
+    ab_text_add(&page->text, "\n");
+    end_details(page);
+}
+
+static void add_document(struct page *page, const struct ab_session *s,
+                         const struct ab_findings *all)
+{
+    size_t n_bad = 0;
+    for (unsigned i = AB_OUTCOME_FAILED; i <= AB_OUTCOME_WARNED; i++)
+        n_bad += all->counts[i];
+    add_headline(page, s, all);
+    if (n_bad > 0)
+        add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED, false);
+    if (all->counts[AB_OUTCOME_SKIPPED] > 0) {
+        begin_details(page, "Skipped or inconclusive");
+        add_findings(page, all, AB_OUTCOME_SKIPPED, AB_OUTCOME_PASSED, false);
+        end_details(page);
+    }
+    begin_details(page, "Passed");
+    add_findings(page, all, AB_OUTCOME_PASSED, AB_OUTCOME_COUNT, false);
+    end_details(page);
+    if (s->comparison != NULL) {
+        begin_details(page, "Compared without a limit");
+        add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_COUNT, true);
+        end_details(page);
+    }
+    add_numbers(page, s);
+    add_conditions(page, s);
+    if (page->n_left_out > 0)
+        ab_text_addf(&page->text, "%zu rows are left out: a summary may have 1 MiB.\n",
+                     page->n_left_out);
+}
+
+bool ab_sink_markdown(FILE *to, const struct ab_session *session)
+{
+    struct ab_findings all;
+    struct ab_format_guard guard;
+    struct page page = {0};
+    ab_format_begin(&guard);
+    bool ok = ab_findings_make(session, &all);
+    if (ok)
+        add_document(&page, session, &all);
+    ok = ok && page.text.s != NULL;
+    if (ok)
+        fputs(page.text.s, to);
+    ab_text_fini(&page.text);
+    ab_finding_list_fini(&all);
+    ab_format_end(&guard);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A comparison for terminals.
+ */
+#ifndef AB_REPORT_TABLE_SINK_COMPARE_H
+#define AB_REPORT_TABLE_SINK_COMPARE_H
+
+#include "report/table/style.h"
+#include "stats/compare.h"
+
+#include <stdio.h>
+
+/* Cells as a table, then how many verdicts of each kind, why cells have none, and what differs.
+ * Cells that are only shown and differ in nothing are left out of a long table, which says so,
+ * unless the style is verbose. */
+void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_style style);
+
+#endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cells of a comparison: for each back end the time of the whole run, which has a limit, then
+ * what is only shown (time of each phase, percentiles of each op, peak memory). What keeps a back
+ * end from being compared becomes a failed cell, never silence.
+ */
+#include "stats/compare.h"
+
+#include "base/bits.h"
+#include "core/grow.h"
+#include "stats/compare_notes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Percentiles that a comparison shows. */
+static const char *const shown_quantiles[] = {"p50", "p99", "p99.5", "p99.9"};
+
+/* One back end against another. */
+struct pair {
+    struct ab_comparison *c;
+    uint32_t base, now; /* in their sessions */
+    double limit;
+    bool is_paired; /* by rounds of one session */
+};
+
+typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round);
+
+const char *ab_verdict_name(enum ab_verdict verdict)
+{
+    static const char *const names[AB_VERDICT_COUNT] = {
+        [AB_VERDICT_OK] = "ok",
+        [AB_VERDICT_IMPROVED] = "improved",
+        [AB_VERDICT_REGRESSED] = "regressed",
+        [AB_VERDICT_INCONCLUSIVE] = "inconclusive",
+        [AB_VERDICT_FAILED] = "failed",
+    };
+    return (unsigned)verdict < AB_VERDICT_COUNT ? names[verdict] : "unknown";
+}
+
+enum ab_verdict ab_verdict_of(const struct ab_effect *effect, double limit)
+{
+    if (isnan(effect->low) || isnan(effect->high))
+        return AB_VERDICT_INCONCLUSIVE;
+    if (effect->low > 1 && effect->ratio > 1 + limit)
+        return AB_VERDICT_REGRESSED;
+    if (effect->high < 1 && effect->ratio < 1 / (1 + limit))
+        return AB_VERDICT_IMPROVED;
+    return effect->high <= 1 + limit ? AB_VERDICT_OK : AB_VERDICT_INCONCLUSIVE;
+}
+
+bool ab_cell_is_judged(const struct ab_cell *cell)
+{
+    return !isnan(cell->limit) || cell->verdict == AB_VERDICT_FAILED;
+}
+
+const char *ab_cell_word(const struct ab_cell *cell)
+{
+    if (ab_cell_is_judged(cell))
+        return ab_verdict_name(cell->verdict);
+    if (isnan(cell->effect.low) || isnan(cell->effect.high))
+        return "n/a";
+    if (cell->reason[0] != 0)
+        return "~";
+    return cell->effect.low > 1 ? "worse" : cell->effect.high < 1 ? "better" : "~";
+}
+
+/* ---- cells ---- */
+
+static struct ab_cell *add_cell(struct ab_comparison *c)
+{
+    if (!AB_GROW(c->cells, c->cap_cells, c->n_cells))
+        return NULL;
+    c->cells[c->n_cells] = (struct ab_cell){
+        .base = NAN,
+        .now = NAN,
+        .effect = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
+        .limit = NAN,
+        .confirm_ratio = NAN,
+    };
+    return &c->cells[c->n_cells++];
+}
+
+static struct ab_cell *add_pair_cell(const struct pair *p)
+{
+    struct ab_cell *cell = add_cell(p->c);
+    if (cell != NULL) {
+        cell->backend = p->c->now->backends[p->now].name;
+        cell->base_backend = p->c->base->backends[p->base].name;
+    }
+    return cell;
+}
+
+/* The number of each round, at least `floor`; free it. NULL when out of memory. */
+static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       round_number *number, double floor)
+{
+    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
+    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+        x[i] = number(s, backend, m, s->rounds[i].index);
+        if (x[i] < floor)
+            x[i] = floor;
+    }
+    return x;
+}
+
+/* What even a clock that reads nothing would say, of both sides. */
+static double floor_of(const struct ab_session *base, const struct ab_session *now,
+                       const struct ab_metric *m)
+{
+    if (m == NULL || !ab_metric_is_latency(m))
+        return -INFINITY;
+    return fmax(base->timer.floor_ns, now->timer.floor_ns);
+}
+
+/* Counted, not timed: no noise, so that one round may do. Memory is noisy, a little. */
+static bool is_counted(const struct ab_metric *m)
+{
+    static const char *const noisy[] = {"ns", "1/s", "percent", "bytes", "x live"};
+    for (size_t i = 0; m != NULL && i < AB_ARRAY_LEN(noisy); i++)
+        if (strcmp(ab_metric_unit(m), noisy[i]) == 0)
+            return false;
+    return m != NULL;
+}
+
+static bool measure(const struct pair *p, const struct ab_metric *m, round_number *number,
+                    struct ab_effect *effect)
+{
+    const struct ab_session *s[2] = {p->c->base, p->c->now};
+    double floor = floor_of(s[0], s[1], m);
+    double *base = collect(s[0], p->base, m, number, floor);
+    double *now = collect(s[1], p->now, m, number, floor);
+    bool ok = base != NULL && now != NULL;
+    if (ok && is_counted(m))
+        *effect = ab_effect_counted(base, s[0]->n_rounds, now, s[1]->n_rounds);
+    else if (ok && p->is_paired)
+        *effect = ab_effect_paired(base, now, s[0]->n_rounds);
+    else if (ok)
+        *effect = ab_effect_unpaired(base, s[0]->n_rounds, now, s[1]->n_rounds);
+    free(base);
+    free(now);
+    return ok;
+}
+
+double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now)
+{
+    return 2 * fmax(1, fmax(base->timer.quantum_ns, now->timer.quantum_ns));
+}
+
+static void forgive(const struct pair *p, struct ab_cell *cell)
+{
+    if (fabs(cell->now - cell->base) < ab_compare_step_ns(p->c->base, p->c->now) &&
+        !isnan(cell->effect.low))
+        snprintf(cell->reason, sizeof cell->reason,
+                 "the difference is below two steps of the clock");
+}
+
+bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
+                       const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
+                       struct ab_effect *effect)
+{
+    struct ab_comparison c = {.base = base, .now = now};
+    struct pair p = {.c = &c, .base = base_backend, .now = backend, .is_paired = base == now};
+    return measure(&p, m, ab_metric_of_round, effect);
+}
+
+static bool add_metric(const struct pair *p, const struct ab_metric *m)
+{
+    double base = ab_metric_value(p->c->base, p->base, m);
+    double now = ab_metric_value(p->c->now, p->now, m);
+    if (isnan(base) && isnan(now))
+        return true; /* neither has enough ops for it */
+    struct ab_cell *cell = add_pair_cell(p);
+    if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
+        return false;
+    cell->phase = m->phase;
+    cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
+    cell->metric = ab_metric_name(m);
+    cell->unit = ab_metric_unit(m);
+    cell->base = base;
+    cell->now = now;
+    if (ab_metric_is_latency(m))
+        forgive(p, cell);
+    return true;
+}
+
+/* ---- the whole run ---- */
+
+static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
+{
+    (void)m;
+    return ab_session_run_time_of_round(s, backend, round);
+}
+
+static double rss_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                           uint32_t round)
+{
+    (void)m;
+    return ab_session_rss_peak_of_round(s, backend, round);
+}
+
+static void judge(struct ab_cell *cell, double limit)
+{
+    const struct ab_effect *e = &cell->effect;
+    uint32_t least = e->n_base < e->n_new ? e->n_base : e->n_new;
+    cell->limit = limit;
+    if (isnan(e->ratio)) {
+        cell->verdict = AB_VERDICT_FAILED;
+        snprintf(cell->reason, sizeof cell->reason, "no time was measured on %s side",
+                 isnan(cell->base) && isnan(cell->now) ? "either"
+                 : isnan(cell->base)                   ? "the base's"
+                                                       : "the new");
+        return;
+    }
+    cell->verdict = least < AB_EFFECT_MIN_ROUNDS ? AB_VERDICT_INCONCLUSIVE
+                                                 : ab_verdict_of(e, limit);
+    if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
+        return;
+    cell->rounds_needed = ab_effect_rounds_needed(e, limit);
+    if (least < AB_EFFECT_MIN_ROUNDS)
+        snprintf(cell->reason, sizeof cell->reason,
+                 "too few rounds: the base has %u, the new result %u, at least %d are needed",
+                 e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
+    if (cell->rounds_needed < AB_EFFECT_MIN_ROUNDS)
+        cell->rounds_needed = least < AB_EFFECT_MIN_ROUNDS ? AB_EFFECT_MIN_ROUNDS : 0;
+}
+
+static bool add_time(const struct pair *p)
+{
+    struct ab_cell *cell = add_pair_cell(p);
+    if (cell == NULL || !measure(p, NULL, time_of_round, &cell->effect))
+        return false;
+    cell->metric = "time";
+    cell->unit = "ns";
+    cell->base = ab_session_run_time(p->c->base, p->base).median;
+    cell->now = ab_session_run_time(p->c->now, p->now).median;
+    judge(cell, p->limit);
+    return true;
+}
+
+static bool add_memory(const struct pair *p)
+{
+    double base = ab_session_rss_peak(p->c->base, p->base).median;
+    double now = ab_session_rss_peak(p->c->now, p->now).median;
+    if (isnan(base) && isnan(now))
+        return true; /* strict order, or no such pass */
+    struct ab_cell *cell = add_pair_cell(p);
+    if (cell == NULL || !measure(p, NULL, rss_of_round, &cell->effect))
+        return false;
+    cell->metric = "rss_peak_bytes";
+    cell->unit = "bytes";
+    cell->base = base;
+    cell->now = now;
+    return true;
+}
+
+/* ---- phases and ops ---- */
+
+static const struct ab_field *field_named(const char *name)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return &ab_fields[i];
+    return NULL;
+}
+
+static bool add_op(const struct pair *p, const char *phase, unsigned op)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles); i++) {
+        struct ab_metric m = {.phase = phase, .field = field_named(shown_quantiles[i]), .op = op};
+        if (m.field != NULL && !add_metric(p, &m))
+            return false;
+    }
+    return true;
+}
+
+static bool is_repeated(const struct ab_session *s, uint32_t phase)
+{
+    for (uint32_t i = 0; i < phase; i++)
+        if (strcmp(s->phases[i], s->phases[phase]) == 0)
+            return true;
+    return false;
+}
+
+static bool add_phase(const struct pair *p, const char *phase)
+{
+    const struct ab_session *s = p->c->now;
+    struct ab_metric time = {.phase = phase, .field = field_named("ns_per_op"), .op = AB_OP_ALL};
+    if (s->n_phases > 1 && time.field != NULL && !add_metric(p, &time))
+        return false;
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
+        if (ab_session_has_op(s, phase, op) && !add_op(p, phase, op))
+            return false;
+    return true;
+}
+
+static bool add_numbers(const struct pair *p)
+{
+    const struct ab_session *s = p->c->now;
+    if (!add_time(p))
+        return false;
+    for (uint32_t i = 0; i < s->n_phases; i++)
+        if (!is_repeated(s, i) && !add_phase(p, s->phases[i]))
+            return false;
+    return add_memory(p);
+}
+
+/* ---- back ends ---- */
+
+static bool add_failure(struct ab_comparison *c, const struct ab_backend_info *b, const char *of,
+                        const char *what)
+{
+    struct ab_cell *cell = add_cell(c);
+    if (cell == NULL)
+        return false;
+    cell->backend = cell->base_backend = b->name;
+    cell->metric = "time";
+    cell->unit = "ns";
+    cell->verdict = AB_VERDICT_FAILED;
+    snprintf(cell->reason, sizeof cell->reason, "%s %s%s%.120s", of, what,
+             b->reason[0] != 0 ? ": " : "", b->reason);
+    return true;
+}
+
+/* Was left out of both alike: not installed, or not able to do this work. */
+static bool is_out_of_both(const struct ab_backend_info *a, const struct ab_backend_info *b)
+{
+    return a->status == b->status &&
+           (ab_backend_status_is_aside(a->status) ||
+            (a->status == AB_BACKEND_ABSENT && !a->was_named && !b->was_named));
+}
+
+static bool add_back_end(const struct pair *p)
+{
+    const struct ab_backend_info *base = &p->c->base->backends[p->base];
+    const struct ab_backend_info *now = &p->c->now->backends[p->now];
+    char what[64];
+    if (ab_backend_is_comparable(base) && ab_backend_is_comparable(now))
+        return add_numbers(p);
+    if (is_out_of_both(base, now))
+        return ab_comparison_note(p->c, "%.120s is %s in both results: not compared", now->name,
+                                  ab_backend_status_name(now->status));
+    bool is_base = !ab_backend_is_comparable(base);
+    snprintf(what, sizeof what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
+    return add_failure(p->c, is_base ? base : now,
+                       is_base ? "in the base it" : "in the new result it", what);
+}
+
+static uint32_t find_backend(const struct ab_session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* What the new result lacks. */
+static bool add_missing(struct ab_comparison *c, bool is_part)
+{
+    for (uint32_t i = 0; i < c->base->n_backends; i++) {
+        const struct ab_backend_info *b = &c->base->backends[i];
+        if (ab_backend_is_null(b) || find_backend(c->now, b->name) != UINT32_MAX)
+            continue;
+        bool is_note = is_part || (b->status == AB_BACKEND_ABSENT && !b->was_named);
+        if (!(is_note
+                  ? ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name)
+                  : add_failure(c, b, "the new result", "has no such back end")))
+            return false;
+    }
+    return true;
+}
+
+static bool fill(struct ab_comparison *c, double limit, bool is_part)
+{
+    for (uint32_t i = 0; i < c->now->n_backends; i++) {
+        const struct ab_backend_info *b = &c->now->backends[i];
+        struct pair p = {.c = c, .base = find_backend(c->base, b->name), .now = i, .limit = limit};
+        if (ab_backend_is_null(b))
+            continue;
+        if (!(p.base == UINT32_MAX
+                  ? ab_comparison_note(c, "%.120s is not in the base: not compared", b->name)
+                  : add_back_end(&p)))
+            return false;
+    }
+    return add_missing(c, is_part) && ab_comparison_describe(c);
+}
+
+bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
+                        bool is_part, struct ab_comparison *out)
+{
+    *out = (struct ab_comparison){.base = base, .now = now};
+    if (fill(out, limit, is_part))
+        return true;
+    ab_comparison_fini(out);
+    return false;
+}
+
+bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
+                         struct ab_comparison *out)
+{
+    bool ok = true;
+    *out = (struct ab_comparison){.base = session, .now = session};
+    for (uint32_t i = 0; i < session->n_backends && ok; i++) {
+        struct pair p = {.c = out, .base = base, .now = i, .limit = limit, .is_paired = true};
+        if (i != base && !ab_backend_is_null(&session->backends[i]))
+            ok = add_back_end(&p);
+    }
+    if (!ok)
+        ab_comparison_fini(out);
+    return ok;
+}
+
+void ab_comparison_fini(struct ab_comparison *c)
+{
+    free(c->cells);
+    free(c->notes);
+    *c = (struct ab_comparison){0};
+}
+
+uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verdict)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        n += ab_cell_is_judged(&c->cells[i]) && c->cells[i].verdict == verdict;
+    return n;
+}
+
+enum ab_status ab_comparison_status(const struct ab_comparison *c)
+{
+    if (ab_comparison_count(c, AB_VERDICT_FAILED) > 0)
+        return AB_BACKEND;
+    if (ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0 && !c->is_advisory)
+        return AB_GATE;
+    return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
+}
+
+static bool is_suspicious(const struct ab_cell *cell)
+{
+    return ab_cell_is_judged(cell) && cell->verdict == AB_VERDICT_REGRESSED;
+}
+
+uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned)
+{
+    uint32_t n = 0, i;
+    for (uint32_t k = 0; k < c->n_cells; k++) {
+        const struct ab_cell *cell = &c->cells[k];
+        if (!is_suspicious(cell))
+            continue;
+        if ((i = find_backend(c->now, cell->backend)) != UINT32_MAX)
+            is_concerned[i] = true;
+        if (c->base == c->now && (i = find_backend(c->now, cell->base_backend)) != UINT32_MAX)
+            is_concerned[i] = true;
+        n++;
+    }
+    return n;
+}
+
+static const struct ab_cell *find_cell(const struct ab_comparison *c, const struct ab_cell *like)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (ab_cell_is_judged(&c->cells[i]) && strcmp(c->cells[i].metric, like->metric) == 0 &&
+            strcmp(c->cells[i].backend, like->backend) == 0)
+            return &c->cells[i];
+    return NULL;
+}
+
+void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        struct ab_cell *cell = &c->cells[i];
+        const struct ab_cell *other = is_suspicious(cell) ? find_cell(again, cell) : NULL;
+        if (other == NULL || other->verdict == AB_VERDICT_FAILED)
+            continue; /* not measured again: it stands */
+        cell->n_confirm = other->effect.n_new;
+        cell->confirm_ratio = other->effect.ratio;
+        if (other->verdict == AB_VERDICT_REGRESSED)
+            continue;
+        cell->verdict = AB_VERDICT_INCONCLUSIVE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
+                 100 * (cell->effect.ratio - 1), 100 * (other->effect.ratio - 1),
+                 other->effect.n_new);
+    }
+}

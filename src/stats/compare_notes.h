@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is said beside the cells of a comparison.
+ */
+#ifndef AB_STATS_COMPARE_NOTES_H
+#define AB_STATS_COMPARE_NOTES_H
+
+#include "stats/compare.h"
+
+/* One more note; false when out of memory. */
+bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What differs between the two: another machine makes the comparison advisory, all else is a note.
+ * False when out of memory. */
+bool ab_comparison_describe(struct ab_comparison *c);
+
+#endif

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Stored results against each other: libraries whose cost is known, and everything that must not end
+# in "ok", each with its message and exit code.
+
+load helpers
+
+# libworks.so in a folder of its own, whose malloc costs so many multiplications.
+make_works() { # FOLDER WORK [TAIL]
+    mkdir -p "$1"
+    cp "$GUESTS/libworks.so" "$1/"
+    echo "$2 ${3:-0}" >"$1/libworks.so.work"
+}
+
+measure() { # FOLDER RESULT [OPTIONS…]
+    local folder=$1 result=$2
+    shift 2
+    bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s -q -b "$folder/libworks.so" \
+        --json "$result" "$@"
+    expect_code 0
+}
+
+# A result that is another one with a change; its checksum is taken out, so that nothing but the
+# change is to be seen.
+edited() { # JQ FROM TO
+    jq "del(.checksum) | $1" "$2" >"$3"
+}
+
+setup_file() {
+    export RESULTS=$BATS_FILE_TMPDIR
+}
+
+# One measurement for all tests that are not about time.
+prepare() {
+    if [ ! -e "$RESULTS/base.json" ]; then
+        make_works "$RESULTS/base" 2000
+        measure "$RESULTS/base" "$RESULTS/base.json"
+    fi
+    cp "$RESULTS/base.json" .
+}
+
+@test "a library that got slower is regressed, exit 1; the other way round it is improved" {
+    make_works old 2000
+    make_works new 20000
+    measure old a.json
+    measure new b.json
+    bench compare a.json b.json --limit 20% --json out.json
+    expect_code 1
+    grep -Eq 'whole run time .* regressed' "$OUT/stdout" || fail "no verdict"
+    grep -q '^1 regressed$' "$OUT/stdout" || fail "no count"
+    expect_json '.schema == "allocbench-compare/1" and .exit_code == 1' out.json
+    expect_json '.comparisons[0].cells[0] | .metric == "time" and .verdict == "regressed"
+        and .ratio > 1.2 and .low > 1 and .high > .ratio and .n_base == 6' out.json
+    bench compare b.json a.json --limit 20%
+    expect_code 0
+    grep -Eq 'whole run time .* improved' "$OUT/stdout" || fail "no verdict"
+}
+
+@test "a result and itself: ok" {
+    prepare
+    bench compare base.json base.json --limit 1000%
+    expect_code 0
+    grep -q '^1 ok$' "$OUT/stdout" || fail "no count"
+}
+
+@test "several new results: the worst of them is the exit code" {
+    prepare
+    make_works new 60000
+    measure new b.json
+    bench compare base.json base.json b.json --limit 1000% --json -
+    expect_code 1
+    expect_one_document
+    expect_json '.comparisons | map(.cells[0].verdict) == ["ok", "regressed"]'
+    expect_error 'regressed'
+}
+
+# bats test_tags=full
+@test "a tail alone moves p99.5 and not p50, and the table says so" {
+    make_works old 300
+    make_works new 300 6000
+    measure old a.json --set n=64000
+    measure new b.json --set n=64000
+    bench compare a.json b.json --limit 1000% --json out.json
+    expect_code 0
+    expect_json '.comparisons[0].cells | map(select(.op == "alloc"))
+        | (map(select(.metric == "p99.5")) | .[0].direction == "worse" and .[0].ratio > 1.5)
+        and (map(select(.metric == "p50")) | .[0].ratio < 1.5)' out.json
+    grep -Eq 'fill alloc p99.5 .* worse' "$OUT/stdout" || fail "not in the table"
+    # a gate makes it fail
+    bench compare a.json b.json --limit 1000% --gate 'fill/alloc/p99.5 < +50%'
+    expect_code 1
+    bench compare a.json b.json --limit 1000% --gate 'fill/alloc/p50 < +100%'
+    expect_code 0
+}
+
+@test "another work is exit 2, and says which" {
+    prepare
+    measure "$RESULTS/base" b.json --set n=2001
+    bench compare base.json b.json
+    expect_code 2
+    expect_error 'different work: base.json ran truth \(digest [0-9a-f]{12}\), b.json ran truth'
+    [ ! -s "$OUT/stdout" ] || fail "something on standard output"
+}
+
+@test "unreadable, truncated and altered files are exit 3" {
+    prepare
+    bench compare base.json none.json
+    expect_code 3
+    expect_error "cannot read 'none.json'"
+    head -c 3000 base.json >cut.json
+    bench compare cut.json base.json
+    expect_code 3
+    expect_error 'cut.json'
+    sed '0,/"ns_per_op": [0-9.]*/s//"ns_per_op": 1.5/' base.json >changed.json
+    bench compare base.json changed.json
+    expect_code 3
+    expect_error 'changed.json was altered after it was written'
+    jq -S . base.json >spelt.json # other white space and order
+    bench compare base.json spelt.json --limit 1000%
+    expect_code 0
+}
+
+@test "a result without a checksum is read, with a warning" {
+    prepare
+    edited . base.json old.json
+    bench compare old.json base.json --limit 1000%
+    expect_code 0
+    expect_error 'warning: old.json has no checksum'
+    bench report old.json
+    expect_code 0
+}
+
+@test "an incomplete result is exit 3, and says how to complete it" {
+    prepare
+    edited '.complete = false | .config.rounds_planned = 10' base.json half.json
+    bench compare base.json half.json
+    expect_code 3
+    expect_error 'half.json is incomplete, 6 of 10 rounds'
+    expect_error "allocbench run --resume 'half.json'"
+}
+
+@test "a failed run on either side is exit 4" {
+    prepare
+    edited '.backends[0] |= (.status = "crashed" | .reason = "SIGSEGV in free")
+        | .backends += [.backends[0] | .name = "other" | .status = "ok"]' base.json crashed.json
+    for order in "base.json crashed.json" "crashed.json base.json"; do
+        bench compare $order
+        expect_code 4
+        grep -Eq '^[12] failed' "$OUT/stdout" || fail "no count"
+        tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'works: failed: .*crashed: SIGSEGV in free' ||
+            fail "no reason"
+    done
+    edited '.backends |= map(.status = "timeout")' base.json none.json
+    bench compare base.json none.json
+    expect_code 4
+    expect_error 'none.json has no numbers: every back end in it failed'
+}
+
+@test "too few rounds are inconclusive: exit 0, 5 with --inconclusive=fail" {
+    prepare
+    measure "$RESULTS/base" few.json --rounds 3
+    bench compare few.json base.json
+    expect_code 0
+    grep -q '^1 inconclusive$' "$OUT/stdout" || fail "no count"
+    grep -q 'too few rounds: the base has 3' "$OUT/stdout" || fail "no reason"
+    bench compare few.json base.json --inconclusive=fail
+    expect_code 5
+    bench compare few.json base.json --gate '*/all/ns_per_op < +1000%' # not evaluated: fails
+    expect_code 1
+    grep -q 'not evaluated: too few rounds' "$OUT/stdout" || fail "no reason"
+}
+
+@test "the next command has as many rounds as would settle it" {
+    prepare
+    measure "$RESULTS/base" few.json --rounds 3
+    bench compare base.json few.json
+    grep -Eq "^next: allocbench run .*truth.yaml --set n=2000 .* --rounds [0-9]+" "$OUT/stdout" ||
+        fail "no next command"
+    [ "$(grep -o -- --rounds "$OUT/stdout" | wc -l)" -eq 1 ] || fail "two numbers of rounds"
+}
+
+@test "another machine: verdicts are advisory, exit 0, 1 with --strict" {
+    make_works new 20000
+    prepare
+    measure new b.json
+    edited '.host |= (.kernel = "Linux 1.0" | .fingerprint = ("0" * 64))' b.json far.json
+    bench compare base.json far.json
+    expect_code 0
+    grep -q 'regressed' "$OUT/stdout" || fail "no verdict"
+    tr -s '\n ' ' ' <"$OUT/stdout" |
+        grep -q 'verdicts are advisory: another machine or system: kernel .*now Linux 1.0' ||
+        fail "no word of it"
+    bench compare base.json far.json --strict
+    expect_code 1
+    bench compare base.json far.json --gate '*/all/ns_per_op < +5%'
+    expect_code 0
+}
+
+@test "another build of the library is told, and has no effect" {
+    prepare
+    edited '.backends[0].build_id = "11aa"' base.json a.json
+    edited '.backends[0].build_id = "22bb"' base.json b.json
+    bench compare a.json b.json --limit 1000%
+    expect_code 0
+    grep -q 'works, build id: 11aa, now 22bb' "$OUT/stdout" || fail "not told"
+}
+
+@test "back ends are matched by name; one of the base that is missing is exit 4" {
+    prepare
+    edited '.backends[0].name = "theirs" | (.results[].backend, .memory[].backend,
+        .size_classes[].backend, .windows[].backend, .timelines[].backend) = "theirs"
+        | .rounds[].order = ["theirs"]' base.json theirs.json
+    bench compare base.json theirs.json
+    expect_code 2
+    expect_error 'no back end in common.*-b NAME=PATH'
+}
+
+@test "gates: a change that cannot be, and words for a bare percentage" {
+    prepare
+    bench compare base.json base.json --gate 'fill/alloc/p99 < 10%'
+    expect_code 2
+    expect_error "write \+10% for a change against the baseline"
+    bench compare base.json base.json --gate 'fil/alloc/p99 < +10%'
+    expect_code 2
+    expect_error "did you mean 'fill'"
+    bench compare base.json base.json --limit 1000% --gate 'other:fill/alloc/p99 < +10%'
+    expect_code 2
+}
+
+@test "mistakes in the options" {
+    prepare
+    bench compare base.json
+    expect_code 2
+    expect_error 'compare needs a base and at least one new result'
+    for limit in 5 0% -5% x% 2000%; do
+        bench compare base.json base.json --limit "$limit"
+        expect_code 2
+    done
+    bench compare base.json base.json --inconclusive=maybe
+    expect_code 2
+    expect_error 'report'
+}
+
+@test "-q prints nothing when nothing is wrong" {
+    prepare
+    bench compare -q base.json base.json --limit 1000%
+    expect_code 0
+    [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something is printed"
+}

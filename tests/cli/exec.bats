@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# A real program under each allocator: numbers only from runs that are proven, nothing left behind.
+
+load helpers
+
+PROG=$GUESTS/prog_exec
+TOY=$GUESTS/libtoy.so # a malloc of our own
+
+execute() { # ARGUMENT…: of exec, two rounds unless said
+    bench exec --rounds 2 "$@"
+}
+
+programs() {
+    command find /proc/[0-9]*/exe -maxdepth 0 -lname "$PROG" 2>/dev/null | cut -d/ -f3
+}
+
+expect_no_program() {
+    [ -z "$(programs)" ] || fail "programs left: $(programs)"
+    expect_nothing_left
+}
+
+has_program() {
+    [ -n "$(programs)" ]
+}
+
+has_no_program() {
+    ! has_program
+}
+
+@test "every back end has every number, in every round" {
+    execute -q -b "glibc,toy=$TOY" --json - -- "$PROG" holds 8
+    expect_code 0
+    expect_json '.config.kind == "exec" and .config.phases == ["program"] and .complete'
+    expect_json '[.results[] | [.backend, .round]] | sort == [["glibc",0],["glibc",1],["toy",0],["toy",1]]'
+    expect_json '[.results[].program | .wall_ns, .cpu_ns, .user_ns, .system_ns, .resident_peak_bytes,
+        .resident_mean_bytes, .faults_major, .switches_voluntary] | all(. != null)'
+    expect_json '[.results[] | .ns_per_op == .program.wall_ns and .n_ops == 1 and .faults_minor > 2000] | all'
+    expect_json '[.results[].program | .cpu_ns == .user_ns + .system_ns] | all'
+    expect_no_program
+}
+
+@test "memory is that of the program: 24 MiB that are held are seen, by peak and by mean" {
+    execute -q -b glibc --json - -- "$PROG" holds 24
+    expect_json '[.results[].program | .resident_peak_bytes / 1048576 | . > 24 and . < 30] | all'
+    expect_json '[.results[].program | .resident_mean_bytes / 1048576 | . > 12 and . < 30] | all'
+    execute -q -b glibc --json - -- "$PROG" works 10 # we are larger than it, and not in its peak
+    expect_json '[.results[].program | .resident_peak_bytes / 1048576 | . < 4] | all'
+    expect_json '[.results[].program.resident_mean_bytes] | all(. == null)'
+}
+
+@test "children count: memory of all together, time of those that were waited for" {
+    execute -q -b glibc --json - -- "$PROG" forks 20
+    expect_code 0
+    expect_json '[.results[].program | .resident_peak_bytes / 1048576 | . > 40 and . < 55] | all'
+    expect_no_program
+}
+
+@test "the output must be the same under all" {
+    execute -b "glibc,toy=$TOY" -- "$PROG" differs
+    expect_code 4
+    expect_error 'toy: failed_check: the program printed something else than under glibc: [0-9]+ bytes, not 6'
+    execute -q -b "glibc,toy=$TOY" --no-check-output -- "$PROG" differs
+    expect_code 0
+    execute -q -b "glibc,toy=$TOY" -- "$PROG" random
+    expect_code 4
+    expect_error 'printed something else in two runs under glibc .* use --no-check-output'
+}
+
+@test "a program that fails under one allocator has no numbers there, and all there are elsewhere" {
+    for how in fails-with crashes-with; do
+        execute -q -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$PROG" $how libtoy
+        expect_code 4
+        expect_json '[.results[].backend] == ["glibc", "glibc"]' "$OUT/r.json"
+    done
+    expect_error 'toy: crashed: the program was ended by signal 11'
+    expect_json '.backends[1].status == "crashed"' "$OUT/r.json"
+}
+
+@test "more output than a pipe or memory holds is hashed as it comes" {
+    execute -q -b glibc --json - -- "$PROG" floods 64
+    expect_code 0
+    expect_json ".config.settings | index(\"output_bytes=$((64 << 20))\") == null" # and "done"
+    expect_json ".config.settings | index(\"output_bytes=$(((64 << 20) + 5))\") != null"
+}
+
+@test "the allocator is proven: not in a static program, nor behind a malloc of its own" {
+    command -v cc >/dev/null || skip "no compiler"
+    echo 'int main(void) { return 0; }' >"$OUT/s.c"
+    cc -o "$OUT/static" -static "$OUT/s.c" || skip "no static libc"
+    execute -b glibc -- "$OUT/static"
+    expect_code 2
+    expect_error 'static is statically linked: an allocator cannot be preloaded'
+    execute -b "glibc,toy=$TOY" -- sh -c "$OUT/static"
+    expect_code 4
+    expect_error "glibc: wrong_library: static does not use the C library's malloc"
+    expect_error 'toy: wrong_library: static has not loaded .*libtoy.so: LD_PRELOAD was removed'
+    cc -w -fno-builtin -o "$OUT/own" "$ROOT/tests/guests/libbump.c" "$OUT/s.c" || skip "no compiler"
+    execute -b "glibc,toy=$TOY" -- "$OUT/own"
+    expect_code 4
+    expect_error 'glibc: wrong_library: own has a malloc of its own'
+    expect_error 'toy: wrong_library: own has a malloc of its own'
+}
+
+@test "the allocator is proven: LD_PRELOAD that is dropped on the way is seen, however short the rest" {
+    execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$PROG" clean
+    expect_code 4
+    expect_error 'toy: wrong_library: prog_exec has not loaded'
+    expect_json '[.results[].backend] | unique == ["glibc"]' "$OUT/r.json"
+    execute -b "toy=$TOY" -- sh -c 'env -i /bin/true; sleep 0.05'
+    expect_code 4
+    expect_error 'toy: wrong_library: true has not loaded'
+}
+
+@test "the allocator is proven: a second one beside it is refused" {
+    LD_PRELOAD=$GUESTS/libbump.so execute -b "toy=$TOY" -- "$PROG"
+    expect_code 4
+    expect_error 'toy: wrong_library: prog_exec has .*libbump.so mapped as well, which defines malloc too'
+    LD_PRELOAD=$GUESTS/libbump.so execute -b glibc -- "$PROG"
+    expect_code 4
+    expect_error 'glibc: wrong_library: prog_exec has .*libbump.so mapped as well'
+}
+
+@test "what cannot serve a program is refused before anything runs" {
+    for name in arena null checked+glibc fault+glibc:n=3; do
+        execute -b $name -- true
+        expect_code 2
+    done
+    execute -b arena -- true
+    expect_error 'arena cannot serve a real program'
+    mkdir "$OUT/a b"
+    cp "$TOY" "$OUT/a b/"
+    execute -b "$OUT/a b/libtoy.so" -- true
+    expect_code 2
+    expect_error 'LD_PRELOAD cannot hold a path with a space'
+    execute -b glibc
+    expect_code 2
+    expect_error 'exec needs a command'
+    execute -b glibc -- no-such-program
+    expect_code 2
+    expect_error 'no-such-program: no such program'
+    execute -b glibc --stdin "$OUT/none" -- cat
+    expect_code 3
+    expect_error '--stdin: cannot read .*none'
+}
+
+@test "a timeout ends the program, also one that ignores SIGTERM, and says what it said last" {
+    execute -b glibc --timeout 300ms -- "$PROG" deaf
+    expect_code 4
+    expect_error 'glibc: timeout: ran longer than --timeout 300 ms and was stopped; it ignored SIGTERM; its last words: not yet'
+    expect_no_program
+}
+
+@test "processes that outlive the program are ended" {
+    execute -b glibc -- "$PROG" leaves
+    expect_code 0
+    grep -q 'Up to 1 processes of it ran on' "$OUT/stdout" || fail "not said"
+    expect_no_program
+}
+
+@test "an interruption ends the program and all that it started" {
+    start_bench exec -b glibc --rounds 3 --json "$OUT/r.json" -- sh -c "'$PROG' deaf & '$PROG' deaf"
+    wait_until has_program || fail "it does not start"
+    kill -INT "$pid"
+    await_bench
+    expect_code 130
+    wait_until has_no_program || fail "programs live on"
+    [ ! -e "$OUT/r.json" ] || fail "a result of nothing"
+    expect_nothing_left
+}
+
+@test "input, preparation and environment reach the program" {
+    printf 'a\nb\n' >"$OUT/in"
+    execute -q -b glibc --stdin "$OUT/in" --json - -- "$PROG" copies
+    expect_code 0
+    expect_json '.config.settings | index("output_bytes=9") != null'
+    execute -q -b glibc --prepare "echo x >>'$OUT/log'" -- "$PROG"
+    expect_code 0
+    [ "$(wc -l <"$OUT/log")" -eq 3 ] || fail "$(wc -l <"$OUT/log") preparations of 3 runs"
+    execute -b glibc --prepare 'exit 9' -- "$PROG"
+    expect_code 4
+    expect_error -- '--prepare failed: exit status 9'
+    execute -q -b "toy=$TOY"'{WORD=seen}' --json - -- sh -c 'test "$WORD" = seen'
+    expect_code 0
+}
+
+@test "gates judge it, and other statistics are an error" {
+    execute -q -b "glibc,toy=$TOY" --gate 'program/all/wall_ns < 1000s' \
+        --gate 'toy:program/all/resident_peak_bytes < 10x glibc' -- "$PROG" works 1000
+    expect_code 0
+    execute -b "glibc,toy=$TOY" --gate 'program/all/resident_peak_bytes < 4KiB' -- "$PROG"
+    expect_code 1
+    execute -b glibc --gate 'program/all/wall < 1000s' -- "$PROG"
+    expect_code 2
+    expect_error "unknown statistic 'wall'; allowed are faults_minor, switches_involuntary, wall_ns, cpu_ns"
+    execute -b glibc --gate 'program/memory/rss_peak < 1000s' -- "$PROG"
+    expect_code 2
+    bench run "$WORKLOADS/small.yaml" -b glibc --gate 'work/all/resident_mean_bytes < 1'
+    expect_code 2
+}
+
+@test "a trace of the program is replayed, and its prediction stands beside the program" {
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 20000 3>&-
+    calls=$(allocbench trace info --json - "$OUT/t.abt" | jq .events)
+    bench exec --rounds 6 -b "glibc,slow=$GUESTS/libslow1us.so" --trace "$OUT/t.abt" --json "$OUT/r.json" \
+        -- "$PROG" works 20000
+    expect_code 0
+    expect_json "[.results[].program.calls] | length == 12 and all(. == $calls)" "$OUT/r.json"
+    expect_json '[.results[].program.replay_ns_per_call] | all(. > 0)' "$OUT/r.json"
+    # a malloc that takes a microsecond more: half a microsecond a call, in both
+    difference=$(sed -n '/replay, ns.call/,$p' "$OUT/stdout" | awk '$1 == "slow"' | tr -d '[],+')
+    echo "$difference" | awk '$1 == "slow" && $2 > 200 && $5 > 200 { ok = 1 } END { exit !ok }' ||
+        fail "no such difference: $difference"
+    expect_nothing_left
+    bench report "$OUT/r.json"
+    grep -q 'replay, ns/call' "$OUT/stdout" || fail "a stored result does not show it"
+    echo x >"$OUT/bad.abt"
+    execute -b glibc --trace "$OUT/bad.abt" -- "$PROG"
+    expect_code 3
+    expect_nothing_left
+}
+
+@test "a stored result reads back as it was, and fits the schema" {
+    bench exec --rounds 6 -b "glibc,toy=$TOY" --json "$OUT/r.json" --csv "$OUT/r.csv" -- "$PROG" works 1000
+    expect_code 0
+    sed -n '1,/^Ratios/p' "$OUT/stdout" >"$OUT/first"
+    bench report "$OUT/r.json" --json "$OUT/again.json"
+    bench report "$OUT/r.json"
+    sed -n '1,/^Ratios/p' "$OUT/stdout" | diff "$OUT/first" - || fail "another table"
+    grep -Eq '^  toy .*[0-9.]+x \[[0-9.]+, [0-9.]+\]' "$OUT/first" || fail "no interval"
+    cmp "$OUT/r.json" "$OUT/again.json" || fail "another document"
+    [ "$(grep -c ',program,all,resident_peak_bytes,' "$OUT/r.csv")" -eq 12 ] || fail "no CSV rows"
+    python3 -c 'import jsonschema' 2>/dev/null || skip "no jsonschema for python3"
+    python3 -c 'import json,sys,jsonschema; jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
+        "$OUT/r.json" "$ROOT/results/allocbench-2.schema.json"
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The forms for CI services, from a session with gates and a comparison that are written by hand.
+ */
+#include "report/ci/findings.h"
+#include "report/sinks/sinks.h"
+
+#include "base/bits.h"
+#include "stats/compare.h"
+#include "support/report_locale.h"
+#include "support/report_session.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct ab_gate_result some_gates[] = {
+    {.text = "steady/alloc/p99 < 2us",
+     .place = "./web.yaml:31:5",
+     .backend = FAKE_GLIBC,
+     .verdict = AB_GATE_PASS,
+     .value = 126,
+     .bound = 2000,
+     .unit = "ns"},
+    {.text = "arena:steady/memory/rss_peak < 1.5x live",
+     .place = "./web.yaml:32:5",
+     .backend = FAKE_ARENA,
+     .verdict = AB_GATE_FAIL,
+     .value = 3.04,
+     .bound = 1.5,
+     .unit = "x live",
+     .status = AB_GATE},
+    {.text = "pool:steady/all/ops_per_s > 20M",
+     .place = "--gate",
+     .backend = FAKE_POOL,
+     .verdict = AB_GATE_NOT_EVALUATED,
+     .value = NAN,
+     .bound = 2e7,
+     .unit = "1/s",
+     .status = AB_GATE,
+     .reason = "pool is partial: cannot resize"},
+    {.text = "steady/alloc/p99 < 2us",
+     .place = "./web.yaml:31:5",
+     .backend = FAKE_SCUDO,
+     .verdict = AB_GATE_SKIPPED,
+     .value = NAN,
+     .bound = 2000,
+     .unit = "ns",
+     .reason = "scudo is absent: not installed"},
+    {.text = "steady/all/ns_per_op < +10%",
+     .place = "web.yaml:33:5",
+     .backend = FAKE_JEMALLOC,
+     .verdict = AB_GATE_FAIL,
+     .value = 1.2,
+     .low = 1.15,
+     .high = 1.25,
+     .bound = 1.1,
+     .unit = "x baseline",
+     .is_warning = true},
+    {.text = "steady/all/ns_per_op < +1%",
+     .place = "web.yaml:34:5",
+     .backend = FAKE_JEMALLOC,
+     .verdict = AB_GATE_INCONCLUSIVE,
+     .value = 1.02,
+     .low = 0.95,
+     .high = 1.25,
+     .bound = 1.01,
+     .unit = "x baseline",
+     .rounds_needed = 40},
+};
+
+static const struct ab_cell some_cells[] = {
+    {.backend = "glibc",
+     .base_backend = "glibc",
+     .metric = "time",
+     .unit = "ns",
+     .base = 4.1e6,
+     .now = 4.12e6,
+     .effect = {.ratio = 1.005, .low = 0.996, .high = 1.013, .n_base = 10, .n_new = 10},
+     .limit = 0.05,
+     .verdict = AB_VERDICT_OK},
+    {.backend = "jemalloc",
+     .base_backend = "glibc",
+     .metric = "time",
+     .unit = "ns",
+     .base = 4.1e6,
+     .now = 7.134e6,
+     .effect = {.ratio = 1.74, .low = 1.69, .high = 1.8, .n_base = 10, .n_new = 10},
+     .limit = 0.05,
+     .verdict = AB_VERDICT_REGRESSED},
+    {.backend = "jemalloc",
+     .base_backend = "glibc",
+     .phase = "steady",
+     .op = "alloc",
+     .metric = "p99",
+     .unit = "ns",
+     .base = 100,
+     .now = 130,
+     .effect = {.ratio = 1.3, .low = 1.2, .high = 1.4, .n_base = 10, .n_new = 10},
+     .limit = NAN,
+     .verdict = AB_VERDICT_OK},
+    {.backend = "arena",
+     .base_backend = "glibc",
+     .metric = "time",
+     .unit = "ns",
+     .base = 4.1e6,
+     .now = 4.2e6,
+     .effect = {.ratio = 1.03, .low = 0.97, .high = 1.09, .n_base = 6, .n_new = 6},
+     .limit = 0.05,
+     .verdict = AB_VERDICT_INCONCLUSIVE,
+     .rounds_needed = 40},
+    {.backend = "broken",
+     .base_backend = "glibc",
+     .metric = "time",
+     .unit = "ns",
+     .base = 4.1e6,
+     .now = NAN,
+     .effect = {.ratio = NAN, .low = NAN, .high = NAN},
+     .limit = 0.05,
+     .verdict = AB_VERDICT_FAILED,
+     .reason = "broken crashed in the new result"},
+};
+
+static struct ab_gate_result gates[AB_ARRAY_LEN(some_gates)];
+static struct ab_cell cells[AB_ARRAY_LEN(some_cells)];
+static struct ab_comparison comparison;
+
+static struct fake_session *judged_session(void)
+{
+    struct fake_session *f = fake_session_new();
+    memcpy(gates, some_gates, sizeof gates);
+    memcpy(cells, some_cells, sizeof cells);
+    comparison = (struct ab_comparison){.base = &f->s,
+                                        .now = &f->s,
+                                        .base_label = "results/main.json",
+                                        .cells = cells,
+                                        .n_cells = AB_ARRAY_LEN(cells)};
+    fake_session_set_peak(f, FAKE_GLIBC, 0x1p22);
+    f->s.tool.version = "VERSION";
+    f->s.start = 1767323045;
+    f->s.gates = gates;
+    f->s.n_gates = AB_ARRAY_LEN(gates);
+    f->s.comparison = &comparison;
+    return f;
+}
+
+static const struct {
+    enum ab_sink_id id;
+    const char *golden;
+} forms[] = {
+    {AB_SINK_JUNIT, "ci.xml"},
+    {AB_SINK_MARKDOWN, "ci.md"},
+    {AB_SINK_GITHUB, "ci-github.txt"},
+    {AB_SINK_BENCHMARK_JSON, "ci-benchmark.json"},
+    {AB_SINK_GOOGLE_BENCHMARK, "ci-google.json"},
+};
+
+static void write_form(FILE *to, const struct ab_session *s, void *user)
+{
+    assert_true(ab_sinks[*(const enum ab_sink_id *)user].write(to, s));
+}
+
+static char *form(const struct fake_session *f, enum ab_sink_id id)
+{
+    return fake_capture(write_form, &f->s, &id);
+}
+
+static size_t count(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static void look_as_they_should(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    for (size_t i = 0; i < AB_ARRAY_LEN(forms); i++) {
+        char *text = form(f, forms[i].id);
+        fake_assert_golden(forms[i].golden, text);
+        assert_null(strstr(text, "nan"));
+        free(text);
+    }
+    fake_session_free(f);
+}
+
+static void a_decimal_comma_changes_nothing(void **state)
+{
+    (void)state;
+    if (!fake_german_locale())
+        skip();
+    look_as_they_should(state);
+    setlocale(LC_ALL, "C");
+}
+
+static void what_fails_the_command_comes_first(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    struct ab_findings all;
+    assert_true(ab_findings_make(&f->s, &all));
+    for (size_t i = 1; i < all.n; i++)
+        assert_true(all.items[i - 1].outcome <= all.items[i].outcome);
+    assert_string_equal(all.items[0].verdict, "regressed");
+    assert_int_equal(all.counts[AB_OUTCOME_FAILED], 2);  /* the cell, the gate */
+    assert_int_equal(all.counts[AB_OUTCOME_ERROR], 3);   /* cell, gate, back end broken */
+    assert_int_equal(all.counts[AB_OUTCOME_WARNED], 2);  /* the gate that warns, pool */
+    assert_int_equal(all.counts[AB_OUTCOME_SKIPPED], 4); /* cell, two gates, scudo */
+    ab_finding_list_fini(&all);
+    fake_session_free(f);
+}
+
+static void another_machine_warns_only(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    struct ab_findings all;
+    comparison.is_advisory = true;
+    strcpy(comparison.advisory, "the kernels differ");
+    assert_true(ab_findings_make(&f->s, &all));
+    assert_int_equal(all.counts[AB_OUTCOME_FAILED], 1);
+    ab_finding_list_fini(&all);
+    comparison.is_strict = true;
+    assert_true(ab_findings_make(&f->s, &all));
+    assert_int_equal(all.counts[AB_OUTCOME_FAILED], 3); /* the cell, the gate, the advice itself */
+    ab_finding_list_fini(&all);
+    comparison.is_strict = false;
+    char *text = form(f, AB_SINK_GITHUB);
+    assert_non_null(strstr(text, "::warning title=allocbench comparison%3A time of the whole run"));
+    assert_non_null(strstr(text, "advisory and fails nothing: the kernels differ"));
+    free(text);
+    fake_session_free(f);
+}
+
+/* What a name, a gate or a reason may hold at worst. */
+static const char hostile[] = "a]]>b<c|d\ne%f\033[2Jg&h\"i`j\xff\xef\xbf\xbf,k:l\r";
+
+static void add_hostility(struct fake_session *f)
+{
+    strcpy(f->backends[FAKE_JEMALLOC].name, hostile);
+    strcpy(f->backends[FAKE_BROKEN].reason, hostile);
+    strcpy(gates[2].reason, hostile);
+    gates[1].text = hostile;
+    gates[1].place = "a\n]]><|%b:c.yaml:7:9";
+    cells[1].backend = hostile;
+    f->s.command_line = hostile;
+    f->s.name = hostile;
+}
+
+/* Every line of a table has the cells of its head: a '|' in a text is not one. */
+static void assert_tables_are_whole(const char *text)
+{
+    char *copy = strdup(text), *rest = NULL;
+    size_t n_head = 0;
+    for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        size_t n = 0;
+        for (const char *c = line; *c != 0; c++)
+            n += *c == '|' && (c == line || c[-1] != '\\');
+        n_head = line[0] != '|' ? 0 : n_head == 0 ? n : n_head;
+        assert_int_equal(n, n_head);
+    }
+    free(copy);
+}
+
+static void hostile_names_break_nothing(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    add_hostility(f);
+    for (size_t i = 0; i < AB_ARRAY_LEN(forms); i++) {
+        char *text = form(f, forms[i].id);
+        for (const char *c = text; *c != 0; c++)
+            assert_true((unsigned char)*c >= 0x20 || *c == '\n');
+        free(text);
+    }
+    char *xml = form(f, AB_SINK_JUNIT), *page = form(f, AB_SINK_MARKDOWN);
+    char *lines = form(f, AB_SINK_GITHUB);
+    assert_null(strstr(xml, "]]>"));
+    assert_null(strstr(xml, "b<c"));
+    assert_null(strstr(xml, "\xef\xbf\xbf"));
+    assert_non_null(strstr(xml, "a]]&gt;b&lt;c|d\\x0ae%f\\x1b[2Jg&amp;h&quot;i`j"));
+    assert_null(strstr(page, "b<c"));
+    assert_tables_are_whole(page);
+    for (const char *line = lines; *line != 0; line = strchr(line, '\n') + 1)
+        assert_true(strncmp(line, "::error ", 8) == 0 || strncmp(line, "::warning ", 10) == 0);
+    assert_non_null(strstr(lines, "file=a\\x0a]]><|%25b%3Ac.yaml,line=7,col=9,"));
+    free(xml);
+    free(page);
+    free(lines);
+    fake_session_free(f);
+}
+
+static struct ab_gate_result *many_gates(struct fake_session *f, uint32_t n)
+{
+    struct ab_gate_result *many = calloc(n, sizeof *many);
+    assert_non_null(many);
+    for (uint32_t i = 0; i < n; i++)
+        many[i] = some_gates[1];
+    f->s.gates = many;
+    f->s.n_gates = n;
+    f->s.comparison = NULL;
+    return many;
+}
+
+static void github_shows_ten_of_a_kind(void **state)
+{
+    (void)state;
+    for (uint32_t n = 9; n <= 30; n += 21) { /* and one back end that crashed */
+        struct fake_session *f = judged_session();
+        struct ab_gate_result *many = many_gates(f, n);
+        char *text = form(f, AB_SINK_GITHUB);
+        assert_int_equal(count(text, "::error "), 10);
+        assert_true((strstr(text, "::and 22 more") != NULL) == (n == 30));
+        free(text);
+        free(many);
+        fake_session_free(f);
+    }
+}
+
+static void a_summary_is_never_too_long_for_github(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    struct ab_gate_result *many = many_gates(f, 20000);
+    char *text = form(f, AB_SINK_MARKDOWN);
+    assert_true(strlen(text) > 800000 && strlen(text) < 900000);
+    assert_int_equal(count(text, "<details>"), count(text, "</details>"));
+    assert_non_null(strstr(text, " rows are left out: "));
+    assert_tables_are_whole(text);
+    free(text);
+    free(many);
+    fake_session_free(f);
+}
+
+static void what_is_not_known_is_left_out(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    double none[3] = {NAN, INFINITY, 4};
+    fake_session_set_ns(f, FAKE_GLIBC, none);
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == FAKE_JEMALLOC)
+            f->results[i].cpu_ns_per_op = NAN;
+    for (size_t i = 0; i < AB_ARRAY_LEN(forms); i++) {
+        char *text = form(f, forms[i].id);
+        assert_null(strstr(text, "nan"));
+        assert_null(strstr(text, "inf"));
+        assert_null(strstr(text, "\": null"));
+        free(text);
+    }
+    char *text = form(f, AB_SINK_GOOGLE_BENCHMARK);
+    assert_null(strstr(text, "\"jemalloc/steady\""));
+    assert_non_null(strstr(text, "\"jemalloc/steady/alloc/p50\""));
+    free(text);
+    fake_session_free(f);
+}
+
+static void an_interrupted_run_is_an_error(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    f->s.is_complete = false;
+    f->s.n_rounds_planned = 8;
+    char *text = form(f, AB_SINK_JUNIT);
+    assert_non_null(strstr(text, "The run was interrupted: 3 of 8 rounds are complete."));
+    free(text);
+    fake_session_free(f);
+}
+
+static void places_are_taken_apart_from_their_end(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    uint32_t line = 0, column = 0;
+    assert_true(ab_finding_list_place("a:b.yaml:31:5", &n, &line, &column));
+    assert_true(n == 8 && line == 31 && column == 5);
+    static const char *const none[] = {"--gate", "", ":1:2", "a:1", "a:1:x", "a:0:1", "a:1:2:"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(none); i++)
+        assert_false(ab_finding_list_place(none[i], &n, &line, &column));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(look_as_they_should),
+        cmocka_unit_test(a_decimal_comma_changes_nothing),
+        cmocka_unit_test(what_fails_the_command_comes_first),
+        cmocka_unit_test(another_machine_warns_only),
+        cmocka_unit_test(hostile_names_break_nothing),
+        cmocka_unit_test(github_shows_ten_of_a_kind),
+        cmocka_unit_test(a_summary_is_never_too_long_for_github),
+        cmocka_unit_test(what_is_not_known_is_left_out),
+        cmocka_unit_test(an_interrupted_run_is_an_error),
+        cmocka_unit_test(places_are_taken_apart_from_their_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

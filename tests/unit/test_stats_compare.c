@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two sessions written by hand, the second a copy with one thing changed: every verdict, everything
+ * that must not end in "ok", and what is only told.
+ */
+#include "stats/compare.h"
+
+#include "support/report_session.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct fake_session *a, *b;
+    struct ab_comparison c;
+};
+
+enum { ROUNDS = 8 };
+static const double limit = 0.05;
+
+static struct fake_session *new_side(uint32_t n_rounds)
+{
+    struct fake_session *f = fake_session_of(n_rounds);
+    f->s.n_backends = 2; /* glibc and jemalloc, which are ok */
+    strcpy(f->s.host.fingerprint, "f00d");
+    f->s.is_complete = true;
+    return f;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *x = calloc(1, sizeof *x);
+    x->a = new_side(ROUNDS);
+    x->b = new_side(ROUNDS);
+    *state = x;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *x = *state;
+    ab_comparison_fini(&x->c);
+    fake_session_free(x->a);
+    fake_session_free(x->b);
+    free(x);
+    return 0;
+}
+
+static void compare(struct fixture *x, bool is_part)
+{
+    ab_comparison_fini(&x->c);
+    assert_true(ab_compare_results(&x->a->s, &x->b->s, limit, is_part, &x->c));
+}
+
+static void slow_down(struct fake_session *f, unsigned backend, double factor)
+{
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == backend)
+            f->results[i].ns_per_op *= factor;
+}
+
+/* The cell of a metric; NULL as phase or op where it has none. */
+static const struct ab_cell *cell(const struct fixture *x, unsigned backend, const char *phase,
+                                  const char *op, const char *metric)
+{
+    for (uint32_t i = 0; i < x->c.n_cells; i++) {
+        const struct ab_cell *c = &x->c.cells[i];
+        bool is_phase = phase == NULL ? c->phase == NULL
+                                      : c->phase != NULL && strcmp(c->phase, phase) == 0;
+        bool is_op = op == NULL ? c->op == NULL : c->op != NULL && strcmp(c->op, op) == 0;
+        if (is_phase && is_op && strcmp(c->metric, metric) == 0 &&
+            strcmp(c->backend, x->a->backends[backend].name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static const struct ab_cell *time_of(const struct fixture *x, unsigned backend)
+{
+    const struct ab_cell *c = cell(x, backend, NULL, NULL, "time");
+    assert_non_null(c);
+    return c;
+}
+
+static void expect_failed(struct fixture *x, unsigned backend, const char *why)
+{
+    const struct ab_cell *c = time_of(x, backend);
+    assert_int_equal(c->verdict, AB_VERDICT_FAILED);
+    assert_true(ab_cell_is_judged(c));
+    if (strstr(c->reason, why) == NULL)
+        fail_msg("no '%s' in: %s", why, c->reason);
+    assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
+}
+
+static void expect_note(const struct fixture *x, const char *what)
+{
+    for (uint32_t i = 0; i < x->c.n_notes; i++)
+        if (strstr(x->c.notes[i], what) != NULL)
+            return;
+    fail_msg("no note '%s'", what);
+}
+
+static void a_result_and_its_copy_are_ok(void **state)
+{
+    struct fixture *x = *state;
+    compare(x, false);
+    for (unsigned b = 0; b < 2; b++) {
+        assert_int_equal(time_of(x, b)->verdict, AB_VERDICT_OK);
+        assert_true(fabs(time_of(x, b)->effect.ratio - 1) < 1e-12);
+    }
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_OK), 2);
+    assert_false(x->c.is_advisory);
+    assert_int_equal(x->c.n_notes, 0);
+}
+
+static void verdicts_go_by_limit_and_interval(void **state)
+{
+    static const struct {
+        double factor;
+        enum ab_verdict verdict;
+        enum ab_status status;
+    } cases[] = {
+        {1.08, AB_VERDICT_REGRESSED, AB_GATE},
+        {1.02, AB_VERDICT_OK, AB_OK},
+        {1 / 1.08, AB_VERDICT_IMPROVED, AB_OK},
+        {1.045, AB_VERDICT_INCONCLUSIVE, AB_INCONCLUSIVE}, /* the drift of the rounds is 1 % */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture *x = *state;
+        slow_down(x->b, FAKE_JEMALLOC, cases[i].factor);
+        compare(x, false);
+        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+        if (c->verdict != cases[i].verdict)
+            fail_msg("%g: %s, %g [%g, %g]", cases[i].factor, ab_verdict_name(c->verdict),
+                     c->effect.ratio, c->effect.low, c->effect.high);
+        assert_int_equal(ab_comparison_status(&x->c), cases[i].status);
+        assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_OK);
+        assert_true(fabs(c->now / c->base - cases[i].factor) < 1e-9);
+        slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].factor);
+    }
+}
+
+static void the_rule_knows_both_bounds(void **state)
+{
+    (void)state;
+    struct ab_effect e = {.ratio = 1.06, .low = 0.99, .high = 1.2};
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_INCONCLUSIVE); /* may be nothing */
+    e.low = 1.01;
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_REGRESSED);
+    assert_int_equal(ab_verdict_of(&e, 0.1), AB_VERDICT_INCONCLUSIVE);
+    assert_int_equal(ab_verdict_of(&e, 0.2), AB_VERDICT_OK);
+    e = (struct ab_effect){.ratio = 0.9, .low = 0.8, .high = 1.01};
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_OK); /* faster, not surely */
+    e.high = 0.99;
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_IMPROVED);
+    e = (struct ab_effect){.ratio = 1, .low = NAN, .high = NAN};
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_INCONCLUSIVE);
+}
+
+static void too_few_rounds_are_inconclusive_and_say_so(void **state)
+{
+    struct fixture *x = *state;
+    fake_session_free(x->a);
+    x->a = new_side(5);
+    slow_down(x->b, FAKE_GLIBC, 3);
+    compare(x, false);
+    const struct ab_cell *c = time_of(x, FAKE_GLIBC);
+    assert_int_equal(c->verdict, AB_VERDICT_INCONCLUSIVE);
+    assert_non_null(strstr(c->reason, "the base has 5"));
+    assert_true(c->rounds_needed >= AB_EFFECT_MIN_ROUNDS);
+    assert_int_equal(ab_comparison_status(&x->c), AB_INCONCLUSIVE);
+    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99")), "n/a");
+}
+
+static void a_back_end_that_failed_on_either_side_is_never_ok(void **state)
+{
+    struct fixture *x = *state;
+    x->b->backends[FAKE_JEMALLOC].status = AB_BACKEND_CRASHED;
+    strcpy(x->b->backends[FAKE_JEMALLOC].reason, "SIGSEGV in free");
+    compare(x, false);
+    expect_failed(x, FAKE_JEMALLOC, "in the new result it is crashed: SIGSEGV in free");
+    x->b->backends[FAKE_JEMALLOC].status = AB_BACKEND_OK;
+    x->a->backends[FAKE_JEMALLOC].status = AB_BACKEND_PARTIAL;
+    compare(x, false);
+    expect_failed(x, FAKE_JEMALLOC, "in the base it is partial");
+    x->a->backends[FAKE_JEMALLOC].status = AB_BACKEND_ABSENT;
+    compare(x, false);
+    expect_failed(x, FAKE_JEMALLOC, "in the base it is absent");
+}
+
+static void a_time_that_is_missing_is_never_ok(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->b->s.n_results; i++)
+        if (x->b->results[i].backend == FAKE_GLIBC)
+            x->b->results[i].ns_per_op = NAN;
+    compare(x, false);
+    expect_failed(x, FAKE_GLIBC, "no time was measured on the new side");
+}
+
+static void what_one_side_lacks_is_said(void **state)
+{
+    struct fixture *x = *state;
+    x->b->s.n_backends = 1;
+    compare(x, false);
+    expect_failed(x, FAKE_JEMALLOC, "has no such back end");
+    compare(x, true); /* asked for fewer */
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+    expect_note(x, "jemalloc of the base was not run");
+    x->a->s.n_backends = 1;
+    x->b->s.n_backends = 2;
+    compare(x, false);
+    assert_null(cell(x, FAKE_JEMALLOC, NULL, NULL, "time"));
+    expect_note(x, "jemalloc is not in the base");
+}
+
+static void what_neither_side_could_do_is_a_note(void **state)
+{
+    struct fixture *x = *state;
+    x->a->backends[FAKE_JEMALLOC].status = x->b->backends[FAKE_JEMALLOC].status =
+        AB_BACKEND_PARTIAL;
+    compare(x, false);
+    expect_note(x, "jemalloc is partial in both");
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+    x->a->backends[FAKE_JEMALLOC].status = x->b->backends[FAKE_JEMALLOC].status =
+        AB_BACKEND_CRASHED;
+    compare(x, false);
+    expect_failed(x, FAKE_JEMALLOC, "crashed");
+}
+
+static void another_machine_makes_it_advice(void **state)
+{
+    struct fixture *x = *state;
+    strcpy(x->b->s.host.fingerprint, "0000");
+    strcpy(x->b->s.host.kernel, "Linux 9.9.9");
+    slow_down(x->b, FAKE_GLIBC, 1.5);
+    compare(x, false);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_REGRESSED);
+    assert_true(x->c.is_advisory);
+    assert_non_null(strstr(x->c.advisory, "now Linux 9.9.9"));
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+    x->b->backends[FAKE_GLIBC].status = AB_BACKEND_CRASHED; /* still no advice */
+    compare(x, false);
+    assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
+    x->a->s.host.fingerprint[0] = x->b->s.host.fingerprint[0] = 0;
+    compare(x, false);
+    assert_non_null(strstr(x->c.advisory, "the machine is not known"));
+}
+
+static void a_new_build_is_told_and_has_no_effect(void **state)
+{
+    struct fixture *x = *state;
+    strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
+    strcpy(x->b->backends[FAKE_JEMALLOC].build_id, "22bb");
+    compare(x, false);
+    expect_note(x, "jemalloc, build id: 11aa, now 22bb");
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+}
+
+static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->b->s.n_results; i++) {
+        struct ab_result *r = &x->b->results[i];
+        if (r->backend != FAKE_GLIBC || r->op != AB_OP_ALLOC)
+            continue;
+        for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+            if (ab_quantile_values[q] > 0.99)
+                r->quantiles[q] += 5000;
+        for (unsigned k = AB_HDR_COUNTS; k-- > 0;) /* 1 % of the calls */
+            if (r->hdr->counts[k] != 0 && ab_hdr_high(k) > 100 && ab_hdr_high(k) < 5000) {
+                uint64_t n = r->hdr->counts[k];
+                r->hdr->counts[k] = 0;
+                r->hdr->counts[ab_hdr_index(ab_hdr_high(k) + 5000)] += n;
+            }
+    }
+    compare(x, false);
+    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p50")), "~");
+    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")), "worse");
+    assert_false(ab_cell_is_judged(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")));
+    assert_string_equal(ab_cell_word(cell(x, FAKE_JEMALLOC, "steady", "alloc", "p99.5")), "~");
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+}
+
+static void less_than_two_steps_of_the_clock_is_nothing(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->b->s.n_results; i++)
+        if (x->b->results[i].backend == FAKE_GLIBC)
+            x->b->results[i].quantiles[0] *= 1.5; /* p50 of 42 ns, beside a clock of 20 ns steps */
+    x->a->s.timer.quantum_ns = 20;
+    compare(x, false);
+    const struct ab_cell *p50 = cell(x, FAKE_GLIBC, "steady", "alloc", "p50");
+    assert_true(p50->effect.low > 1.4);
+    assert_string_equal(ab_cell_word(p50), "~");
+    assert_non_null(strstr(p50->reason, "two steps of the clock"));
+}
+
+static void back_ends_of_one_result_are_pairs(void **state)
+{
+    struct fixture *x = *state;
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    assert_null(cell(x, FAKE_GLIBC, NULL, NULL, "time"));
+    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    assert_string_equal(c->base_backend, "glibc");
+    assert_int_equal(c->verdict, AB_VERDICT_IMPROVED);
+    assert_true(c->effect.high - c->effect.low < 1e-9); /* the drift of a round is in both */
+    double want = (15.25 * 2000000 + 29.5 * 90000) / (21.5 * 2000000 + 40.25 * 90000);
+    assert_true(fabs(c->effect.ratio - want) < 1e-9);
+}
+
+static void a_regression_has_to_show_again(void **state)
+{
+    struct fixture *x = *state;
+    struct fake_session *again = new_side(ROUNDS);
+    struct ab_comparison second;
+    bool is_concerned[2] = {false, false};
+    slow_down(x->b, FAKE_JEMALLOC, 1.08);
+    compare(x, false);
+    assert_int_equal(ab_comparison_suspicious(&x->c, is_concerned), 1);
+    assert_false(is_concerned[FAKE_GLIBC]);
+    assert_true(is_concerned[FAKE_JEMALLOC]);
+    slow_down(again, FAKE_JEMALLOC, 1.1);
+    assert_true(ab_compare_results(&x->a->s, &again->s, limit, true, &second));
+    ab_comparison_confirm(&x->c, &second);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->n_confirm, ROUNDS);
+    ab_comparison_fini(&second);
+    slow_down(again, FAKE_JEMALLOC, 1 / 1.1);
+    assert_true(ab_compare_results(&x->a->s, &again->s, limit, true, &second));
+    ab_comparison_confirm(&x->c, &second);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_INCONCLUSIVE);
+    assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "not confirmed"));
+    ab_comparison_fini(&second);
+    fake_session_free(again);
+}
+
+static void other_work_is_refused(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_err err;
+    assert_int_equal(ab_compare_check_work(&x->a->s, "a.json", &x->b->s, "b.json", &err), AB_OK);
+    x->b->s.is_strict = true;
+    assert_int_equal(ab_compare_check_work(&x->a->s, "a.json", &x->b->s, "b.json", &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "b.json was measured with --order strict"));
+    x->b->s.is_strict = false;
+    x->b->s.tape_sha256 = "5e6f";
+    assert_int_equal(ab_compare_check_work(&x->a->s, "a.json", &x->b->s, "b.json", &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "different work"));
+    x->a->s.tape_sha256 = x->b->s.tape_sha256 = ""; /* not known is not the same */
+    assert_int_equal(ab_compare_check_work(&x->a->s, "a.json", &x->b->s, "b.json", &err), AB_USAGE);
+}
+
+static void nothing_in_common_is_refused(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_err err;
+    strcpy(x->b->backends[0].name, "old");
+    strcpy(x->b->backends[1].name, "new");
+    assert_int_equal(ab_compare_check_work(&x->a->s, "a.json", &x->b->s, "b.json", &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "no back end in common"));
+}
+
+static void half_a_result_is_refused(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_err err;
+    assert_int_equal(ab_compare_check_whole(&x->a->s, "a.json", &err), AB_OK);
+    x->a->s.is_complete = false;
+    x->a->s.n_rounds_planned = 20;
+    assert_int_equal(ab_compare_check_whole(&x->a->s, "a.json", &err), AB_INPUT);
+    assert_non_null(strstr(err.text, "a.json is incomplete, 8 of 20 rounds"));
+    x->a->s.is_complete = true;
+    x->a->backends[0].status = x->a->backends[1].status = AB_BACKEND_TIMEOUT;
+    assert_int_equal(ab_compare_check_whole(&x->a->s, "a.json", &err), AB_BACKEND);
+    x->a->s.n_rounds = 0;
+    assert_int_equal(ab_compare_check_whole(&x->a->s, "a.json", &err), AB_INPUT);
+    x->a->s.n_rounds = ROUNDS;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_result_and_its_copy_are_ok),
+        TEST(verdicts_go_by_limit_and_interval),
+        TEST(the_rule_knows_both_bounds),
+        TEST(too_few_rounds_are_inconclusive_and_say_so),
+        TEST(a_back_end_that_failed_on_either_side_is_never_ok),
+        TEST(a_time_that_is_missing_is_never_ok),
+        TEST(what_one_side_lacks_is_said),
+        TEST(what_neither_side_could_do_is_a_note),
+        TEST(another_machine_makes_it_advice),
+        TEST(a_new_build_is_told_and_has_no_effect),
+        TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
+        TEST(less_than_two_steps_of_the_clock_is_nothing),
+        TEST(back_ends_of_one_result_are_pairs),
+        TEST(a_regression_has_to_show_again),
+        TEST(other_work_is_refused),
+        TEST(nothing_in_common_is_refused),
+        TEST(half_a_result_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
