@@ -189,11 +189,34 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
 
 /* ---- the whole run ---- */
 
+static bool is_program(const struct ab_session *s)
+{
+    return strcmp(s->kind, AB_KIND_EXEC) == 0;
+}
+
+/* Of a real program from its start to its end, else of all measured phases together. */
 static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round)
 {
     (void)m;
-    return ab_session_run_time_of_round(s, backend, round);
+    if (!is_program(s))
+        return ab_session_run_time_of_round(s, backend, round);
+    const struct ab_result *r = s->n_phases > 0
+                                    ? ab_session_find(s, backend, s->phases[0], AB_OP_ALL, round)
+                                    : NULL;
+    return r != NULL ? r->wall_ns : (double)NAN;
+}
+
+static double median_time(const struct ab_session *s, uint32_t backend)
+{
+    double *x = collect(s, backend, NULL, time_of_round, -INFINITY);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++)
+        if (isfinite(x[i]))
+            x[n++] = x[i];
+    double median = x != NULL ? ab_round_range_of(x, n).median : (double)NAN;
+    free(x);
+    return median;
 }
 
 static double rss_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
@@ -216,8 +239,7 @@ static void judge(struct ab_cell *cell, double limit)
                                                        : "the new");
         return;
     }
-    cell->verdict = least < AB_EFFECT_MIN_ROUNDS ? AB_VERDICT_INCONCLUSIVE
-                                                 : ab_verdict_of(e, limit);
+    cell->verdict = ab_verdict_of(e, limit); /* too few rounds have no interval */
     if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
         return;
     cell->rounds_needed = ab_effect_rounds_needed(e, limit);
@@ -236,8 +258,8 @@ static bool add_time(const struct pair *p)
         return false;
     cell->metric = "time";
     cell->unit = "ns";
-    cell->base = ab_session_run_time(p->c->base, p->base).median;
-    cell->now = ab_session_run_time(p->c->now, p->now).median;
+    cell->base = median_time(p->c->base, p->base);
+    cell->now = median_time(p->c->now, p->now);
     judge(cell, p->limit);
     return true;
 }
@@ -298,11 +320,28 @@ static bool add_phase(const struct pair *p, const char *phase)
     return true;
 }
 
+/* CPU time, memory and faults of a real program. */
+static bool add_program(const struct pair *p)
+{
+    static const char *const shown[] = {
+        "cpu_ns",      "user_ns", "system_ns", "resident_peak_bytes", "resident_mean_bytes",
+        "faults_minor"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && p->c->now->n_phases > 0; i++) {
+        struct ab_metric m = {
+            .phase = p->c->now->phases[0], .field = field_named(shown[i]), .op = AB_OP_ALL};
+        if (m.field != NULL && !add_metric(p, &m))
+            return false;
+    }
+    return true;
+}
+
 static bool add_numbers(const struct pair *p)
 {
     const struct ab_session *s = p->c->now;
     if (!add_time(p))
         return false;
+    if (is_program(s))
+        return add_program(p);
     for (uint32_t i = 0; i < s->n_phases; i++)
         if (!is_repeated(s, i) && !add_phase(p, s->phases[i]))
             return false;
@@ -350,20 +389,12 @@ static bool add_back_end(const struct pair *p)
                        is_base ? "in the base it" : "in the new result it", what);
 }
 
-static uint32_t find_backend(const struct ab_session *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (strcmp(s->backends[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
 /* What the new result lacks. */
 static bool add_missing(struct ab_comparison *c, bool is_part)
 {
     for (uint32_t i = 0; i < c->base->n_backends; i++) {
         const struct ab_backend_info *b = &c->base->backends[i];
-        if (ab_backend_is_null(b) || find_backend(c->now, b->name) != UINT32_MAX)
+        if (ab_backend_is_null(b) || ab_compare_find(c->now, b->name) != UINT32_MAX)
             continue;
         bool is_note = is_part || (b->status == AB_BACKEND_ABSENT && !b->was_named);
         if (!(is_note
@@ -378,7 +409,8 @@ static bool fill(struct ab_comparison *c, double limit, bool is_part)
 {
     for (uint32_t i = 0; i < c->now->n_backends; i++) {
         const struct ab_backend_info *b = &c->now->backends[i];
-        struct pair p = {.c = c, .base = find_backend(c->base, b->name), .now = i, .limit = limit};
+        struct pair p = {
+            .c = c, .base = ab_compare_find(c->base, b->name), .now = i, .limit = limit};
         if (ab_backend_is_null(b))
             continue;
         if (!(p.base == UINT32_MAX
@@ -436,53 +468,4 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c)
     if (ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0 && !c->is_advisory)
         return AB_GATE;
     return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
-}
-
-static bool is_suspicious(const struct ab_cell *cell)
-{
-    return ab_cell_is_judged(cell) && cell->verdict == AB_VERDICT_REGRESSED;
-}
-
-uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned)
-{
-    uint32_t n = 0, i;
-    for (uint32_t k = 0; k < c->n_cells; k++) {
-        const struct ab_cell *cell = &c->cells[k];
-        if (!is_suspicious(cell))
-            continue;
-        if ((i = find_backend(c->now, cell->backend)) != UINT32_MAX)
-            is_concerned[i] = true;
-        if (c->base == c->now && (i = find_backend(c->now, cell->base_backend)) != UINT32_MAX)
-            is_concerned[i] = true;
-        n++;
-    }
-    return n;
-}
-
-static const struct ab_cell *find_cell(const struct ab_comparison *c, const struct ab_cell *like)
-{
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        if (ab_cell_is_judged(&c->cells[i]) && strcmp(c->cells[i].metric, like->metric) == 0 &&
-            strcmp(c->cells[i].backend, like->backend) == 0)
-            return &c->cells[i];
-    return NULL;
-}
-
-void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again)
-{
-    for (uint32_t i = 0; i < c->n_cells; i++) {
-        struct ab_cell *cell = &c->cells[i];
-        const struct ab_cell *other = is_suspicious(cell) ? find_cell(again, cell) : NULL;
-        if (other == NULL || other->verdict == AB_VERDICT_FAILED)
-            continue; /* not measured again: it stands */
-        cell->n_confirm = other->effect.n_new;
-        cell->confirm_ratio = other->effect.ratio;
-        if (other->verdict == AB_VERDICT_REGRESSED)
-            continue;
-        cell->verdict = AB_VERDICT_INCONCLUSIVE;
-        snprintf(cell->reason, sizeof cell->reason,
-                 "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
-                 100 * (cell->effect.ratio - 1), 100 * (other->effect.ratio - 1),
-                 other->effect.n_new);
-    }
 }

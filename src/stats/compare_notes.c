@@ -24,12 +24,22 @@ bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
     return true;
 }
 
+uint32_t ab_compare_find(const struct ab_session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 /* ---- may they be compared? ---- */
 
 enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
                                       struct ab_err *err)
 {
-    const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
+    const char *command = strcmp(s->kind, "trace") == 0        ? "replay"
+                          : strcmp(s->kind, AB_KIND_EXEC) == 0 ? "exec"
+                                                               : "run";
     if (s->n_rounds == 0)
         return ab_fail(err, AB_INPUT, "%s has no round: nothing to compare", label);
     if (!s->is_complete)

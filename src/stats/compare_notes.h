@@ -7,6 +7,8 @@
 
 #include "stats/compare.h"
 
+/* The back end of this name; UINT32_MAX = none. */
+uint32_t ab_compare_find(const struct ab_session *s, const char *name);
 /* One more note; false when out of memory. */
 bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -116,6 +116,9 @@ prepare() {
     bench compare base.json changed.json
     expect_code 3
     expect_error 'changed.json was altered after it was written'
+    bench report changed.json # it may be looked at
+    expect_code 0
+    expect_error 'warning: changed.json was altered after it was written'
     jq -S . base.json >spelt.json # other white space and order
     bench compare base.json spelt.json --limit 1000%
     expect_code 0
@@ -175,7 +178,7 @@ prepare() {
     prepare
     measure "$RESULTS/base" few.json --rounds 3
     bench compare base.json few.json
-    grep -Eq "^next: allocbench run .*truth.yaml --set n=2000 .* --rounds [0-9]+" "$OUT/stdout" ||
+    grep -Eq "^next: allocbench run --rounds [0-9]+ .*truth.yaml --set n=2000 .*" "$OUT/stdout" ||
         fail "no next command"
     [ "$(grep -o -- --rounds "$OUT/stdout" | wc -l)" -eq 1 ] || fail "two numbers of rounds"
 }
@@ -208,9 +211,8 @@ prepare() {
 
 @test "back ends are matched by name; one of the base that is missing is exit 4" {
     prepare
-    edited '.backends[0].name = "theirs" | (.results[].backend, .memory[].backend,
-        .size_classes[].backend, .windows[].backend, .timelines[].backend) = "theirs"
-        | .rounds[].order = ["theirs"]' base.json theirs.json
+    edited '.backends[0].name = "theirs" | .rounds[].order = ["theirs"]
+        | (.. | objects | select(.backend? == "works")).backend = "theirs"' base.json theirs.json
     bench compare base.json theirs.json
     expect_code 2
     expect_error 'no back end in common.*-b NAME=PATH'
@@ -247,4 +249,19 @@ prepare() {
     bench compare -q base.json base.json --limit 1000%
     expect_code 0
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "something is printed"
+}
+
+@test "results of a real program: its time, CPU time and memory" {
+    for name in a b; do
+        bench exec -b glibc --rounds 6 --no-store -q --json $name.json -- perl -e 'my @x = (1) x 1000'
+        expect_code 0
+    done
+    bench compare a.json b.json --limit 1000% --json out.json
+    expect_code 0
+    expect_json '.comparisons[0].cells | .[0].metric == "time" and .[0].verdict == "ok"
+        and .[0].base > 0 and any(.[]; .metric == "resident_peak_bytes" and .ratio > 0.5)' out.json
+    bench exec -b glibc --rounds 6 --no-store -q --json c.json -- perl -e 'my @x = (1) x 2000'
+    bench compare a.json c.json
+    expect_code 2
+    expect_error 'different work'
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/summary.h"
+#include "report/table/session/summary.h"
 
 #include "support/report_session.h"
 

@@ -4,8 +4,8 @@
  * compared, and that nothing ever wraps.
  */
 #include "report/format.h"
-#include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
+#include "report/table/session/table_depth.h"
+#include "report/table/session/table_memory.h"
 #include "result/memory_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
@@ -163,7 +163,9 @@ static void the_bytes_of_the_median_run_add_up(void **state)
            "glibc     1.07      0.27      0.81      1.07    3.22   3.00x  1.50x    3.22     500");
     expect(text,
            "jemalloc  1.07      -(1)      1.08      1.07    3.22   3.00x  1.50x    3.22     500");
-    assert_null(strstr(text, "arena")); /* it has no records */
+    const char *arena = strstr(text,
+                               "arena"); /* it has no records: only tables of latency name it */
+    assert_true(arena == NULL || arena > strstr(text, "percentiles of the first round"));
     assert_null(strstr(text, "untouched  "));
     free(text);
 }

@@ -3,7 +3,7 @@
  * Percentiles of memory over the ops as metrics: the rounds merged, and what gates make of them.
  */
 #include "base/bits.h"
-#include "stats/gate.h"
+#include "stats/gates/gate.h"
 #include "stats/metric_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
@@ -98,7 +98,7 @@ static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char
 {
     const struct ab_gate_phase phase = {f->s.phases[0], 0};
     const char *const names[] = {"glibc", "jemalloc"};
-    const struct ab_gate_scope scope = {&phase, 1, names, 2, NULL, 0};
+    const struct ab_gate_scope scope = {&phase, 1, names, 2, NULL, 0, false};
     struct ab_gate_error error;
     struct ab_gate gate;
     char whole[200];
@@ -106,7 +106,7 @@ static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char
     if (!ab_gate_parse(whole, false, &scope, &gate, &error))
         fail_msg("%s", error.text);
     gate.backend = FAKE_GLIBC;
-    assert_true(ab_gates_judge(&gate, 1, &f->s));
+    assert_true(ab_gates_judge(&gate, 1, &f->s, NULL));
     enum ab_gate_verdict verdict = f->s.gates[0].verdict;
     memcpy(reason, f->s.gates[0].reason, 240);
     free(f->s.gates);

@@ -250,7 +250,7 @@ static void looking_in_vain_is_limited_and_then_not_known(void **state)
         elsewhere[i * PAGE] = 1;
         n_known += ab_page_ledger_read(&ledger, 100, resident(), false, &s);
     }
-    assert_in_range(n_known, 10, 20); /* 33,792 pages a time, 228 earned */
+    assert_in_range(n_known, 5, 20); /* 33,792 pages a time, 146 earned */
     memset(p, 1, 64 * STRETCH);
     assert_true(ab_page_ledger_read(&ledger, 1, resident(), true, &s)); /* at the end of a phase */
     assert_int_equal(s.live, 64 * STRETCH);

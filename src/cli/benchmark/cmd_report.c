@@ -2,9 +2,9 @@
  *
  * Stored results, printed as they were when they were measured, or written in another form.
  */
-#include "cli/benchmark/base_name.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/commands.h"
+#include "cli/compare/base_name.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/read/read_gates.h"
@@ -12,6 +12,14 @@
 #include "report/table/sink_table.h"
 
 #include <stdio.h>
+
+/* It may still be looked at; compare and baseline refuse it. */
+static void warn_altered(const char *path)
+{
+    char shown[512];
+    fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
+            ab_text_printable(shown, sizeof shown, path));
+}
 
 static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
 {
@@ -21,6 +29,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
+    if (stored.checksum == AB_CHECKSUM_WRONG)
+        warn_altered(path);
     status = ab_base_name_set(o->base, &stored.session, err);
     if (status != AB_OK)
         ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));

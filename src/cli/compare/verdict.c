@@ -69,19 +69,24 @@ static const char *skip_word(const char *s)
     return *s == ' ' ? s + 1 : s;
 }
 
-/* The command that measured it, without its number of rounds. */
-static void add_command(struct ab_text *t, const struct ab_session *s)
+/* The command that measured it, with another number of rounds: before what may be the command line of
+ * a program. */
+static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
 {
-    for (const char *word = s->command_line; *word != 0;) {
-        const char *end = skip_word(word);
-        size_t n = words_of_rounds(word);
+    const char *word = s->command_line, *end = skip_word(skip_word(word)); /* allocbench run */
+    bool is_ours = true;
+    ab_text_addf(t, "%.*s%s--rounds %u ", (int)(end - word), word, end[-1] == ' ' ? "" : " ",
+                 rounds);
+    for (word = end; *word != 0; word = end) {
+        size_t n = is_ours ? words_of_rounds(word) : 0;
+        is_ours = is_ours && strncmp(word, "-- ", 3) != 0;
+        end = skip_word(word);
         if (n == 0)
             ab_text_addf(t, "%.*s", (int)(end - word), word);
         else if (n == 2)
             end = skip_word(end);
-        word = end;
     }
-    if (t->n > 0 && t->s[t->n - 1] == ' ')
+    while (t->n > 0 && t->s[t->n - 1] == ' ')
         t->s[--t->n] = 0;
 }
 
@@ -91,11 +96,11 @@ void ab_verdict_print_next(FILE *to, const struct ab_comparison *c)
     struct ab_text t = {0};
     char shown[4096];
     const char *line = c->now->command_line;
-    if (rounds == 0 || line == NULL || strstr(line, "--resume") != NULL)
+    if (rounds == 0 || line == NULL || line[0] == 0 || strstr(line, "--resume") != NULL)
         return;
-    add_command(&t, c->now);
+    add_command(&t, c->now, rounds);
     if (t.s != NULL)
-        fprintf(to, "next: %s --rounds %u%s\n", ab_text_printable(shown, sizeof shown, t.s), rounds,
+        fprintf(to, "next: %s%s\n", ab_text_printable(shown, sizeof shown, t.s),
                 c->base->n_rounds < rounds && strstr(t.s, "--baseline") == NULL
                     ? "   (and the base with as many)"
                     : "");

@@ -12,6 +12,7 @@
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
+#include "cli/compare/verdict.h"
 #include "cli/exec/exec_work.h"
 #include "cli/exec/prediction.h"
 #include "cli/terminal.h"
@@ -259,7 +260,7 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
     enum ab_status written = write_outputs(x, status == AB_OK ? err : &why);
     *exit_code = ab_failures_tell(s, x->options->is_quiet);
     if (*exit_code == 0) /* a failed back end outweighs a gate */
-        *exit_code = ab_status_exit_code(ab_gates_status(s));
+        *exit_code = ab_status_exit_code(ab_verdict_status(x->options, NULL, s));
     return status == AB_OK ? written : status;
 }
 

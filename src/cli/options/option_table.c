@@ -225,7 +225,7 @@ static const struct ab_option_info table[] = {
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
-     "Gates", 0, RUN | REPLAY | COMPARE, WORD(fails_inconclusive, inconclusives)},
+     "Gates", 0, RUN | REPLAY | COMPARE | EXEC, WORD(fails_inconclusive, inconclusives)},
     {"gate", "TEXT",
      "a bound on a measured value; the command fails (exit 1) if it does not\n"
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"

@@ -11,13 +11,13 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/table/session/summary.h"
+#include "report/table/session/table_depth.h"
+#include "report/table/session/table_memory.h"
+#include "report/table/session/table_notes.h"
+#include "report/table/session/table_program.h"
 #include "report/table/sparkline.h"
-#include "report/table/summary.h"
 #include "report/table/table.h"
-#include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
-#include "report/table/table_notes.h"
-#include "report/table/table_program.h"
 #include "stats/aggregate.h"
 
 #include <math.h>

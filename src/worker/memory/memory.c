@@ -36,10 +36,10 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->book.n_slots = w->image->n_slots;
     m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
+    if (m->report->is_scout) /* it looks at no page */
+        return;
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
-    if (!m->report->is_scout)
-        ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline,
-                            w->image->facts.live_peak_bytes);
+    ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline, w->image->facts.live_peak_bytes);
 }
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)

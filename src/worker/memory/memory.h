@@ -4,7 +4,7 @@
  * The loops (pass_body.h) carry out an op and tell it here; with several lanes they do so in the
  * strict order, one at a time, so nothing in here is atomic. Nothing in this pass is timed.
  *
- * statm is read some 2,000 to 4,000 times, and whenever the live bytes reach a new peak. Live,
+ * statm is read some 2,000 to 4,000 times, and 1,000 times in each measured phase at least, and whenever the live bytes reach a new peak. Live,
  * usable and pages are known at each reading, so every peak that is seen is seen whole.
  * Checkpoints look up what is too dear for that (page tables, mincore, the allocator's own
  * figures): at the end of each phase, and at the two peaks of a phase where an earlier run of the

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads of pages by stretches of 2 MiB, found through two levels of tables, and which pages are to
- * be looked at.
+ * Loads of pages by stretches of 2 MiB, found through two levels of tables.
  */
 #include "worker/memory/page_ledger.h"
 
 #include "base/bits.h"
+#include "worker/memory/page_look.h"
 #include "worker/memory/page_walk.h"
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 enum {
     ADDRESS_LOG2 = 48,
@@ -20,12 +19,10 @@ enum {
     LEAVES_AT_ONCE = 4,
     STRETCHES_MAX = 1 << 17, /* 256 GiB that lie together */
     STRETCHES_AT_ONCE = 64,
-    STRETCHES_SPARE = 256, /* beyond twice what the live bytes fill */
+    STRETCHES_SPARE = 128, /* beyond twice what the live bytes fill */
     WORDS = AB_LEDGER_WORDS,
     OWN_PAGE = 4096, /* the least that a first write makes resident */
-    CALL_COST = 16,  /* of a system call, in pages */
-    SAMPLE_CREDIT = 128,
-    WIDE_SPAN = 64, /* pages */
+    SAMPLE_CREDIT = 96,
     FIRST_CREDIT = 1 << 16,
     MOST_CREDIT = 1 << 20,
 };
@@ -35,8 +32,6 @@ enum {
 _Static_assert(sizeof(struct ab_ledger_stretch) * STRETCHES_AT_ONCE % OWN_PAGE == 0,
                "a group of stretches is whole pages");
 _Static_assert(AB_LEDGER_STRETCH_LOG2 == AB_STRETCH_LOG2, "stretches are those of the walk");
-
-static bool is_there[AB_RESIDENCY_PAGES_MAX]; /* on the stack it would be somebody's footprint */
 
 /* ---- memory of its own ---- */
 
@@ -82,7 +77,7 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     }
     if (l->root == NULL || l->leaves == NULL || l->pool == NULL)
         return false;
-    memset(is_there, 0, sizeof is_there); /* resident from here on, as the tables are */
+    ab_page_look_open();
     memset(l->root, 0, sizeof l->root[0] << ROOT_LOG2);
     write_leaves(l);
     while (l->n_stretches_written < wanted)
@@ -104,19 +99,6 @@ static uint32_t add_leaf(struct ab_page_ledger *l)
     return ++l->n_leaves;
 }
 
-/* All pages that are not resident, so that the faults they take are known; it is no error where that
- * cannot be read. */
-static void note_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
-{
-    uint32_t n = UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2);
-    if (!ab_residency_read(l->residency, s->number << (AB_STRETCH_LOG2 - l->page_log2), n,
-                           is_there))
-        return;
-    s->epoch = l->epoch;
-    for (uint32_t i = 0; i < n; i++)
-        s->absent[i >> 6] |= (uint64_t)!is_there[i] << (i & 63);
-}
-
 static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
 {
     if (l->n_stretches == l->cap_stretches)
@@ -124,7 +106,7 @@ static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
     if (l->n_stretches == l->n_stretches_written)
         write_stretches(l);
     l->pool[l->n_stretches].number = number;
-    note_absent(l, &l->pool[l->n_stretches]);
+    ab_page_look_first(l, &l->pool[l->n_stretches]);
     return ++l->n_stretches;
 }
 
@@ -156,16 +138,32 @@ static void list(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
     l->listed = s;
 }
 
+/* Its first block. A page that was there when its last one went is so still, unless read() finds that
+ * any was given back. */
+static void enter_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t word,
+                       uint64_t bit)
+{
+    if (s->era != l->era)
+        memset(s->present, 0, sizeof s->present);
+    s->era = l->era;
+    list(l, s);
+    if ((s->present[word] & bit) == 0) {
+        s->pending[word] |= bit;
+        return;
+    }
+    s->presumed[word] |= bit;
+    s->resident[word] |= bit;
+    l->n_pages++;
+}
+
 static void load_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i,
                       uint32_t requested, uint32_t usable)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
     if (AB_LEDGER_USABLE(s->loads[i]) == 0) {
         s->n_loaded++;
-        if (s->whole == 0) {
-            s->pending[word] |= bit;
-            list(l, s);
-        }
+        if (s->whole == 0)
+            enter_page(l, s, word, bit);
     }
     s->loads[i] += AB_LEDGER_LOAD(requested, usable);
     if (AB_LEDGER_USABLE(s->loads[i]) > l->page_bytes && !l->is_resizing)
@@ -181,7 +179,14 @@ static void load_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uin
 static void leave_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
-    l->n_pages -= (s->resident[word] & bit) != 0;
+    if (s->era != l->era)
+        memset(s->present, 0, sizeof s->present);
+    s->era = l->era;
+    if ((s->resident[word] & bit) != 0) {
+        l->n_pages--;
+        s->present[word] |= bit;
+    }
+    s->presumed[word] &= ~bit;
     s->pending[word] &= ~bit;
     s->resident[word] &= ~bit;
     s->before[word] &= ~bit;
@@ -253,6 +258,7 @@ static void unload_whole(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
         memset(s->pending, 0, sizeof s->pending);
         memset(s->resident, 0, sizeof s->resident);
         memset(s->before, 0, sizeof s->before);
+        memset(s->presumed, 0, sizeof s->presumed);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -333,80 +339,7 @@ void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t s
     move_block(l, (struct extent){at, at + size, at + usable, false});
 }
 
-/* ---- which pages are resident ---- */
-
-static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
-{
-    const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
-    const uint64_t page = (s->number << (AB_STRETCH_LOG2 - l->page_log2)) + i;
-    const uint64_t requested = AB_LEDGER_REQUESTED(s->loads[i]) +
-                               s->whole_requested * l->page_bytes;
-    const uint64_t usable = AB_LEDGER_USABLE(s->loads[i]) + s->whole * l->page_bytes;
-    bool was_before = ab_page_runs_have(l->baseline, page);
-    s->pending[word] &= ~bit;
-    l->pending.requested -= requested;
-    l->pending.usable -= usable;
-    if (was_before) {
-        s->before[word] |= bit;
-        l->before.requested += requested;
-        l->before.usable += usable;
-    } else {
-        s->resident[word] |= bit;
-        l->n_pages++;
-    }
-}
-
-/* Pages of a stretch that have to be looked at: [*first, *last]; false when there are none. */
-static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t *first,
-                         uint32_t *last)
-{
-    bool is_new = s->epoch != l->epoch;
-    if (is_new)
-        memset(s->absent, 0, sizeof s->absent);
-    s->epoch = l->epoch;
-    *first = UINT32_MAX;
-    for (uint32_t w = 0; w < WORDS; w++) {
-        uint64_t unknown = s->pending[w] & ~s->absent[w];
-        if (unknown == 0)
-            continue;
-        uint32_t low = w * 64 + (uint32_t)__builtin_ctzll(unknown);
-        *first = *first == UINT32_MAX ? low : *first;
-        *last = w * 64 + (uint32_t)ab_log2(unknown);
-    }
-    if (*first == UINT32_MAX)
-        return false;
-    if (is_new && *last - *first >= WIDE_SPAN) { /* the rest as well: then its faults are known */
-        *first = 0;
-        *last = (UINT32_C(1) << (AB_STRETCH_LOG2 - l->page_log2)) - 1;
-    }
-    return true;
-}
-
-/* Looks at what is pending of a stretch; false when it cannot be read, or is too dear. */
-static bool look(struct ab_page_ledger *l, struct ab_ledger_stretch *s, bool must)
-{
-    uint32_t first, last;
-    if (!find_unknown(l, s, &first, &last))
-        return true;
-    if (l->credit <= 0 && !must)
-        return false;
-    uint64_t begin = (s->number << (AB_STRETCH_LOG2 - l->page_log2)) + first;
-    if (!ab_residency_read(l->residency, begin, last - first + 1, is_there)) {
-        l->is_lost = true;
-        return false;
-    }
-    l->credit -= CALL_COST + last - first + 1;
-    for (uint32_t i = first; i <= last; i++) {
-        const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
-        if (!is_there[i - first]) {
-            s->absent[word] |= bit;
-        } else if ((s->pending[word] & bit) != 0) {
-            settle_page(l, s, i);
-            l->credit++; /* somebody wrote to it, which took longer than this */
-        }
-    }
-    return true;
-}
+/* ---- what is known of the pages ---- */
 
 void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintptr_t last)
 {
@@ -420,53 +353,18 @@ void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintpt
         if (s->epoch == l->epoch && (s->absent[word] & bit) != 0)
             l->n_known++;
         s->absent[word] &= ~bit;
-        settle_page(l, s, i);
+        ab_page_look_settle(l, s, i);
     }
-}
-
-/* What is known of faults is only so while each brings a single page. */
-static void enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
-{
-    struct rusage usage;
-    uint64_t known = (l->n_known - l->known_before) * l->page_bytes;
-    if (resident_bytes == UINT64_MAX || l->resident_bytes == UINT64_MAX ||
-        (known > 0 && resident_bytes > l->resident_bytes + known))
-        l->n_moves++;
-    l->known_before = l->n_known;
-    l->resident_bytes = resident_bytes;
-    getrusage(RUSAGE_SELF, &usage);
-    l->epoch = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt + l->n_moves - l->n_known + 1;
-}
-
-/* Stretches stay listed while something of them is pending. */
-static bool look_at_all(struct ab_page_ledger *l, bool must)
-{
-    struct ab_ledger_stretch **link = &l->listed, *s;
-    while ((s = *link) != NULL) {
-        uint64_t left = 0;
-        if (!look(l, s, must))
-            return false;
-        for (unsigned w = 0; w < WORDS; w++)
-            left |= s->pending[w];
-        if (left == 0) {
-            s->is_listed = 0;
-            *link = s->next;
-        } else {
-            link = &s->next;
-        }
-    }
-    return true;
 }
 
 bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resident_bytes,
                          bool must, struct ab_page_split *out)
 {
-    l->credit += (int64_t)n_ops + SAMPLE_CREDIT;
+    l->credit += (int64_t)n_ops / 2 + SAMPLE_CREDIT;
     l->credit = l->credit < MOST_CREDIT ? l->credit : MOST_CREDIT;
     if (l->is_lost)
         return false;
-    enter_epoch(l, resident_bytes);
-    if (!look_at_all(l, must))
+    if (l->listed != NULL && !ab_page_look(l, resident_bytes, must))
         return false;
     uint64_t on_pages = l->usable - l->pending.usable - l->before.usable;
     out->live = l->requested - l->pending.requested - l->before.requested;

@@ -34,15 +34,17 @@ struct ab_ledger_stretch {
     uint64_t loads[AB_RESIDENCY_PAGES_MAX];
     uint64_t pending[AB_LEDGER_WORDS]; /* not seen resident */
     uint64_t resident[AB_LEDGER_WORDS];
-    uint64_t before[AB_LEDGER_WORDS]; /* resident, and of the baseline */
-    uint64_t absent[AB_LEDGER_WORDS]; /* seen so in `epoch`; whether a block is there or not */
-    uint64_t epoch, number;
+    uint64_t before[AB_LEDGER_WORDS];   /* resident, and of the baseline */
+    uint64_t absent[AB_LEDGER_WORDS];   /* seen so in `epoch`; whether a block is there or not */
+    uint64_t present[AB_LEDGER_WORDS];  /* resident when the last block went, in `era` */
+    uint64_t presumed[AB_LEDGER_WORDS]; /* of the resident ones: taken to be, because present */
+    uint64_t epoch, era, number;
     struct ab_ledger_stretch *next; /* of those with pages to look at */
     uint32_t whole_requested,
         whole;         /* blocks that cover it whole; of these, with requested bytes */
     uint32_t n_loaded; /* pages with a load of their own */
     uint32_t is_listed;
-    uint64_t unused[3]; /* makes a group of them whole pages */
+    uint64_t unused[2]; /* makes a group of them whole pages */
 };
 #define AB_LEDGER_LOAD(requested, usable) ((requested) + ((uint64_t)(usable) << 32))
 #define AB_LEDGER_USABLE(load) ((uint32_t)((load) >> 32))
@@ -65,13 +67,14 @@ struct ab_page_ledger {
     } pending, before; /* of these, on pages not seen resident; on pages of the baseline */
     uint64_t n_pages;  /* with a live block, resident, not of the baseline */
     uint64_t n_grown;  /* pages of its own that it wrote since it was opened */
-    int64_t credit;    /* for looking at pages in vain */
+    int64_t credit;    /* for looking at pages, in pages */
     uint64_t n_moves;  /* of large blocks by a resize, which may bring their pages along */
     uint64_t n_known;  /* pages that were seen absent and then written to by the program: a fault */
     uint64_t epoch;    /* while it stays the same no other page became resident: page faults of the
                           process, less those that are known, and moves */
-    uint64_t resident_bytes, known_before; /* when it was read last */
-    bool is_resizing;                      /* a block lies on itself for a moment */
+    uint64_t era;      /* while it stays the same no page was given back */
+    uint64_t resident_bytes, known_before, n_faults; /* when it was read last */
+    bool is_resizing;                                /* a block lies on itself for a moment */
     bool is_lost; /* more stretches than it holds, nonsense, or unreadable page tables */
 };
 
@@ -153,7 +156,7 @@ static inline void ab_page_ledger_touch(struct ab_page_ledger *l, uintptr_t firs
 }
 
 /* The split now, after `n_ops` ops since it was asked last, with so many private bytes resident in
- * the process (UINT64_MAX = not known). False: not known here, because looking
+ * the process, exactly (UINT64_MAX = not known). False: not known here, because looking
  * would be too dear (never with `must`) or the ledger is lost. */
 bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resident_bytes,
                          bool must, struct ab_page_split *out);

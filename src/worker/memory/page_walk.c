@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { STRETCHES = 2048, STRETCHES_USED_MAX = STRETCHES / 4 * 3 };
+enum { STRETCHES = 512, STRETCHES_USED_MAX = STRETCHES / 4 * 3 };
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
 
 struct ab_stretch { /* bytes of live blocks on each of its pages */

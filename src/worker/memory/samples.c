@@ -5,7 +5,7 @@
  */
 #include "worker/memory/samples.h"
 
-/* Of a tape, once to twice as many. A short phase has more of them: a quarter above the least, because
+/* Of a tape, once to twice as many. A short phase has more of them: a twentieth above the least, because
  * not everywhere is each number defined. */
 enum { READINGS = 2000 };
 
@@ -13,7 +13,7 @@ uint32_t ab_memory_interval(const struct ab_memory_pass *m, uint32_t index)
 {
     const struct ab_phase *phase = &m->phases[index];
     uint32_t n_ops = m->phases[m->n_phases - 1].end, of_tape = n_ops / READINGS;
-    uint32_t of_phase = (phase->end - phase->begin) / (AB_MEMORY_SAMPLES_LEAST * 5 / 4);
+    uint32_t of_phase = (phase->end - phase->begin) / (AB_MEMORY_SAMPLES_LEAST * 21 / 20);
     uint32_t interval = phase->is_measured && of_phase < of_tape ? of_phase : of_tape;
     return interval > 0 ? interval : 1;
 }
@@ -47,7 +47,10 @@ struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprin
     struct ab_page_split split = {unknown, unknown, unknown, unknown, unknown};
     if (m->book.pages == NULL)
         return split;
-    ab_page_ledger_read(m->book.pages, m->clock - m->split_at, footprint_bytes, must, &split);
+    bool is_exact = m->report->granularity_pages == 0 && footprint_bytes != unknown &&
+                    footprint_bytes > m->lost_bytes;
+    ab_page_ledger_read(m->book.pages, m->clock - m->split_at,
+                        is_exact ? footprint_bytes - m->lost_bytes : UINT64_MAX, must, &split);
     m->split_at = m->clock;
     if (m->book.pages->is_lost) {
         m->report->flags |= AB_MEMORY_NO_LEDGER;

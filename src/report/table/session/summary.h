@@ -3,8 +3,8 @@
  * The sentence at the end: who was fastest over all measured phases, and at what price. Claims
  * only what the rounds carry: a difference that not all rounds agree on is called none.
  */
-#ifndef AB_REPORT_TABLE_SUMMARY_H
-#define AB_REPORT_TABLE_SUMMARY_H
+#ifndef AB_REPORT_TABLE_SESSION_SUMMARY_H
+#define AB_REPORT_TABLE_SESSION_SUMMARY_H
 
 #include "core/text.h"
 #include "result/result.h"

@@ -2,8 +2,8 @@
  *
  * --base: the back end that the others are compared with.
  */
-#ifndef AB_CLI_BENCHMARK_BASE_NAME_H
-#define AB_CLI_BENCHMARK_BASE_NAME_H
+#ifndef AB_CLI_COMPARE_BASE_NAME_H
+#define AB_CLI_COMPARE_BASE_NAME_H
 
 #include "core/status.h"
 #include "result/result.h"

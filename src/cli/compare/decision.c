@@ -2,7 +2,7 @@
  *
  * Holds a baseline from before the run to its end, and turns gates and comparison into one status.
  */
-#include "cli/benchmark/decision.h"
+#include "cli/compare/decision.h"
 
 #include "cli/compare/verdict.h"
 #include "report/table/sink_compare.h"

@@ -3,15 +3,15 @@
  * The notes below the tables: clock and null, meaning of the columns, conditions, warnings, and
  * what became of back ends that have no numbers.
  */
-#include "report/table/table_notes.h"
+#include "report/table/session/table_notes.h"
 
 #include "base/units.h"
 #include "core/median.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/table/session/table_noise.h"
 #include "report/table/table.h"
-#include "report/table/table_noise.h"
 #include "stats/aggregate.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  *
  * Latency in depth, for who asks: by size class, the worst ops and where they lie, over time.
  */
-#ifndef AB_REPORT_TABLE_TABLE_DEPTH_H
-#define AB_REPORT_TABLE_TABLE_DEPTH_H
+#ifndef AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
+#define AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
 
 #include "report/table/style.h"
 #include "result/result.h"

@@ -3,7 +3,7 @@
  * Names are those that the tables show, settings and all. One that turns out to be absent or fails
  * is no mistake: nothing is compared then, and the report says why.
  */
-#include "cli/benchmark/base_name.h"
+#include "cli/compare/base_name.h"
 
 #include "base/nearest.h"
 #include "core/text.h"

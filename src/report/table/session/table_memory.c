@@ -4,15 +4,15 @@
  * of a row add up; all other numbers are medians over the rounds. A dash has the number of the
  * footnote that says why.
  */
-#include "report/table/table_memory.h"
+#include "report/table/session/table_memory.h"
 
 #include "base/bits.h"
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/table/session/table_dists.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
-#include "report/table/table_dists.h"
 #include "stats/aggregate.h"
 
 #include <math.h>

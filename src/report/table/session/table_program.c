@@ -3,7 +3,7 @@
  * A section for each metric. Values are medians of the rounds; a ratio is that of the rounds, pair
  * by pair, so that drift of the machine cancels: it need not be the ratio of the two medians.
  */
-#include "report/table/table_program.h"
+#include "report/table/session/table_program.h"
 
 #include "base/bits.h"
 #include "core/median.h"

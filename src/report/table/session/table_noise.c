@@ -2,7 +2,7 @@
  *
  * The line on noise below the tables: neighbours on the CPU core, interruptions, CPU time.
  */
-#include "report/table/table_noise.h"
+#include "report/table/session/table_noise.h"
 
 #include "base/units.h"
 #include "core/units_show.h"

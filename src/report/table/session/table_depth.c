@@ -2,7 +2,7 @@
  *
  * The tables of `-v`: intervals of percentiles, latency by size of the request, the slowest ops, latency over time.
  */
-#include "report/table/table_depth.h"
+#include "report/table/session/table_depth.h"
 
 #include "base/bits.h"
 #include "base/units.h"

@@ -3,8 +3,8 @@
  * What is needed to read the tables: the clock and the harness, what the columns mean, the
  * conditions, what each back end did about resets, warnings, and which back ends are missing.
  */
-#ifndef AB_REPORT_TABLE_TABLE_NOTES_H
-#define AB_REPORT_TABLE_TABLE_NOTES_H
+#ifndef AB_REPORT_TABLE_SESSION_TABLE_NOTES_H
+#define AB_REPORT_TABLE_SESSION_TABLE_NOTES_H
 
 #include "report/table/style.h"
 #include "result/result.h"

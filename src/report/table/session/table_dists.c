@@ -3,7 +3,7 @@
  * Percentiles of the ratios to the live bytes, from the merged histograms of all rounds: two tables
  * of two kinds each, as wide as a terminal of 80 columns.
  */
-#include "report/table/table_dists.h"
+#include "report/table/session/table_dists.h"
 
 #include "base/bits.h"
 #include "stats/metric_dist.h"

@@ -2,8 +2,8 @@
  *
  * Memory over the ops of a phase on the terminal.
  */
-#ifndef AB_REPORT_TABLE_TABLE_DISTS_H
-#define AB_REPORT_TABLE_TABLE_DISTS_H
+#ifndef AB_REPORT_TABLE_SESSION_TABLE_DISTS_H
+#define AB_REPORT_TABLE_SESSION_TABLE_DISTS_H
 
 #include "report/table/table.h"
 

@@ -3,7 +3,7 @@
  * Speed is the time of the whole run, all phases together, never a mean of phases or of fenced
  * latencies. What it costs is said with it: memory, memory that is never given back, and the tail.
  */
-#include "report/table/summary.h"
+#include "report/table/session/summary.h"
 
 #include "base/units.h"
 #include "core/units_show.h"
