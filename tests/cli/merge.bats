@@ -133,7 +133,7 @@ END
         jq -c '[.backends[].name as $b | [.results[] | select(.backend == $b)
             | {backend, phase, op, n, n_ops, tail: .tail.n}]],
             [.backends[].name as $b | [.memory[] | select(.backend == $b)
-            | with_entries(select(.key | test("external_2m|round") | not))]]' "$OUT/$file.json" >"$OUT/$file"
+            | with_entries(select(.key | test("external_2m|faults|round") | not))]]' "$OUT/$file.json" >"$OUT/$file"
     done
     cmp "$OUT/whole" "$OUT/merged" || fail "other numbers"
     bench report "$OUT/merged.json"
@@ -296,6 +296,23 @@ on_node() { # NAME COMMAND…
     grep -q 'node2 (' "$OUT/line" || fail "no names"
     bench report "$OUT/merged.json" --json "$OUT/again.json"
     cmp "$OUT/merged.json" "$OUT/again.json" || fail "another document"
+    bench compare "$OUT/merged.json" "$OUT/merged.json" # nothing of two results pairs
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'node1, now node2' || fail "not advisory"
+}
+
+@test "a trace is replayed in parts, too" {
+    for i in 1 2; do
+        bench replay "$ROOT/tests/golden/traces/good/perl-tiny.abt" -b glibc,arena --drain 0 --rounds 4 -q \
+            --no-store --shard "$i/2" --json "$OUT/$i.json"
+        expect_code 0
+    done
+    merge
+    expect_code 0
+    bench replay "$ROOT/tests/golden/traces/good/perl-tiny.abt" -b glibc,arena --drain 0 --rounds 4 -q \
+        --no-store --json "$OUT/whole.json"
+    exact "$OUT/whole.json" >"$OUT/a"
+    exact "$OUT/merged.json" >"$OUT/b"
+    cmp "$OUT/a" "$OUT/b" || fail "other numbers: $(diff "$OUT/a" "$OUT/b" | cut -c1-300)"
 }
 
 @test "a result that is no part names no node" {
