@@ -48,11 +48,12 @@ struct ab_backend_info {
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     enum ab_backend_status status;
-    char reason[1024]; /* "" when ok */
-    char caveat[160];  /* what it does wrong, though not in this work; "" = nothing known */
-    bool was_named;    /* asked for by name: its failure is exit 4; else a warning */
-    bool never_frees;  /* AB_TRAIT_NO_FREE */
-    bool has_reset;    /* a bulk reset; without it a reset is frees one by one */
+    char reason[1024];   /* "" when ok */
+    char caveat[160];    /* what it does wrong, though not in this work; "" = nothing known */
+    char uncounted[240]; /* why --instr has no numbers, or not all, of it; "" = it has */
+    bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
+    bool never_frees;    /* AB_TRAIT_NO_FREE */
+    bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
 };
 
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];
@@ -250,6 +251,7 @@ struct ab_null_cost {
     uint32_t round;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
+    double instr_per_op; /* of the first round, with --instr */
 };
 
 struct ab_host { /* what makes numbers comparable; "" = unknown */
@@ -259,6 +261,13 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     double load_1min;
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
     char name[65]; /* of the node, noted by --shard alone: two nodes of one kind differ in it */
+};
+
+struct ab_counting { /* --instr */
+    bool is_asked;
+    char method[32]; /* "callgrind", "cpu counter"; "" = instructions were not counted: `reason` */
+    uint64_t n_ops;  /* of the tape that were run for that */
+    char reason[240];
 };
 
 /* What disturbed the throughput runs of a session: sums over them, null back end included, and the
@@ -337,6 +346,7 @@ struct ab_session {    /* everything about one command's measurements */
         double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
         double window_ns; /* unused yet, NaN */
     } timer;
+    struct ab_counting counting;
     struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;

@@ -76,6 +76,7 @@ void ab_session_settle(struct ab_session *s)
         settle(&s->nulls[i].wall_ns_per_op);
         settle(&s->nulls[i].latency_pass_ns_per_op);
         settle(&s->nulls[i].floor_ns);
+        settle(&s->nulls[i].instr_per_op);
     }
     for (uint32_t i = 0; i < s->n_windows; i++) {
         settle(&s->windows[i].p50);

@@ -138,4 +138,8 @@ void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
     AB_SESSION_PHASE_LISTS(OWN_PHASES)
     session->noise = old->noise;
     session->n_rounds_resumed = session->n_rounds;
+    session->counting = old->counting;
+    for (uint32_t i = 0; i < session->n_backends && i < old->n_backends; i++)
+        memcpy(session->backends[i].uncounted, old->backends[i].uncounted,
+               sizeof session->backends[i].uncounted);
 }

@@ -104,6 +104,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
                                                : AB_VERIFY_OPS;
     r->verify = context->verify;
     r->decorator = c->decorator;
+    r->counter = context->counter;
     r->fault_n = c->fault_n;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
     r->tail_1us_ticks = (uint64_t)(1e3 * ticks_per_ns);
@@ -200,6 +201,25 @@ static void read_capture(int fd, char *buf, size_t cap)
     buf[n > 0 ? n : 0] = 0;
 }
 
+/* Starts the worker and waits for its end. */
+static enum ab_status run_worker(const struct ab_run_context *context, struct ab_spawn *spawn,
+                                 const struct ab_run_report *report, uint64_t timeout_ns,
+                                 struct ab_ending *ending, struct ab_err *err)
+{
+    pid_t pid;
+    struct ab_call_counts *calls = context->calls;
+    enum ab_status status = calls != NULL ? ab_call_counts_open(calls, err) : AB_OK;
+    spawn->calls_fd = status == AB_OK && calls != NULL ? calls->ends[1] : 0;
+    if (status == AB_OK && (status = ab_spawn(spawn, &pid, err)) == AB_OK) {
+        if (calls != NULL && (status = ab_call_counts_begin(calls, report, err)) != AB_OK)
+            timeout_ns = 0; /* it waits for somebody who counts */
+        *ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
+    }
+    if (calls != NULL)
+        ab_call_counts_end(calls);
+    return status;
+}
+
 enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
@@ -209,7 +229,6 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     struct ab_outcome made = {0};
     struct ab_ending ending;
     char stdout_text[512], stderr_text[512];
-    pid_t pid;
     enum ab_status status = AB_SYSTEM;
     uint64_t timeout_ns = context->timeout_ns != 0 ? context->timeout_ns
                                                    : ab_estimate_timeout_ns(context->tape);
@@ -234,10 +253,12 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
         .env = c->env,
+        .under = context->under,
+        .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
     };
-    if ((status = ab_spawn(&spawn, &pid, err)) != AB_OK)
+    status = run_worker(context, &spawn, &made.page->report, timeout_ns, &ending, err);
+    if (status != AB_OK)
         goto out;
-    ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     read_capture(out_fd, stdout_text, sizeof stdout_text);
     read_capture(err_fd, stderr_text, sizeof stderr_text);
     struct ab_evidence evidence = {

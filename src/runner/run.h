@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "result/result.h"
 #include "runner/case.h"
+#include "runner/counts/system_calls.h"
 #include "runner/fold/quiet.h"
 #include "runner/tape/tape_image.h"
 #include "wire/memory_report.h"
@@ -30,6 +31,9 @@ struct ab_run_context { /* the same for all runs of a session */
     struct ab_verify_request verify;     /* CHECK */
     uint32_t verify_ops;                 /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
+    const char *const *under;            /* INSTRUCTIONS: as in struct ab_spawn; NULL = none */
+    enum ab_counter counter;             /* INSTRUCTIONS */
+    struct ab_call_counts *calls;        /* SYSTEM_CALLS: where they are counted, else NULL */
 };
 
 struct ab_outcome {

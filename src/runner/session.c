@@ -9,6 +9,7 @@
 #include "core/units_show.h"
 #include "result/merge/shard.h"
 #include "result/session.h"
+#include "runner/counts/count_round.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold.h"
 #include "runner/fold/fold_depth.h"
@@ -316,6 +317,30 @@ static enum ab_status run_memory(struct conductor *c, uint32_t backend, uint32_t
     return status;
 }
 
+struct counting_progress {
+    struct conductor *c;
+    uint32_t round;
+};
+
+static void say_counting(void *user, const char *backend, enum ab_pass pass)
+{
+    struct counting_progress *p = user;
+    say(p->c, p->round, backend, pass);
+}
+
+static enum ab_status run_counts(struct conductor *c, uint32_t round, struct ab_err *err)
+{
+    struct counting_progress progress = {c, round};
+    struct ab_count_plan plan = {.context = &c->plan->context,
+                                 .cases = c->plan->cases,
+                                 .session = c->session,
+                                 .round = round,
+                                 .sample_ops = c->plan->instr_ops,
+                                 .say = say_counting,
+                                 .user = &progress};
+    return ab_count_round(&plan, err);
+}
+
 /* One pass of all back ends, in this order. */
 static enum ab_status run_pass(struct conductor *c, const struct ab_round *round, enum ab_pass pass,
                                struct ab_err *err)
@@ -368,6 +393,8 @@ static enum ab_status run_round(struct conductor *c, uint32_t index, struct ab_e
     for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY && status == AB_OK; pass++)
         if (!c->context.is_strict || pass == AB_PASS_MEMORY)
             status = run_pass(c, round, (enum ab_pass)pass, err);
+    if (status == AB_OK && index == 0 && c->plan->instr_ops > 0)
+        status = run_counts(c, index, err);
     s->n_rounds++;
     return status;
 }

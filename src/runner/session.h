@@ -21,6 +21,8 @@ struct ab_session_plan {
     struct ab_run_context context;
     const struct ab_case *cases; /* one a back end of the session, same order */
     uint32_t rounds;
+    uint32_t instr_ops;         /* --instr: ops of the tape of which callgrind counts the
+                                   instructions; 0 = nothing is counted */
     uint32_t processes;         /* of the throughput pass, a back end and round */
     bool allows_broken;         /* what fails its checks is measured all the same */
     struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.

@@ -12,12 +12,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FD_LIBRARY = 5, FD_COUNT = 6, FD_SAFE = 64 };
+enum { FD_LIBRARY = 5, FD_CALLS = AB_WORKER_FD_CALLS, FD_COUNT, FD_SAFE = 64 };
+enum { ARGUMENTS_MAX = 14 }; /* of what runs the worker */
 enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
 
 static void write_text(const char *path, const char *text)
@@ -96,7 +98,9 @@ static int move_high(int fd)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1};
+    if (s->calls_fd > 0)
+        from[FD_CALLS] = s->calls_fd;
     if (s->preload != NULL && ab_spawn_needs_alias(s->preload))
         from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
     for (int i = 0; i < FD_COUNT; i++)
@@ -120,15 +124,29 @@ static bool fit_stack(void)
     return setrlimit(RLIMIT_STACK, &stack) == 0;
 }
 
+/* The worker, or what runs it, with its arguments. */
+static const char *name_program(const struct ab_spawn *s, char **argv)
+{
+    size_t n = 0;
+    for (; s->under != NULL && s->under[n] != NULL && n < ARGUMENTS_MAX; n++)
+        argv[n] = (char *)s->under[n];
+    argv[n] = (char *)(n > 0 ? s->worker_path : AB_WORKER_NAME);
+    argv[n + 1] = NULL;
+    return n > 0 ? argv[0] : s->worker_path;
+}
+
 static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent, int told)
 {
-    char *argv[] = {(char *)"allocbench-worker", NULL};
+    char *argv[ARGUMENTS_MAX + 2];
+    const char *program = name_program(s, argv);
     ab_spawn_detach(parent);
+    if (s->is_layout_fixed)
+        personality(ADDR_NO_RANDOMIZE);
     if (s->is_thp_off)
         prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     ab_spawn_reset_signals();
     if (fit_stack() && place_descriptors(s))
-        execve(s->worker_path, argv, envp);
+        execve(program, argv, envp);
     ab_spawn_give_up(told);
 }
 

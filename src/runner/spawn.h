@@ -21,6 +21,9 @@ struct ab_spawn {
     bool is_thp_off;          /* no transparent huge pages, by prctl */
     bool is_plugin;           /* dlopen needs more static TLS than the default */
     const char *const *env;   /* what the user adds, ends with NULL; NULL = nothing */
+    const char *const *under; /* program that runs the worker, with its arguments; NULL = none */
+    int calls_fd;             /* becomes AB_WORKER_FD_CALLS; 0 = none */
+    bool is_layout_fixed;     /* no random addresses */
 };
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err);

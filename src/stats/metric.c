@@ -225,6 +225,20 @@ static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const st
     return n;
 }
 
+/* Of --instr. */
+static bool is_counted(const struct ab_field *field)
+{
+    return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0;
+}
+
+static const char *why_uncounted(const struct ab_session *s, uint32_t backend)
+{
+    if (!s->counting.is_asked)
+        return "counted only with --instr";
+    return s->backends[backend].uncounted[0] != 0 ? s->backends[backend].uncounted
+                                                  : s->counting.reason;
+}
+
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            bool in_each_round, char *buf, size_t cap)
 {
@@ -243,5 +257,7 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
         if ((double)n < wanted - 1e-3)
             snprintf(buf, cap, "%s needs %.0f timed ops%s, there are %llu", m->field->name, wanted,
                      in_each_round ? " in a round" : "", (unsigned long long)n);
+    } else if (is_counted(m->field)) {
+        snprintf(buf, cap, "%s", why_uncounted(s, backend));
     }
 }

@@ -26,12 +26,14 @@
 #include <stdint.h>
 
 enum ab_pass {
-    AB_PASS_VERIFY,     /* pre-flight: contents, alignment, zeroing; nothing is timed */
-    AB_PASS_THROUGHPUT, /* untimed ops, wall and CPU time a phase */
-    AB_PASS_LATENCY,    /* a fenced pair around sampled ops, deltas to a ring */
-    AB_PASS_TAIL,       /* every op by one chained reading, only what is slow is kept */
-    AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
-    AB_PASS_CHECK,      /* one check of `verify` instead of a tape */
+    AB_PASS_VERIFY,       /* pre-flight: contents, alignment, zeroing; nothing is timed */
+    AB_PASS_THROUGHPUT,   /* untimed ops, wall and CPU time a phase */
+    AB_PASS_LATENCY,      /* a fenced pair around sampled ops, deltas to a ring */
+    AB_PASS_TAIL,         /* every op by one chained reading, only what is slow is kept */
+    AB_PASS_MEMORY,       /* footprint beside live bytes; nothing is timed, lanes in strict order */
+    AB_PASS_CHECK,        /* one check of `verify` instead of a tape */
+    AB_PASS_INSTRUCTIONS, /* untimed ops, instructions of the lane a phase; one lane only */
+    AB_PASS_SYSTEM_CALLS, /* untimed ops, system calls are told to the parent */
     AB_PASS_COUNT
 };
 
@@ -40,6 +42,12 @@ enum ab_decorator {
     AB_DECORATOR_NONE,
     AB_DECORATOR_CHECKED, /* proves every call, of any number of lanes */
     AB_DECORATOR_FAULT,   /* the n-th allocation fails */
+};
+
+/* Who counts in AB_PASS_INSTRUCTIONS. */
+enum ab_counter {
+    AB_COUNTER_CALLGRIND, /* the worker runs in it, and has it write a count after each phase */
+    AB_COUNTER_CPU,       /* the processor: instructions:u */
 };
 
 /* How far the worker came; only grows. The parent classifies a death by it. */
@@ -84,10 +92,10 @@ struct ab_run_request {
     uint64_t memory_offset;          /* MEMORY: struct ab_memory_report, else 0 */
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */
-    uint32_t reserved1;
-    uint64_t fault_n;               /* FAULT: this call fails, counted from 1 */
-    uint64_t run_bytes;             /* size of the run memfd */
-    struct ab_slice_request slices; /* THROUGHPUT of one lane */
+    uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
+    uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
+    uint64_t run_bytes;              /* size of the run memfd */
+    struct ab_slice_request slices;  /* THROUGHPUT of one lane */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -125,15 +133,16 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t faults_minor, faults_major, switches_involuntary;
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
+    uint64_t instructions;     /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
 };
 
 struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
-    uint32_t burst; /* running, index */
-    uint32_t reserved1;
-    uint32_t phase; /* running, index */
+    uint32_t burst;  /* running, index */
+    uint32_t inside; /* atomic; SYSTEM_CALLS: lanes that are within a phase that is measured */
+    uint32_t phase;  /* running, index */
     uint32_t
         op; /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
@@ -149,6 +158,8 @@ struct ab_run_report {
     char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];
 };
+
+#define AB_NOT_COUNTED UINT64_MAX
 
 #define AB_RUN_MAGIC 0x31754241u /* "ABu1": parent and worker are of one build */
 struct ab_run_page {
@@ -219,6 +230,10 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
 /* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
 #define AB_WORKER_FD_TAPE 3
 #define AB_WORKER_FD_RUN 4
+/* SYSTEM_CALLS: a socket, to which the worker sends one byte and the descriptor that tells of each of
+ * its system calls (seccomp_unotify(2)). What has this number as its sixth argument is not told. */
+#define AB_WORKER_FD_CALLS 6
+#define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. */
 #define AB_TICKS_OVERFLOW UINT32_MAX

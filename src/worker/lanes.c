@@ -37,17 +37,19 @@ static void barrier(const struct ab_worker *w)
         __atomic_store_n(&meeting.arrived, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&meeting.generation, generation + 1, __ATOMIC_RELEASE);
         if (w->image->n_lanes > 1)
-            syscall(SYS_futex, &meeting.generation, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
+            syscall(SYS_futex, &meeting.generation, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL, NULL,
+                    AB_CALL_OF_OURS);
         return;
     }
     while (__atomic_load_n(&meeting.generation, __ATOMIC_ACQUIRE) == generation) {
         if (n >= (w->image->n_lanes > w->n_cpus ? SPINS_SHARED : SPINS_OWN)) {
-            syscall(SYS_futex, &meeting.generation, FUTEX_WAIT_PRIVATE, generation, NULL);
+            syscall(SYS_futex, &meeting.generation, FUTEX_WAIT_PRIVATE, generation, NULL, NULL,
+                    AB_CALL_OF_OURS);
             continue;
         }
         ab_cpu_pause();
         if (++n % SPINS_A_YIELD == 0)
-            sched_yield();
+            syscall(SYS_sched_yield, 0, 0, 0, 0, 0, AB_CALL_OF_OURS);
     }
 }
 

@@ -4,13 +4,14 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
-#include "worker/inline_target.h"
+#include "worker/counts/counts.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
 #include "worker/preflight.h"
 #include "worker/run_check.h"
 #include "worker/target/decorate.h"
 #include "worker/target/inline_backend.h"
+#include "worker/target/inline_target.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -162,6 +163,7 @@ static void run_malloc(struct ab_run_request *request)
     map_slots();
     ab_memory_open(&worker);
     ab_memory_set_malloc(&worker, (const void *)face.malloc);
+    ab_counts_open(&worker);
     ab_lanes_open(&worker);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
@@ -191,6 +193,7 @@ static void run_heap(struct ab_run_request *request)
     choose_inlined(request);
     map_slots();
     ab_memory_open(&worker);
+    ab_counts_open(&worker);
     ab_lanes_open(&worker);
     ab_worker_open_heap(&worker, &face);
     set_state(AB_WORKER_OPENED);

@@ -16,6 +16,8 @@ void ab_phase_meter_begin(struct ab_phase_meter *m)
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out)
 {
     uint64_t ticks = ab_tick_end();
+    if (AB_UNLIKELY(ab_counts_are_on))
+        ab_counts_end(out);
     out->begin_tick = m->ticks;
     out->end_tick = ticks;
     out->wall_ticks = out->lane_ticks = ticks - m->ticks;

@@ -6,8 +6,10 @@
 #ifndef AB_WORKER_PHASE_METER_H
 #define AB_WORKER_PHASE_METER_H
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "wire/run.h"
+#include "worker/counts/counts.h"
 
 #include <sys/resource.h>
 
@@ -20,6 +22,8 @@ void ab_phase_meter_begin(struct ab_phase_meter *m);
 /* The wall clock, after the system calls of begin. */
 static inline void ab_phase_meter_start(struct ab_phase_meter *m)
 {
+    if (AB_UNLIKELY(ab_counts_are_on))
+        ab_counts_begin();
     m->ticks = ab_tick_begin();
 }
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);

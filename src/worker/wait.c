@@ -71,7 +71,8 @@ static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
 static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
 {
     __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
-    long n = syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL);
+    long n = syscall(SYS_futex, &gauge->wanted, FUTEX_WAKE_PRIVATE, AB_LANES_MAX, NULL, NULL,
+                     AB_CALL_OF_OURS);
     if (n > 0)
         __atomic_add_fetch(&lane->w->n_awake, (uint32_t)n, __ATOMIC_RELAXED);
 }
@@ -109,7 +110,8 @@ static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t c
         if (is_there(gauge, count))
             break;
         give_cpu_away(lane);
-        if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look) != 0)
+        if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look, NULL,
+                    AB_CALL_OF_OURS) != 0)
             __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* nobody woke it */
     }
 }

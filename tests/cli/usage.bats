@@ -151,7 +151,7 @@ YAML
     widths=$(sed -n '/^Commands:/,/^$/p' "$OUT/stdout" | sed -En 's/^(  [a-z].*  )[^ ].*/\1/p' |
         while IFS= read -r line; do echo "${#line}"; done)
     [ "$(echo "$widths" | wc -l)" -eq "$(grep -c '^AB_COMMAND(' "$ROOT/src/cli/commands.def")" ] ||
-        fail "not every command"
+        fail "not all commands"
     [ "$(echo "$widths" | sort -u | wc -l)" -eq 1 ] || fail "$widths"
 }
 

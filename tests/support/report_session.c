@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_session.h"
+#include "result/result_fields.h"
 
 #include "base/bits.h"
 
@@ -68,15 +69,10 @@ static struct ab_result *add_result(struct fake_session *f, unsigned b, unsigned
         .round = round,
         .n = n,
         .hdr = make_hdr(fakes[b].p50 * (op == AB_OP_FREE ? 2 : 1), fakes[b].tail_factor, n),
-        .ns_per_op = NAN,
-        .wall_ns_per_op = NAN,
-        .ops_per_s = NAN,
-        .cpu_ns_per_op = NAN,
-        .background_cpu_ns_per_op = NAN,
-        .wait_percent = NAN,
-        .live_peak_blocks = NAN,
-        .latency_pass_ns_per_op = NAN,
     };
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].group == AB_FIELD_ALL && ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)r + ab_fields[i].offset) = NAN;
     for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
         r->quantiles[q] = ab_result_quantile(r->hdr, ab_quantile_values[q]);
     r->min = (double)r->hdr->min;
@@ -133,6 +129,7 @@ static void add_nulls(struct fake_session *f)
                 .wall_ns_per_op = 0.9 + 0.1 * (i / 2),
                 .latency_pass_ns_per_op = 2.5,
                 .floor_ns = i == 3 ? NAN : 20,
+                .instr_per_op = i % 2 == 0 && round == 0 ? 24.5 + i : (double)NAN,
             };
 }
 

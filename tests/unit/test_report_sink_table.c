@@ -345,10 +345,50 @@ static void page_faults_outside_the_latencies_are_noted(void **state)
     fake_session_free(f);
 }
 
+static void set_counts(struct fake_session *f)
+{
+    f->s.counting = (struct ab_counting){.is_asked = true, .method = "callgrind", .n_ops = 500000};
+    for (uint32_t i = 0; i < f->s.n_results; i++) {
+        struct ab_result *r = (struct ab_result *)&f->s.results[i];
+        if (r->op != AB_OP_ALL || r->round != 0)
+            continue;
+        r->instr_per_op = 100 - 20 * r->backend;
+        r->syscalls_mmap = r->backend;
+        r->syscalls_munmap = r->syscalls_brk = r->syscalls_futex = r->syscalls_other = 0;
+        r->syscalls_mremap = r->syscalls_madvise = 123456;
+    }
+    strcpy(f->s.backends[1].uncounted, "under callgrind: SIGABRT \033[31m before the first op");
+}
+
+static void counts_are_shown_where_they_were_asked_for(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = table(f, 80, true);
+    assert_null(strstr(text, ": counts"));
+    free(text);
+    set_counts(f);
+    for (unsigned width = 40; width <= 120; width += 40) {
+        text = table(f, width, width != 40);
+        const char *begin = strstr(text, "web-cache / steady: counts");
+        assert_fits(text, width);
+        assert_non_null(begin);
+        assert_null(strchr(text, '\033'));
+        char *end = strstr(begin, "\nwhole run");
+        if (end != NULL)
+            *end = 0;
+        if (width == 80)
+            fake_assert_golden("table-counts.txt", begin);
+        free(text);
+    }
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_as_it_should),
+        cmocka_unit_test(counts_are_shown_where_they_were_asked_for),
         cmocka_unit_test(ratios_have_intervals),
         cmocka_unit_test(what_is_compared_with_nothing_says_so),
         cmocka_unit_test(never_wraps_whatever_the_width),

@@ -6,9 +6,9 @@
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "support/worker.h"
-#include "worker/inline_target.h"
 #include "worker/preflight.h"
 #include "worker/target/inline_backend.h"
+#include "worker/target/inline_target.h"
 
 #include <malloc.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
 #include "cli/compare/decision.h"
@@ -25,6 +26,7 @@
 #include "result/merge/shard.h"
 #include "result/session.h"
 #include "runner/case.h"
+#include "runner/counts/count_round.h"
 #include "runner/estimate.h"
 #include "runner/resume.h"
 #include "runner/session.h"
@@ -218,6 +220,8 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
         .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
+    if (o->wants_instr || o->instr_ops > 0)
+        plan.instr_ops = o->instr_ops > 0 ? o->instr_ops : AB_INSTR_OPS;
     plan.context.tape = m->subject->map;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
@@ -422,6 +426,7 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
         (status = list_phases(m, err)) != AB_OK || (status = read_gates(m, err)) != AB_OK)
         return status;
     describe_session(m);
+    ab_noise_warn_gates(m->options, &m->session, m->gates.gates, m->gates.n_gates);
     status = ab_outputs_check(&m->outputs, &m->session, err);
     return status != AB_OK ? status : ab_decision_check(&m->decision, &m->session, err);
 }
@@ -442,6 +447,10 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         goto out; /* nothing new to keep */
     }
     ab_session_settle(&m.session);
+    if (subject->take != NULL) {
+        status = status == AB_OK ? subject->take(subject->user, &m.session, err) : status;
+        goto out;
+    }
     set_gates_aside(&m);
     enum ab_status decided = ab_decision_make(&m.decision, &m.gates, &m.session, err);
     if (decided != AB_OK) {

@@ -25,6 +25,10 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_tape_map *map;
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
+    /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is
+     * shown and stored. */
+    enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
+    void *user;
 };
 
 enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,

@@ -65,6 +65,8 @@ void ab_progress_show(void *user, const struct ab_progress *p)
                                                           [AB_PASS_TAIL] = "tail",
                                                           [AB_PASS_MEMORY] = "memory",
                                                           [AB_PASS_CHECK] = "check",
+                                                          [AB_PASS_INSTRUCTIONS] = "instructions",
+                                                          [AB_PASS_SYSTEM_CALLS] = "system calls",
                                                           [AB_PASS_COUNT] = ""};
     struct ab_progress_line *line = user;
     uint64_t now = ab_clock_now_ns();

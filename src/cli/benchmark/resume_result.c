@@ -130,6 +130,7 @@ static void take_conditions(struct ab_resume *r)
         o->has_window = true;
         o->window = s->window;
     }
+    o->wants_instr = o->wants_instr || s->counting.is_asked;
     if (strncmp(s->host.thp, "never (", 7) == 0)
         o->is_thp_off = true;
 }

@@ -85,8 +85,8 @@ static const struct ab_option_info table[] = {
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
      "What runs", 0, RUN | REPLAY | EXEC | CHECK | VERIFY, TEXT(backend_path)},
-    {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0, RUN | CHECK | VERIFY,
-     LIST_OF(sets)},
+    {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0,
+     RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run);\n"
      "not needed for paths given with -b",
@@ -121,6 +121,15 @@ static const struct ab_option_info table[] = {
      "fewer than 6 distinguish nothing from noise (default: 10)",
      "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
+    {"rounds", "N", "number of rounds to measure (default: 20)", "Measurement", 0, CALIBRATE,
+     COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "2 to 1000", GIVEN(has_rounds)},
+    {"instr", NULL,
+     "also count instructions and system calls of each back end, in runs of\n"
+     "their own, once: by the processor's counter, or under callgrind (package\n"
+     "valgrind) on the first ops (--instr-ops)",
+     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr)},
+    {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
+     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000"},
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
@@ -157,7 +166,7 @@ static const struct ab_option_info table[] = {
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_cpus)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE, SPECIAL(ab_option_cpus)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
@@ -171,7 +180,7 @@ static const struct ab_option_info table[] = {
     {"thp", "HOW",
      "transparent huge pages of the measured process: default (the system's\n"
      "setting) or never",
-     "Measurement", 0, RUN | REPLAY, WORD(is_thp_off, thps)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(is_thp_off, thps)},
     {"mem-limit", "SIZE",
      "stop a back end that uses more; do not start one that would (default:\n"
      "70 % of available memory)",
@@ -275,6 +284,10 @@ static const struct ab_option_info table[] = {
      "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, BASELINE, TEXT(results)},
+    {"results", "DIR",
+     "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, CALIBRATE, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \
@@ -314,6 +327,8 @@ static const struct ab_option_info table[] = {
      FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE, FLAG(is_quiet)},
+    {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
+     FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000 };
+enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
 enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
 struct ab_options {
@@ -81,6 +81,8 @@ struct ab_options {
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     const char *trace;                /* exec; NULL = none */
+    bool wants_instr;                 /* run, replay: count instructions and system calls */
+    uint32_t instr_ops;               /* of how many ops; 0 = default */
 };
 
 #define AB_BURST_LEAST 256u

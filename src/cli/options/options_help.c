@@ -72,12 +72,14 @@ void ab_options_print_overview(FILE *to)
           "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
           "Commands:\n",
           to);
-    int widest = 0;
+    int widest = 0, name = 0;
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        name = columns(ab_commands[i].name) > name ? columns(ab_commands[i].name) : name;
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
         if (columns(ab_commands[i].synopsis) > widest)
             widest = columns(ab_commands[i].synopsis);
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s %s%*s  %s\n", ab_commands[i].name, ab_commands[i].synopsis,
+        fprintf(to, "  %-*s %s%*s  %s\n", name, ab_commands[i].name, ab_commands[i].synopsis,
                 widest - columns(ab_commands[i].synopsis), "", ab_commands[i].summary);
     fputs("\n"
           "Run allocbench COMMAND --help for its options, allocbench --version for this build.\n"

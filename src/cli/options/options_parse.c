@@ -166,7 +166,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.rounds = 10,
+    struct ab_options o = {.rounds = AB_ROUNDS_DEFAULT,
                            .limit = 0.05,
                            .drain_ns = 100000000,
                            .touch = AB_TOUCH_PAGE,

@@ -137,6 +137,9 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
                                    : (double)NAN;
         cost->latency_pass_ns_per_op = ab_json_number(j, &o, "latency_pass_ns_per_op");
         cost->floor_ns = ab_json_number(j, &o, "floor_ns");
+        cost->instr_per_op = ab_json_has(j, &o, "instr_per_op")
+                                 ? ab_json_number(j, &o, "instr_per_op")
+                                 : (double)NAN;
     }
     s->cap_nulls = s->n_nulls;
 }

@@ -215,6 +215,20 @@ static void read_timer(struct ab_stored_reader *r, const struct ab_json_node *do
     ab_stored_nulls(r, &o);
 }
 
+/* Null where it was not asked for, missing in older results. */
+static void read_counting(struct ab_json_reader *r, const struct ab_json_node *document,
+                          struct ab_counting *c)
+{
+    if (!ab_json_has(r, document, "counting") ||
+        json_is_null(json_object_get(document->json, "counting")))
+        return;
+    struct ab_json_node o = ab_json_object(r, document, "counting");
+    c->is_asked = true;
+    ab_json_text_into(r, &o, "method", c->method, sizeof c->method);
+    ab_json_text_into(r, &o, "reason", c->reason, sizeof c->reason);
+    c->n_ops = ab_json_whole(r, &o, "n_ops", INT64_MAX, 0);
+}
+
 /* Older ones do not have it, and null is that nothing is known. */
 static void read_noise(struct ab_stored_reader *r, const struct ab_json_node *document)
 {
@@ -245,6 +259,8 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
     b->was_named = ab_json_flag(r, o, "was_named");
     if (ab_json_has(r, o, "caveat"))
         ab_json_text_into(r, o, "caveat", b->caveat, sizeof b->caveat);
+    if (ab_json_has(r, o, "uncounted"))
+        ab_json_text_into(r, o, "uncounted", b->uncounted, sizeof b->uncounted);
     if (b->name[0] == 0)
         ab_json_fail(r, o, "has no name");
 }
@@ -321,6 +337,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_backends(r, &document);
     read_rounds(r, &document);
     read_timer(r, &document);
+    read_counting(&r->json, &document, &s->counting);
     read_noise(r, &document);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);

@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "report/checksum.h"
 #include "report/compare_json.h"
+#include "report/counts/counting_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/sinks/json_parts.h"
@@ -97,20 +98,6 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     return o;
 }
 
-static json_t *null_cost(struct ab_json *w, const struct ab_null_cost *n)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "phase", ab_json_string(n->phase));
-    ab_json_put(w, o, "boundary", ab_json_string(n->boundary));
-    ab_json_put(w, o, "round", ab_json_integer(n->round));
-    ab_json_put(w, o, "n_ops", ab_json_integer(n->n_ops));
-    ab_json_put(w, o, "ns_per_op", ab_json_real(n->ns_per_op));
-    ab_json_put(w, o, "wall_ns_per_op", ab_json_real(n->wall_ns_per_op));
-    ab_json_put(w, o, "latency_pass_ns_per_op", ab_json_real(n->latency_pass_ns_per_op));
-    ab_json_put(w, o, "floor_ns", ab_json_real(n->floor_ns));
-    return o;
-}
-
 static json_t *timer(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *nulls = json_array();
@@ -119,7 +106,7 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "floor_ns", ab_json_real(s->timer.floor_ns));
     ab_json_put(w, o, "quantum_ns", ab_json_real(s->timer.quantum_ns));
     for (uint32_t i = 0; i < s->n_nulls; i++)
-        ab_json_append(w, nulls, null_cost(w, &s->nulls[i]));
+        ab_json_append(w, nulls, ab_null_cost_json(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
     return o;
 }
@@ -175,6 +162,7 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "was_named", json_boolean(b->was_named));
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
+    ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
     return o;
 }
 
@@ -447,6 +435,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
     ab_json_put_hosts(w, o, s);
     ab_json_put(w, o, "timer", timer(w, s));
+    ab_json_put(w, o, "counting", ab_counting_json(w, &s->counting));
     ab_json_put(w, o, "noise", noise(w, s));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));

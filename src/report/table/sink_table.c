@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/units.h"
 #include "core/text.h"
+#include "report/counts/table_counts.h"
 #include "report/format.h"
 #include "report/table/session/summary.h"
 #include "report/table/session/table_depth.h"
@@ -285,6 +286,7 @@ static void print_report(struct report *r)
     if (has_results && r->style.is_verbose)
         ab_table_depth(r->to, r->s, r->style);
     if (has_results) {
+        ab_table_counts(r->to, r->s, r->style);
         ab_table_memory(r->to, r->s, r->style);
         print_whole_run(r);
     }

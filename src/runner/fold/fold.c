@@ -6,6 +6,7 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
+#include "result/result_fields.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -28,23 +29,11 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
         .phase = phase,
         .op = op,
         .round = f->round,
-        .min = NAN,
-        .mean = NAN,
-        .max = NAN,
         .hdr = hdr,
-        .ns_per_op = NAN,
-        .wall_ns_per_op = NAN,
-        .whole_ns_per_op = NAN,
-        .quiet_percent = NAN,
-        .ops_per_s = NAN,
-        .cpu_ns_per_op = NAN,
-        .background_cpu_ns_per_op = NAN,
-        .wait_percent = NAN,
-        .live_peak_blocks = NAN,
-        .latency_pass_ns_per_op = NAN,
     };
-    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
-        r->quantiles[q] = NAN;
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (ab_fields[i].type == AB_FIELD_F64)
+            *(double *)((char *)r + ab_fields[i].offset) = NAN;
     return r;
 }
 
@@ -332,6 +321,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
         .wall_ns_per_op = wall_estimate(e) / n,
         .latency_pass_ns_per_op = ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n,
         .floor_ns = ab_result_quantile(all, 0.5),
+        .instr_per_op = NAN,
     };
 }
 

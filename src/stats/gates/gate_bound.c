@@ -13,11 +13,12 @@
 /* How a number of this unit is written. */
 static enum ab_unit_kind unit_kind(const char *unit)
 {
-    return strcmp(unit, "ns") == 0        ? AB_UNIT_TIME_REAL
-           : strcmp(unit, "bytes") == 0   ? AB_UNIT_BYTES_REAL
-           : strcmp(unit, "x live") == 0  ? AB_UNIT_FRACTION
-           : strcmp(unit, "percent") == 0 ? AB_UNIT_FRACTION
-                                          : AB_UNIT_COUNT;
+    return strcmp(unit, "ns") == 0             ? AB_UNIT_TIME_REAL
+           : strcmp(unit, "bytes") == 0        ? AB_UNIT_BYTES_REAL
+           : strcmp(unit, "x live") == 0       ? AB_UNIT_FRACTION
+           : strcmp(unit, "percent") == 0      ? AB_UNIT_FRACTION
+           : strcmp(unit, "instructions") == 0 ? AB_UNIT_FRACTION
+                                               : AB_UNIT_COUNT;
 }
 
 static bool read_size(struct ab_gate_parser *p, struct ab_gate_span x, double *out)

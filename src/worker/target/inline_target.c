@@ -3,7 +3,7 @@
  * A compiled-in back end as the checker sees it. Its loop has no functions to call, so a call is
  * made an op of a tape of one, and the loop runs that: the same machine code as in the timed run.
  */
-#include "worker/inline_target.h"
+#include "worker/target/inline_target.h"
 #include "base/bits.h"
 #include "worker/lanes.h"
 #include "worker/preflight.h"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `calibrate` found out about a machine, as a JSON file (allocbench-calibration/1).
+ */
+#ifndef AB_REPORT_CALIBRATION_H
+#define AB_REPORT_CALIBRATION_H
+
+#include "core/status.h"
+#include "stats/noise.h"
+
+#include <stdio.h>
+
+struct ab_calibration {
+    char date[32]; /* 2026-01-02T03:04:05Z */
+    char version[64], fingerprint[65], cpu[128], kernel[128], workload[128], tape_sha256[65];
+    struct ab_noise_levels noise;
+};
+
+/* calibration-FINGERPRINT12.json: one a machine, so that a folder may be shared. */
+void ab_calibration_name(const char *fingerprint, char *buf, size_t cap);
+
+/* False when out of memory. */
+bool ab_calibration_write(FILE *to, const struct ab_calibration *c);
+/* AB_INPUT: not a calibration, altered, or of impossible numbers; the text names file and place. */
+enum ab_status ab_calibration_read(const char *path, struct ab_calibration *out,
+                                   struct ab_err *err);
+
+#endif

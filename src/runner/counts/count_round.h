@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What --instr asks for: instructions and system calls of every back end, counted in runs of their
+ * own. They hardly depend on the machine's state, so one round has them.
+ */
+#ifndef AB_RUNNER_COUNTS_COUNT_ROUND_H
+#define AB_RUNNER_COUNTS_COUNT_ROUND_H
+
+#include "runner/run.h"
+
+enum { AB_INSTR_OPS = 500000 };
+
+struct ab_count_plan {
+    const struct ab_run_context *context;
+    const struct ab_case *cases; /* one a back end of the session */
+    struct ab_session *session;  /* the round's throughput is in it */
+    uint32_t round, sample_ops; /* of callgrind; the processor's own counter takes the whole tape */
+    void (*say)(void *user, const char *backend, enum ab_pass pass); /* before each run */
+    void *user;
+};
+
+/* Fills session->counting, the counts of results and nulls, and says of each back end why it has
+ * none. What fails here fails only here: AB_OK unless it was interrupted or memory ran out. */
+enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *err);
+
+#endif

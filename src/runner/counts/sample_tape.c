@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cuts the beginning off a tape that is mapped.
+ */
+#include "runner/counts/sample_tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first place at or after `at` that does not part a reset from its frees; the end if there is
+ * none. */
+static uint32_t find_cut(const struct ab_tape_part *part, uint32_t at)
+{
+    uint32_t free_until = 0; /* where the frees of the last reset end */
+    for (uint32_t i = 0; i < at; i++)
+        if (AB_OP_CODE(part->ops[i]) == AB_CODE_RESET)
+            free_until = i + 1 + AB_OP_SIZE(part->ops[i]);
+    uint32_t cut = free_until > at ? free_until : at;
+    return cut < part->n_ops ? cut : part->n_ops;
+}
+
+static uint32_t count_wide(const struct ab_tape_part *part, uint32_t n)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (AB_OP_CODE(part->ops[i]) == AB_CODE_WIDE && AB_OP_SIZE(part->ops[i]) >= most)
+            most = AB_OP_SIZE(part->ops[i]) + 1;
+    return most;
+}
+
+static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_phase *phase)
+{
+    phase->begin = phase->begin < cut ? phase->begin : cut;
+    phase->end = phase->end < cut ? phase->end : cut;
+    memset(phase->n_ops, 0, sizeof phase->n_ops);
+    for (uint32_t i = phase->begin; i < phase->end; i++) {
+        int kind = ab_op_decode(part->ops[i], part->wide).kind;
+        if (kind >= 0)
+            phase->n_ops[kind]++;
+    }
+}
+
+/* What a tape of `cut` ops owns, as copies; false: out of memory. */
+static bool copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
+{
+    struct ab_tape_part part = ab_tape_part(whole->image, 0);
+    uint32_t n_phases = whole->image->n_phases;
+    out->n_wide = count_wide(&part, cut);
+    out->ops = calloc((size_t)cut + AB_TAPE_PAD, sizeof out->ops[0]);
+    out->wide = calloc((size_t)out->n_wide + 1, sizeof out->wide[0]);
+    out->phases = calloc(n_phases, sizeof out->phases[0]);
+    out->lane_begin = calloc((size_t)n_phases + 1, sizeof out->lane_begin[0]);
+    if (out->ops == NULL || out->wide == NULL || out->phases == NULL || out->lane_begin == NULL)
+        return false;
+    memcpy(out->ops, part.ops, cut * sizeof out->ops[0]);
+    for (uint32_t i = 0; i < AB_TAPE_PAD; i++) /* the harmless op behind the last */
+        out->ops[cut + i] = part.ops[part.n_ops];
+    memcpy(out->wide, part.wide, out->n_wide * sizeof out->wide[0]);
+    memcpy(out->phases, part.phases, n_phases * sizeof out->phases[0]);
+    for (uint32_t i = 0; i < n_phases; i++) {
+        cut_phase(&part, cut, &out->phases[i]);
+        out->lane_begin[i] = out->phases[i].begin;
+    }
+    out->lane_begin[n_phases] = cut;
+    out->n_ops = cut;
+    out->n_phases = n_phases;
+    out->n_slots = whole->image->n_slots;
+    out->facts = whole->image->facts;
+    return true;
+}
+
+enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struct ab_tape_map *out,
+                              struct ab_err *err)
+{
+    struct ab_tape tape = {0};
+    struct ab_tape_part part = ab_tape_part(whole->image, 0);
+    if (whole->image->n_lanes != 1)
+        return ab_fail(err, AB_USAGE, "has %u threads", whole->image->n_lanes);
+    enum ab_status status = AB_OK;
+    if (!copy(whole, find_cut(&part, n < part.n_ops ? n : part.n_ops), &tape))
+        status = ab_fail(err, AB_SYSTEM, "out of memory for a part of the tape");
+    if (status == AB_OK)
+        status = ab_tape_map_open(&tape, out, err);
+    ab_tape_fini(&tape);
+    return status;
+}

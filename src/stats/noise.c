@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Draws comparisons of a back end with itself and takes the 95th percentile of what they seem to
+ * find.
+ */
+#include "stats/noise.h"
+
+#include "base/rng.h"
+#include "result/result_fields.h"
+#include "stats/aggregate.h"
+#include "stats/effect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* |log ratio| of a comparison of `rounds` drawn pairs. */
+static double draw(struct ab_rng *rng, const double *x, const double *y, uint32_t n,
+                   uint32_t rounds, double *scratch)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        uint64_t k = ab_rng_below(rng, n);
+        bool is_turned = (ab_rng_next(rng) >> 63) != 0;
+        scratch[i] = is_turned ? y[k] : x[k];
+        scratch[rounds + i] = is_turned ? x[k] : y[k];
+    }
+    return fabs(log(ab_effect_paired(scratch, scratch + rounds, rounds).ratio));
+}
+
+double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t rounds)
+{
+    double *pairs = calloc(2 * (size_t)n + 2 * (size_t)rounds + 1, sizeof pairs[0]), p95 = NAN;
+    double *found = calloc(AB_NOISE_DRAWS, sizeof found[0]);
+    uint32_t kept = 0;
+    struct ab_rng rng;
+    ab_rng_init(&rng, 1, 1);
+    for (uint32_t i = 0; i < n && pairs != NULL; i++)
+        if (x[i] > 0 && y[i] > 0) {
+            pairs[kept] = x[i];
+            pairs[n + kept++] = y[i];
+        }
+    if (pairs != NULL && found != NULL && kept >= 2 && rounds > 0) {
+        for (uint32_t i = 0; i < AB_NOISE_DRAWS; i++)
+            found[i] = draw(&rng, pairs, pairs + n, kept, rounds, pairs + 2 * n);
+        qsort(found, AB_NOISE_DRAWS, sizeof found[0], by_value);
+        p95 = exp(found[AB_NOISE_DRAWS * 95 / 100 - 1]) - 1;
+    }
+    free(pairs);
+    free(found);
+    return p95;
+}
+
+/* Keeps the largest of a metric. */
+static void keep(struct ab_noise_levels *noise, const char *op, const char *metric, double p95)
+{
+    uint32_t i = 0;
+    while (i < noise->n &&
+           (strcmp(noise->entries[i].op, op) != 0 || strcmp(noise->entries[i].metric, metric) != 0))
+        i++;
+    if (!isfinite(p95) || i == AB_NOISE_MAX)
+        return;
+    struct ab_noise_entry *e = &noise->entries[i];
+    if (i == noise->n) {
+        snprintf(e->op, sizeof e->op, "%s", op);
+        snprintf(e->metric, sizeof e->metric, "%s", metric);
+        noise->n++;
+    }
+    e->p95 = e->p95 > p95 ? e->p95 : p95;
+}
+
+struct twins {
+    const struct ab_session *s;
+    uint32_t backend[2];
+    double *x[2]; /* a number a round */
+    struct ab_noise_levels *out;
+};
+
+static double of_round(const struct twins *t, unsigned which, const char *phase, unsigned op,
+                       const struct ab_field *field, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(t->s, t->backend[which], phase, op, round);
+    return r != NULL && ab_field_exists(field, r) ? ab_field_f64(field, r) : (double)NAN;
+}
+
+static void measure_field(const struct twins *t, const char *phase, unsigned op,
+                          const struct ab_field *field)
+{
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < t->s->n_rounds; i++)
+            t->x[k][i] = of_round(t, k, phase, op, field, t->s->rounds[i].index);
+    keep(t->out, ab_result_op_name(op), field->name,
+         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
+}
+
+static const struct ab_field *field_named(const char *name)
+{
+    size_t i = 0;
+    while (i < ab_field_count && strcmp(ab_fields[i].name, name) != 0)
+        i++;
+    return i < ab_field_count ? &ab_fields[i] : NULL;
+}
+
+/* Time of all phases. */
+static void measure_time(const struct twins *t)
+{
+    const struct ab_field *ns = field_named("ns_per_op"), *n = field_named("n_ops");
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < t->s->n_rounds; i++) {
+            t->x[k][i] = 0;
+            for (uint32_t p = 0; p < t->s->n_phases; p++) {
+                uint32_t round = t->s->rounds[i].index;
+                t->x[k][i] += of_round(t, k, t->s->phases[p], AB_OP_ALL, ns, round) *
+                              of_round(t, k, t->s->phases[p], AB_OP_ALL, n, round);
+            }
+        }
+    keep(t->out, ab_result_op_name(AB_OP_ALL), "time",
+         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
+}
+
+/* Is it a time or a rate, rather than a count? What is counted says itself how exact it is. */
+static bool is_timed(const struct ab_field *field)
+{
+    return field->better != AB_FIELD_NEITHER &&
+           (strcmp(field->unit, "ns") == 0 || strcmp(field->unit, "1/s") == 0);
+}
+
+void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32_t rounds,
+                      struct ab_noise_levels *out)
+{
+    double *x = calloc(2 * (size_t)s->n_rounds + 1, sizeof x[0]);
+    struct twins t = {s, {a, b}, {x, x + s->n_rounds}, out};
+    *out = (struct ab_noise_levels){.rounds = rounds, .n_rounds = s->n_rounds};
+    for (uint32_t p = 0; p < s->n_phases && x != NULL; p++)
+        for (unsigned op = 0; op <= AB_OP_ALL; op++)
+            for (size_t i = 0; i < ab_field_count; i++)
+                if (is_timed(&ab_fields[i]) && ab_session_has_op(s, s->phases[p], op))
+                    measure_field(&t, s->phases[p], op, &ab_fields[i]);
+    if (x != NULL)
+        measure_time(&t);
+    free(x);
+}
+
+double ab_noise_of(const struct ab_noise_levels *noise, const char *op, const char *metric,
+                   uint32_t rounds)
+{
+    double most = NAN, own = NAN;
+    for (uint32_t i = 0; i < noise->n; i++) {
+        const struct ab_noise_entry *e = &noise->entries[i];
+        if (strcmp(e->metric, metric) != 0)
+            continue;
+        most = isnan(most) || e->p95 > most ? e->p95 : most;
+        own = strcmp(e->op, op) == 0 ? e->p95 : own;
+    }
+    double p95 = isnan(own) ? most : own;
+    bool has_fewer = rounds > 0 && rounds < noise->rounds;
+    return has_fewer ? p95 * sqrt((double)noise->rounds / rounds) : p95;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# calibrate, and the warnings that follow from it.
+
+load helpers
+
+# A calibration of this machine with a noise of 4 % in ns_per_op and nothing else.
+calibrated() {
+    mkdir -p "$OUT/results"
+    bench calibrate "$WORKLOADS/small.yaml" --rounds 2 -q --results "$OUT/results"
+    expect_code 0
+    file=$(echo "$OUT"/results/calibration-*.json)
+    jq '.noise = [{op: "all", metric: "ns_per_op", p95: 0.04}, {op: "all", metric: "time", p95: 0.03}]' \
+        "$file" >"$OUT/edited" && mv "$OUT/edited" "$file"
+}
+
+@test "calibrate stores the noise of each metric, with the machine and the date" {
+    bench calibrate "$WORKLOADS/small.yaml" --rounds 3 --results "$OUT/results"
+    expect_code 0
+    expect_error '^Stored: .*/calibration-[0-9a-f]{12}\.json$'
+    grep -q 'all/ns_per_op' "$OUT/stdout" || fail "no table"
+    [ "$(ls "$OUT/results" | wc -l)" -eq 1 ] || fail "more than the calibration is stored"
+    file=$(echo "$OUT"/results/calibration-*.json)
+    expect_json '.schema == "allocbench-calibration/1" and .rounds == 10 and .rounds_measured == 3' "$file"
+    expect_json '.workload == "small" and (.host.fingerprint | length) == 64 and (.date | test("^20"))' "$file"
+    expect_json '[.noise[] | select(.metric == "time")] | length == 1 and .[0].p95 >= 0' "$file"
+    expect_json '[.noise[] | select(.metric | test("instr|fault|syscalls|^n$"))] == []' "$file"
+    # again: in place of the old one
+    bench calibrate "$WORKLOADS/small.yaml" --rounds 2 -q --results "$OUT/results"
+    expect_code 0
+    expect_json '.rounds_measured == 2' "$file"
+    [ ! -s "$OUT/stdout" ] || fail "-q prints"
+    expect_nothing_left
+}
+
+# bats test_tags=full
+@test "without a workload it measures a churn of its own" {
+    bench calibrate --rounds 2 --results "$OUT/results"
+    expect_code 0
+    expect_json '.workload == "churn"' "$OUT"/results/calibration-*.json
+}
+
+@test "a gate that is narrower than twice the noise warns, in one line; a wider one does not" {
+    calibrated
+    export ALLOCBENCH_RESULTS=$OUT/results
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 -q --no-store \
+        --gate 'system:churn/all/ns_per_op < 1.05x glibc'
+    expect_error 'warning: system:churn/all/ns_per_op < 1.05x glibc: allows 5 %.* up to 4 %'
+    [ "$(grep -c warning: "$OUT/stderr")" -eq 1 ] || fail "not one line"
+    # fewer rounds are noisier: 4 % becomes 5.7 %
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 5 --drain 0 -q --no-store \
+        --gate 'system:churn/all/ns_per_op < 1.10x glibc'
+    expect_error 'up to 5\.7 %'
+    for gate in 'system:churn/all/ns_per_op < 1.5x glibc' 'churn/all/ns_per_op < 1s' \
+        'system:churn/alloc/p50 < 1.01x glibc' 'system:churn/memory/rss_peak < 1.01x glibc'; do
+        bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 -q --no-store \
+            --gate "$gate"
+        ! grep -q calibrate "$OUT/stderr" || fail "$gate warns"
+    done
+}
+
+@test "where nothing was calibrated nothing is said; what cannot be read is said once" {
+    calibrated
+    narrow='system:churn/all/ns_per_op < 1.01x glibc'
+    export ALLOCBENCH_RESULTS=$OUT/other
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 1 --drain 0 --no-store --gate "$narrow"
+    ! grep -q calibrate "$OUT/stderr" || fail "warns"
+    export ALLOCBENCH_RESULTS=$OUT/results
+    echo '{"schema": "allocbench-calibration/1", "date"' >"$file"
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 1 --drain 0 --no-store \
+        --gate "$narrow" --gate "$narrow"
+    expect_error 'the noise of this machine is not known, calibrate it again'
+    [ "$(grep -c 'calibrate it again' "$OUT/stderr")" -eq 1 ] || fail "said more than once"
+}
+
+@test "a place that cannot be written to, and mistakes, are errors before anything is measured" {
+    bench calibrate --results "$OUT/stdout/not-a-folder"
+    expect_code 2
+    bench calibrate # ALLOCBENCH_RESULTS is empty in these tests
+    expect_code 2
+    expect_error 'name a folder with --results'
+    bench calibrate --rounds 1 --results "$OUT/results"
+    expect_code 2
+    expect_error '2 to 1000'
+    bench calibrate "$WORKLOADS/none.yaml" --results "$OUT/results"
+    expect_code 3
+    bench calibrate a.yaml b.yaml --results "$OUT/results"
+    expect_code 2
+    [ -z "$(ls "$OUT/results")" ] || fail "something was stored"
+}
