@@ -5,6 +5,7 @@
 #include "result/environment.h"
 
 #include "core/system_file.h"
+#include "core/text.h"
 
 #include <gnu/libc-version.h>
 #include <math.h>
@@ -150,6 +151,13 @@ void ab_environment_read_below(const char *root, struct ab_host *out)
     read_cpus(out);
     read_memory(root, out);
     take_fingerprint(out);
+}
+
+void ab_environment_read_name(struct ab_host *out)
+{
+    struct utsname u;
+    if (uname(&u) == 0)
+        ab_text_printable(out->name, sizeof out->name, u.nodename);
 }
 
 void ab_environment_read(struct ab_host *out)

@@ -10,6 +10,10 @@
 
 void ab_environment_read(struct ab_host *out);
 
+/* The node's name as well, which no result has that is not part of another one: it says whose
+ * machine it was. */
+void ab_environment_read_name(struct ab_host *out);
+
 /* The same with /proc, /sys and /etc below `root` ("" is the real one): for tests. What comes
  * from system calls and the CPU itself is of the real machine. */
 void ab_environment_read_below(const char *root, struct ab_host *out);

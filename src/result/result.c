@@ -78,6 +78,44 @@ bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend)
            ab_backend_status_has_numbers(session->backends[backend].status);
 }
 
+uint32_t ab_session_host_count(const struct ab_session *session)
+{
+    return session->n_hosts > 1 ? session->n_hosts : 1;
+}
+
+const struct ab_host *ab_session_round_host(const struct ab_session *session, uint32_t round)
+{
+    for (uint32_t i = 0; i < session->n_rounds && session->n_hosts > 1; i++)
+        if (session->rounds[i].index == round && session->rounds[i].host < session->n_hosts)
+            return &session->hosts[session->rounds[i].host];
+    return &session->host;
+}
+
+bool ab_host_is_same(const struct ab_host *a, const struct ab_host *b)
+{
+    bool is_named = a->name[0] != 0 && b->name[0] != 0;
+    return a->fingerprint[0] != 0 && strcmp(a->fingerprint, b->fingerprint) == 0 &&
+           (!is_named || strcmp(a->name, b->name) == 0);
+}
+
+static const struct ab_host *host_at(const struct ab_session *s, uint32_t i)
+{
+    return s->n_hosts > 1 ? &s->hosts[i] : &s->host;
+}
+
+bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session *b,
+                            const struct ab_host **of_a, const struct ab_host **of_b)
+{
+    for (uint32_t i = 0; i < ab_session_host_count(a); i++)
+        for (uint32_t k = 0; k < ab_session_host_count(b); k++)
+            if (!ab_host_is_same(host_at(a, i), host_at(b, k))) {
+                *of_a = host_at(a, i);
+                *of_b = host_at(b, k);
+                return false;
+            }
+    return true;
+}
+
 bool ab_session_is_exec(const struct ab_session *session)
 {
     return session->kind != NULL && strcmp(session->kind, AB_KIND_EXEC) == 0;

@@ -260,6 +260,7 @@ struct ab_host { /* what makes numbers comparable; "" = unknown */
     uint64_t memory_bytes, page_bytes;
     double load_1min;
     char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
+    char name[65]; /* of the node, noted by --shard alone: two nodes of one kind differ in it */
 };
 
 struct ab_counting { /* --instr */
@@ -291,6 +292,21 @@ struct ab_round {
     uint32_t index;
     const uint32_t *order; /* n_order back ends in the order they ran */
     uint32_t n_order;
+    uint32_t host; /* of ab_session.hosts; 0 where there is one machine */
+};
+
+/* Which part of the rounds a session has (result/merge/shard.h). */
+struct ab_run_shard {
+    uint32_t index, count; /* 1 to count; count 0 = all of it */
+};
+
+/* A result that was merged into another one. */
+struct ab_part {
+    const char *file;          /* as it was given */
+    char sha256[65];           /* of the file; "" = not known */
+    struct ab_run_shard shard; /* count 0 = it was no shard */
+    uint32_t host;             /* of ab_session.hosts */
+    uint32_t n_rounds;
 };
 
 /* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
@@ -312,6 +328,12 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_slots;
     uint64_t n_tape_ops;
     struct ab_host host;
+    struct ab_host *hosts; /* n_hosts, two or more: of a result that was merged from several
+                              machines, `host` is the first. NULL = one machine. Owned */
+    uint32_t n_hosts;
+    struct ab_run_shard shard;
+    struct ab_part *parts; /* n_parts results that this one was merged from; NULL = none. Owned */
+    uint32_t n_parts;
     const char *command_line;
     struct { /* what measured; NULL = this build */
         const char *version, *compiler, *flags;
@@ -363,6 +385,23 @@ struct ab_session {    /* everything about one command's measurements */
     bool is_strict;             /* lanes took turns in the exact order */
 };
 
+/* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join
+ * them. Those of the first kind have a phase as well. */
+#define AB_SESSION_PHASE_LISTS(LIST) \
+    LIST(results) LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists)
+#define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
+
+/* How many machines measured it: 1 or more. */
+uint32_t ab_session_host_count(const struct ab_session *session);
+/* The machine of a round, an index of rounds. */
+const struct ab_host *ab_session_round_host(const struct ab_session *session, uint32_t round);
+/* One machine, as far as is known: the same fingerprint, and the same name where both have one. What
+ * has no fingerprint is the same as nothing. */
+bool ab_host_is_same(const struct ab_host *a, const struct ab_host *b);
+/* All rounds of both are of one machine: what is not paired by rounds may be compared. Else *of_a
+ * and *of_b are two that differ. */
+bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session *b,
+                            const struct ab_host **of_a, const struct ab_host **of_b);
 bool ab_session_is_exec(const struct ab_session *session);
 
 /* Is there such a back end, and did it not fail? One that did has no numbers, even where some were

@@ -4,6 +4,8 @@
  * it.
  */
 #include "result/session.h"
+
+#include "core/median.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -59,6 +61,8 @@ static void settle_timeline(struct ab_timeline *t)
 void ab_session_settle(struct ab_session *s)
 {
     settle(&s->host.load_1min);
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        settle(&s->hosts[i].load_1min);
     settle(&s->timer.ns_per_tick);
     settle(&s->timer.quantum_ns);
     settle(&s->timer.floor_ns);
@@ -89,6 +93,27 @@ void ab_session_settle(struct ab_session *s)
     }
 }
 
+static double floor_on(const struct ab_session *s, const struct ab_host *host)
+{
+    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]);
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
+        if (!isnan(s->nulls[i].floor_ns) && ab_session_round_host(s, s->nulls[i].round) == host)
+            x[n++] = s->nulls[i].floor_ns;
+    double floor = ab_median(x, n);
+    free(x);
+    return floor;
+}
+
+double ab_session_floor(const struct ab_session *session)
+{
+    double most = NAN;
+    for (uint32_t i = 0; i < ab_session_host_count(session); i++)
+        most = fmax(most,
+                    floor_on(session, session->n_hosts > 1 ? &session->hosts[i] : &session->host));
+    return most; /* fmax passes over NaN */
+}
+
 void ab_session_fini(struct ab_session *session)
 {
     for (uint32_t i = 0; i < session->n_results; i++)
@@ -109,6 +134,8 @@ void ab_session_fini(struct ab_session *session)
     free(session->results);
     free(session->nulls);
     free(session->rounds);
+    free(session->hosts);
+    free(session->parts);
     session->results = NULL;
     session->nulls = NULL;
     session->rounds = NULL;
@@ -116,6 +143,9 @@ void ab_session_fini(struct ab_session *session)
     session->windows = NULL;
     session->memory = NULL;
     session->timelines = NULL;
+    session->hosts = NULL;
+    session->parts = NULL;
+    session->n_hosts = session->n_parts = 0;
     session->dists = NULL;
     session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;

@@ -15,4 +15,8 @@ void ab_session_fini(struct ab_session *session);
 void ab_session_settle(struct ab_session *session);
 double ab_number_settle(double x);
 
+/* The floor of per-op latencies: the median over rounds and phases of what an empty op reads; of
+ * several machines that of the one where it is highest. NaN = not measured. */
+double ab_session_floor(const struct ab_session *session);
+
 #endif

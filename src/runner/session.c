@@ -6,8 +6,9 @@
 #include "runner/session.h"
 
 #include "base/units.h"
-#include "core/median.h"
 #include "core/units_show.h"
+#include "result/merge/shard.h"
+#include "result/session.h"
 #include "runner/counts/count_round.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold.h"
@@ -25,6 +26,7 @@ struct conductor {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
+    uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
     struct ab_quiet quiet;
     struct ab_throughput throughput;
     struct ab_run_context context;  /* the plan's, with the above */
@@ -34,10 +36,21 @@ struct conductor {
 /* Random streams of the seed: one for the pre-flight, one a round. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
+/* … and one a case in a round, so that what it draws does not depend on who ran before it, nor on
+ * whether. Rounds have 16 bits, cases those above; the nulls are cases too. */
+#define CASE_STREAM(round, number) (ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
+#define NULL_NUMBER(boundary) (0xff00u + (unsigned)(boundary))
 
 static bool is_running(const struct conductor *c, uint32_t backend)
 {
     return ab_backend_status_has_numbers(c->session->backends[backend].status);
+}
+
+/* Runs in this session's rounds: not one that belongs to another shard of a divided round. */
+static bool is_ours(const struct conductor *c, uint32_t backend)
+{
+    return is_running(c, backend) &&
+           ab_shard_has_backend(c->session->shard, c->plan->rounds, backend);
 }
 
 /* Goes through every op once a round, and nothing else of it is of interest. */
@@ -212,6 +225,7 @@ static enum ab_status run_null(struct conductor *c, enum ab_boundary boundary, u
     struct ab_case null = null_case(boundary);
     struct ab_fold fold = fold_of(c, 0, round);
     enum ab_status status = AB_OK;
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, NULL_NUMBER(boundary)));
     for (uint32_t i = 0; i < c->plan->processes && status == AB_OK; i++)
         status = run_null_throughput(c, boundary, round, err);
     if (status == AB_OK)
@@ -231,7 +245,7 @@ static enum ab_status run_nulls(struct conductor *c, uint32_t round, struct ab_e
     bool is_used[AB_BOUNDARY_COUNT] = {false};
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < c->session->n_backends; i++)
-        if (is_running(c, i))
+        if (is_ours(c, i))
             is_used[c->plan->cases[i].boundary] = true;
     for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK; b++)
         if (is_used[b])
@@ -244,6 +258,7 @@ static enum ab_status run_case(struct conductor *c, uint32_t backend, uint32_t r
 {
     struct ab_outcome run;
     struct ab_fold fold = fold_of(c, backend, round);
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, backend));
     say(c, round, c->session->backends[backend].name, pass);
     enum ab_status status = ab_run(&c->context, &c->plan->cases[backend], pass, &c->rng, &run, err);
     if (status != AB_OK)
@@ -360,15 +375,18 @@ static enum ab_status run_round(struct conductor *c, uint32_t index, struct ab_e
 {
     struct ab_session *s = c->session;
     ab_rng_init(&c->rng, s->seed, ROUND_STREAM(index));
-    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n = 0;
+    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
     if (order == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (is_running(c, i))
-            order[n++] = i;
-    shuffle(&c->rng, order, n);
+            order[n_all++] = i;
+    shuffle(&c->rng, order, n_all);
+    for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
+        if (is_ours(c, order[i]))
+            order[n++] = order[i];
     struct ab_round *round = &s->rounds[s->n_rounds];
-    *round = (struct ab_round){index, order, n};
+    *round = (struct ab_round){.index = index, .order = order, .n_order = n};
     enum ab_status status = run_nulls(c, index, err);
     if (status == AB_OK)
         status = run_throughput(c, round, err);
@@ -401,19 +419,6 @@ static void drop_round(struct ab_session *s, uint32_t round)
     free((void *)s->rounds[--s->n_rounds].order);
 }
 
-/* The floor of per-op latencies: median over rounds and phases of what an empty op reads. */
-static double measure_floor(const struct ab_session *s)
-{
-    double *x = calloc(s->n_nulls + 1, sizeof x[0]);
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
-        if (!isnan(s->nulls[i].floor_ns))
-            x[n++] = s->nulls[i].floor_ns;
-    double floor = ab_median(x, n);
-    free(x);
-    return floor;
-}
-
 static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -430,7 +435,7 @@ static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
     struct ab_session *s = c->session;
     if (c->plan->resumed != NULL)
         ab_resume_adopt(s, c->plan->resumed);
-    struct ab_round *rounds = realloc(s->rounds, c->plan->rounds * sizeof rounds[0]);
+    struct ab_round *rounds = realloc(s->rounds, c->n_rounds * sizeof rounds[0]);
     if (rounds == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     s->rounds = rounds;
@@ -440,7 +445,10 @@ static enum ab_status prepare_blocks(struct conductor *c, struct ab_err *err)
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
                               struct ab_err *err)
 {
-    struct conductor c = {.plan = plan, .session = session, .context = plan->context};
+    struct conductor c = {.plan = plan,
+                          .session = session,
+                          .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
+                          .context = plan->context};
     uint32_t n_alive = 0;
     c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
     if (c.marks == NULL || !ab_quiet_init(&c.quiet))
@@ -454,15 +462,16 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     if (status == AB_OK)
         status = prepare_blocks(&c, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
-        n_alive += is_running(&c, i);
-    c.total = n_alive * ((plan->rounds - session->n_rounds) *
+        n_alive += is_ours(&c, i);
+    c.total = n_alive * ((c.n_rounds - session->n_rounds) *
                              (plan->processes + (plan->context.is_strict ? 1 : 3)) +
                          1);
-    for (uint32_t b = session->n_rounds; b < plan->rounds && status == AB_OK && n_alive > 0; b++) {
-        status = run_round(&c, b, err);
+    for (uint32_t b = session->n_rounds; b < c.n_rounds && status == AB_OK && n_alive > 0; b++) {
+        uint32_t round = ab_shard_round(session->shard, plan->rounds, b);
+        status = run_round(&c, round, err);
         if (status != AB_OK && session->n_rounds > b)
-            drop_round(session, b);
-        session->timer.floor_ns = measure_floor(session);
+            drop_round(session, round);
+        session->timer.floor_ns = ab_session_floor(session);
         if (status == AB_OK && plan->round_done != NULL)
             plan->round_done(plan->user, session);
     }
@@ -474,7 +483,7 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     status = status == AB_OK ? again : status;
     ab_throughput_fini(&c.throughput);
     ab_quiet_fini(&c.quiet);
-    session->timer.floor_ns = measure_floor(session);
+    session->timer.floor_ns = ab_session_floor(session);
     session->is_complete = status == AB_OK;
     return status;
 }

@@ -123,7 +123,8 @@ struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p)
     struct ab_round_range ratio = ab_round_range_of(p->x + 2 * (size_t)p->cap, p->n);
     double of = ab_round_range_of(p->x, p->n).median,
            by = ab_round_range_of(p->x + p->cap, p->n).median;
-    ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
+    if (!p->is_by_round)
+        ratio.median = by > 0 ? of / by : of > 0 ? INFINITY : 1;
     return ratio;
 }
 

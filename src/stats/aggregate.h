@@ -25,13 +25,14 @@ double ab_round_range_half(const struct ab_round_range *s);
 struct ab_pairs {
     double *x; /* numerators, denominators, ratios: cap of each */
     uint32_t n, cap;
+    bool is_by_round; /* rounds of several machines: medians over all of them say nothing */
 };
 bool ab_pairs_init(struct ab_pairs *p, uint32_t most); /* false: out of memory */
 void ab_pairs_fini(struct ab_pairs *p);
 /* Passes over a pair of which one is missing, not finite or negative. 0 by 0 is 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
-/* median: the ratio of the two medians; low, high: extremes of the ratios of single rounds, between
- * which it always lies. */
+/* median: the ratio of the two medians, or with is_by_round the median of the ratios; low, high:
+ * extremes of the ratios of single rounds, between which it always lies. */
 struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p);
 /* The same ratio, the interval of the effect of the pairs, widened to hold it. */
 struct ab_effect ab_pairs_effect(const struct ab_pairs *p);

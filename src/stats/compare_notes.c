@@ -98,13 +98,15 @@ static const char *or_unknown(const char *s)
 /* What the fingerprint is made of (result/environment.c). */
 static void describe_machine(struct ab_comparison *c)
 {
-    const struct ab_host *a = &c->base->host, *b = &c->now->host;
+    const struct ab_host *a, *b; /* no round of one pairs with one of the other */
     struct ab_text t = {0};
-    bool is_known = a->fingerprint[0] != 0 && b->fingerprint[0] != 0;
-    if (is_known && strcmp(a->fingerprint, b->fingerprint) == 0)
+    if (ab_sessions_share_host(c->base, c->now, &a, &b))
         return;
+    bool is_known = a->fingerprint[0] != 0 && b->fingerprint[0] != 0;
     c->is_advisory = true;
     ab_text_add(&t, is_known ? "another machine or system: " : "the machine is not known: ");
+    if (strcmp(a->name, b->name) != 0)
+        ab_text_addf(&t, "node %.48s, now %.48s; ", or_unknown(a->name), or_unknown(b->name));
     if (strcmp(a->cpu, b->cpu) != 0)
         ab_text_addf(&t, "CPU %.48s, now %.48s; ", or_unknown(a->cpu), or_unknown(b->cpu));
     if (a->cpus_online != b->cpus_online)

@@ -168,6 +168,7 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
     bool ok = ab_pairs_init(&shown, s->n_rounds);
     ok = ab_pairs_init(&least, s->n_rounds) && ok;
     ok = ab_pairs_init(&most, s->n_rounds) && ok;
+    shown.is_by_round = least.is_by_round = most.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds && ok; i++) {
         uint32_t round = s->rounds[i].index;
         struct ab_interval of_a = ab_metric_interval(s, m, ab_metric_of_round(s, a, m, round));

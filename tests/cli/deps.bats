@@ -115,6 +115,16 @@ deps() {
     expect_error 'no Debian; needed.*libcyaml-dev'
 }
 
+@test "Slurm is installed only where it is asked for" {
+    printf 'munge\nslurmctld\n' >"$OUT/missing"
+    deps test
+    expect_code 0
+    [ ! -s "$OUT/log" ]
+    deps slurm
+    expect_code 0
+    grep -q 'install .* slurmctld munge$' "$OUT/log"
+}
+
 @test "a wrong argument is a usage error" {
     deps
     expect_code 2

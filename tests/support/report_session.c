@@ -210,7 +210,8 @@ struct fake_session *fake_session_of(uint32_t n_rounds)
     for (unsigned b = 0; b < FAKE_COUNT; b++)
         add_backend(f, b);
     for (uint32_t round = 0; round < f->s.n_rounds; round++) {
-        f->rounds[round] = (struct ab_round){round, orders[round % 3], 5};
+        f->rounds[round] = (struct ab_round){
+            .index = round, .order = orders[round % 3], .n_order = 5};
         for (unsigned b = 0; b < FAKE_SCUDO; b++)
             for (unsigned phase = 0; phase < 2; phase++)
                 add_phase(f, b, phase, round);

@@ -134,6 +134,35 @@ static void an_interrupted_and_resumed_session_comes_back(void **state)
     fake_session_free(f);
 }
 
+static void a_shard_comes_back(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.shard = (struct ab_run_shard){2, 10000};
+    strcpy(f->s.host.name, "node2");
+    assert_round_trip(&f->s);
+    fake_session_free(f);
+}
+
+static void a_session_of_several_machines_comes_back(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    struct ab_part parts[2] = {{.file = "a.json", .shard = {1, 2}, .n_rounds = 2},
+                               {.file = "b.json", .shard = {2, 2}, .n_rounds = 1, .host = 1}};
+    memset(parts[0].sha256, 'a', 64);
+    strcpy(hosts[0].name, "node1");
+    hosts[1].load_1min = 0.5;
+    f->s.host = hosts[0];
+    f->s.hosts = hosts;
+    f->s.parts = parts;
+    f->s.n_hosts = f->s.n_parts = 2;
+    f->rounds[1].host = 1;
+    assert_round_trip(&f->s);
+    fake_session_free(f);
+}
+
 static void a_session_without_rounds_comes_back(void **state)
 {
     (void)state;
@@ -254,6 +283,19 @@ static const struct damage damages[] = {
     {"config.cpu", "4294967296", "config.cpu: is 4294967296, must be between 0 and 2147483647"},
     {"config.cpus", "[0, -1]", "config.cpus[1]: must be the number of a CPU"},
     {"config.order", "\"loose\"", "config.order: is unknown: \"loose\"; one of free, strict"},
+    {"config.shard", "\"5/4\"", "config.shard: must be a part of a number, such as \"1/4\""},
+    {"config.shard", "\"1/4 \"", "config.shard: must be a part of a number"},
+    {"config.shard", "\"0/4\"", "config.shard: must be a part of a number"},
+    {"config.shard", "\"1/10001\"", "config.shard: must be a part of a number"},
+    {"config.shard", "4", "config.shard: is a whole number, must be a string or null"},
+    {"config.parts", "[{}]", "config.parts[0].file: is missing"},
+    {"config.parts",
+     "[{\"file\": \"a\", \"sha256\": null, \"shard\": null, \"host\": 1, \"n_rounds\": 1}]",
+     "config.parts[0].host is not among the hosts"},
+    {"hosts", "{}", "hosts: is an object, must be an array"},
+    {"hosts", "[{}]", "hosts[0].fingerprint: is missing"},
+    {"rounds.1.host", "1", "rounds[1].host: is not among the hosts"},
+    {"host.name", "7", "host.name: is a whole number, must be a string or null"},
     {"host.fingerprint", NULL, "host.fingerprint: is missing"},
     {"host.load_1min", "\"nan\"", "host.load_1min: is a string, must be a number or null"},
     {"host.aslr", "\"0123456789012345\"", "host.aslr: has 16 bytes, at most 15 are allowed"},
@@ -492,7 +534,8 @@ static void keys_that_came_later_may_be_missing(void **state)
     static const char *const later[] = {
         "config.resumed_from",    "config.cpus",
         "backends.0.has_reset",   "results.3.background_cpu_ns_per_op",
-        "results.3.wait_percent", "memory_distributions"};
+        "results.3.wait_percent", "memory_distributions",
+        "config.shard",           "host.name"};
     char *document = fake_document();
     for (size_t i = 0; i < AB_ARRAY_LEN(later); i++) {
         struct damage without = {later[i], NULL, ""};
@@ -586,6 +629,8 @@ int main(void)
         cmocka_unit_test(a_session_comes_back_as_the_same_document_and_table),
         cmocka_unit_test(settings_come_back_with_the_name),
         cmocka_unit_test(an_interrupted_and_resumed_session_comes_back),
+        cmocka_unit_test(a_shard_comes_back),
+        cmocka_unit_test(a_session_of_several_machines_comes_back),
         cmocka_unit_test(a_session_without_rounds_comes_back),
         cmocka_unit_test(what_is_not_known_and_what_no_file_can_hold_comes_back),
         cmocka_unit_test(hostile_names_come_back_and_print_harmlessly),

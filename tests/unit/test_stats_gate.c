@@ -508,6 +508,31 @@ static void a_ratio_with_an_interval_fails_only_where_it_is_sure(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Rounds of 2, 10 and 1 times the speed: by their median 2, by the medians of the times 30/10. The
+ * times of two machines have no common median. */
+static void over_several_machines_the_rounds_decide(void **state)
+{
+    (void)state;
+    static const double glibc[] = {10, 100, 30}, jemalloc[] = {5, 10, 30};
+    struct fake_session *f = fake_session_new();
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    fake_session_set_ns(f, FAKE_GLIBC, glibc);
+    fake_session_set_ns(f, FAKE_JEMALLOC, jemalloc);
+    struct ab_metric metric = {.phase = "steady", .op = AB_OP_ALL};
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, "ns_per_op") == 0)
+            metric.field = &ab_fields[i];
+    for (uint32_t n_hosts = 1; n_hosts <= 2; n_hosts++) {
+        f->s.n_hosts = n_hosts;
+        f->s.hosts = hosts;
+        f->rounds[1].host = n_hosts - 1;
+        struct ab_ratio ratio = ab_metric_ratio(&f->s, FAKE_GLIBC, FAKE_JEMALLOC, &metric);
+        assert_true(ratio.range.median == (n_hosts == 1 ? 3 : 2));
+        assert_true(ratio.range.low == 1 && ratio.range.high == 10);
+    }
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +550,7 @@ int main(void)
         TEST(evaluated_on_no_back_end_fails),
         TEST(null_and_the_one_compared_with_are_not_evaluated),
         TEST(claims_stand_beside_what_was_measured_and_judge_nothing),
+        cmocka_unit_test(over_several_machines_the_rounds_decide),
         TEST(a_change_is_judged_by_its_interval),
         TEST(without_a_fit_baseline_a_change_is_not_evaluated),
         TEST(a_change_from_another_machine_is_advice),

@@ -23,6 +23,7 @@
 #include "report/table/sink_gates.h"
 #include "report/table/sink_table.h"
 #include "result/environment.h"
+#include "result/merge/shard.h"
 #include "result/session.h"
 #include "runner/case.h"
 #include "runner/counts/count_round.h"
@@ -147,6 +148,7 @@ static void describe_session(struct measurement *m)
     session->seed = s->seed;
     session->start = time(NULL);
     session->n_rounds_planned = m->options->rounds;
+    session->shard = m->options->shard;
     session->facts = s->tape->facts;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
@@ -164,6 +166,8 @@ static void describe_session(struct measurement *m)
     session->timer.source = "cntvct_el0";
 #endif
     ab_environment_read(&session->host);
+    if (session->shard.count > 0) /* parts of two nodes of one kind must be told apart */
+        ab_environment_read_name(&session->host);
     if (m->options->is_thp_off) /* what the workers had, not what the system would give */
         copy(session->host.thp, sizeof session->host.thp, "never (--thp)");
 }
@@ -199,7 +203,7 @@ static void show_progress(void *user, const struct ab_progress *p)
 /* The last round is stored with the verdicts, at once. */
 static void save_round(void *user, const struct ab_session *session)
 {
-    if (session->n_rounds < session->n_rounds_planned)
+    if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
         ab_store_save(((struct watch *)user)->store, session);
 }
 
@@ -226,6 +230,9 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
                                                               : ab_default_memory_limit();
     enum ab_status status = check_cpus(o, err);
+    if (status != AB_OK)
+        return status;
+    status = ab_shard_check(o->shard, o->rounds, m->session.n_backends, err);
     if (status != AB_OK)
         return status;
     plan.context.cpus = m->session.cpus = o->cpus;
@@ -306,16 +313,17 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     const struct ab_session *s = &m->session;
     struct ab_text t = {0};
     const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
+    uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
     if (s->n_rounds == s->n_rounds_resumed)
         ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
     else if (m->store.name[0] == 0)
         ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
-                     s->n_rounds_planned);
+                     planned);
     else
         ab_text_addf(&t,
                      "interrupted: %u of %u rounds are complete; the rest with\n"
                      "  allocbench %s --resume '%s/%s'",
-                     s->n_rounds, s->n_rounds_planned, command, m->store.folder, m->store.name);
+                     s->n_rounds, planned, command, m->store.folder, m->store.name);
     if (m->store.name[0] != 0 && m->options->results != NULL)
         ab_text_addf(&t, " --results '%s'", m->options->results);
     if (m->store.name[0] != 0)
@@ -333,6 +341,17 @@ static void release_run(struct measurement *m)
     free(m->session.backends);
     free(m->cases);
     free(m->phases);
+}
+
+/* A shard is not what a gate or a claim speaks of: they are read, so that a mistake shows at once,
+ * and judged on the whole. */
+static void set_gates_aside(struct measurement *m)
+{
+    if (m->session.shard.count == 0)
+        return;
+    if (m->gates.n_gates > 0 && !m->options->is_quiet)
+        fprintf(stderr, "allocbench: gates are judged on the merged result\n");
+    m->gates.n_gates = m->gates.n_claims = 0;
 }
 
 static void release(struct measurement *m)
@@ -395,6 +414,9 @@ static enum ab_status confirm(struct measurement *m, struct ab_err *err)
 /* All that can be refused before anything runs. */
 static enum ab_status prepare(struct measurement *m, struct ab_err *err)
 {
+    if (m->options->shard.count > 0 && m->options->baseline != NULL)
+        return ab_fail(err, AB_USAGE,
+                       "--shard and --baseline are mutually exclusive: compare the merged result");
     enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
                                               err);
     if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
@@ -429,6 +451,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         status = status == AB_OK ? subject->take(subject->user, &m.session, err) : status;
         goto out;
     }
+    set_gates_aside(&m);
     enum ab_status decided = ab_decision_make(&m.decision, &m.gates, &m.session, err);
     if (decided != AB_OK) {
         status = decided;

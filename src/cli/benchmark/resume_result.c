@@ -124,6 +124,8 @@ static void take_conditions(struct ab_resume *r)
     for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
         o->cpus[o->n_cpus++] = s->cpus[i];
     o->is_strict = o->is_strict || s->is_strict;
+    if (o->shard.count == 0)
+        o->shard = s->shard;
     if (!o->has_window && s->is_window_given && s->facts.lanes > 1) {
         o->has_window = true;
         o->window = s->window;

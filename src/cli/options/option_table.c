@@ -155,6 +155,12 @@ static const struct ab_option_info table[] = {
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",
      "Measurement", 0, RUN | REPLAY, TEXT(resume)},
+    {"shard", "I/N",
+     "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
+     "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
+     "a round is divided by back ends, and only those of one part get ratios.\n"
+     "Gates are judged by merge (see docs/cluster.md)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard)},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
      RUN | REPLAY | CHECK | VERIFY, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
     {"cpus", "LIST",
@@ -198,6 +204,11 @@ static const struct ab_option_info table[] = {
      "A gate that cannot be evaluated fails too (see configs/README.md)",
      "Gates", 0, RUN | CHECK, LIST_OF(gates)},
     {"gate", "TEXT",
+     "a bound on a value of the merged result, beside those of its workload;\n"
+     "merge fails (exit 1) if it does not hold; may be repeated\n"
+     "(see configs/README.md)",
+     "Gates", 0, MERGE, LIST_OF(gates)},
+    {"gate", "TEXT",
      "a bound on a measured value; the replay fails (exit 1) if it does not\n"
      "hold:\n"
      "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
@@ -235,6 +246,8 @@ static const struct ab_option_info table[] = {
      "cut: start with allocations of the blocks live at A (keep, the default)\n"
      "or omit these blocks and every call on them (drop)",
      "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
+    {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
+     0, MERGE, FLAG(is_partial)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
      "What is read", 0, TRACE | REPLAY, FLAG(is_partial)},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
@@ -257,6 +270,8 @@ static const struct ab_option_info table[] = {
      RECORD, TEXT(output)},
     {"output", "FILE", "cut, recover: trace to write; recover: or a folder for it", "Output", 'o',
      TRACE, TEXT(output)},
+    {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
+     MERGE, TEXT(output)},
     {"no-convert", NULL,
      "keep the raw recording (the spool) in the new folder given by -o\n"
      "(default: COMMAND.spool); allocbench trace recover converts it later",
@@ -264,7 +279,7 @@ static const struct ab_option_info table[] = {
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, RUN | REPLAY | EXEC, TEXT(results)},
+     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results)},
     {"results", "DIR",
      "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
@@ -305,11 +320,13 @@ static const struct ab_option_info table[] = {
     {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
      TEXT(live_csv)},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
-     RUN | REPLAY | EXEC | REPORT | VERIFY | COMPARE | BASELINE | DOCTOR, WORD(color, whens)},
+     RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     WORD(color, whens)},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
-     RUN | REPLAY | EXEC | REPORT | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR, FLAG(is_ascii)},
+     RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | EXEC | VERIFY | COMPARE, FLAG(is_quiet)},
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "core/text.h"
+#include "result/merge/shard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,28 @@ enum ab_status ab_option_cpus(const char *name, const char *value, struct ab_opt
             break;
     }
     return ab_option_bad_value(name, value, "expected a list of CPUs such as 1 or 0,2-3", err);
+}
+
+/* I/N, both whole numbers. */
+enum ab_status ab_option_shard(const char *name, const char *value, struct ab_options *o,
+                               struct ab_err *err)
+{
+    struct ab_number index, count;
+    const char *slash = strchr(value, '/'), *bad = NULL;
+    if (slash == NULL || slash == value || slash[1] == 0)
+        return ab_option_bad_value(name, value, "expected a part of a number, such as 1/4 to 4/4",
+                                   err);
+    bad = ab_units_parse(value, (size_t)(slash - value), AB_UNIT_COUNT, &index);
+    if (bad == NULL)
+        bad = ab_units_parse(slash + 1, strlen(slash + 1), AB_UNIT_COUNT, &count);
+    if (bad == NULL && (count.whole == 0 || count.whole > AB_SHARDS_MAX))
+        bad = "the second number is how many shards there are, 1 to 10000";
+    if (bad == NULL && (index.whole == 0 || index.whole > count.whole))
+        bad = "the first number must be from 1 to the second";
+    if (bad != NULL)
+        return ab_option_bad_value(name, value, bad, err);
+    o->shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
+    return AB_OK;
 }
 
 /* A..B, A.. or ..B: at least one event. */

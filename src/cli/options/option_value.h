@@ -23,6 +23,8 @@ enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab
                                   struct ab_err *err);
 enum ab_status ab_option_cpus(const char *name, const char *value, struct ab_options *o,
                               struct ab_err *err);
+enum ab_status ab_option_shard(const char *name, const char *value, struct ab_options *o,
+                               struct ab_err *err);
 enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
                                 struct ab_err *err);
 enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,

@@ -8,6 +8,7 @@
 
 #include "core/status.h"
 #include "report/sinks/sinks.h"
+#include "result/result.h"
 #include "tape/op.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct ab_options {
     uint32_t processes;         /* of the throughput pass, a round and back end; 0 = by the tape */
     const char *base;           /* the others are compared with it; NULL = not named */
     const char *resume;         /* a partial result to go on with; NULL = none */
+    struct ab_run_shard shard;  /* --shard; count 0 = not given */
     const char *results;        /* where results are kept; NULL = not said */
     bool is_store_off;          /* --no-store */
     bool has_rounds, has_touch; /* given, not the default */

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "report/read/read_depth.h"
 #include "report/read/read_memory.h"
+#include "report/read/read_parts.h"
 #include "report/read/read_records.h"
 #include "result/session.h"
 
@@ -164,6 +165,7 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->n_rounds_planned = (uint32_t)ab_json_whole(j, &o, "rounds_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
     read_resumption(j, &o, s);
+    ab_stored_shard(r, &o);
     read_lanes(r, &o, out);
     read_tape(j, &o, s);
     s->phases = out->phases = read_texts(r, &o, "phases", &s->n_phases);
@@ -179,11 +181,9 @@ static void read_tool(struct ab_json_reader *r, const struct ab_json_node *docum
     s->tool.flags = ab_json_text(r, &o, "flags");
 }
 
-static void read_host(struct ab_json_reader *r, const struct ab_json_node *document,
-                      struct ab_host *h)
+static void read_host(struct ab_json_reader *r, const struct ab_json_node *o, struct ab_host *h)
 {
-    struct ab_json_node o = ab_json_object(r, document, "host");
-#define TEXT(member) ab_json_text_into(r, &o, #member, h->member, sizeof h->member)
+#define TEXT(member) ab_json_text_into(r, o, #member, h->member, sizeof h->member)
     TEXT(fingerprint);
     TEXT(cpu);
     TEXT(kernel);
@@ -193,12 +193,14 @@ static void read_host(struct ab_json_reader *r, const struct ab_json_node *docum
     TEXT(virt);
     TEXT(thp);
     TEXT(aslr);
+    h->cpus_online = (uint32_t)ab_json_whole(r, o, "cpus_online", UINT32_MAX, 0);
+    h->cpus_allowed = (uint32_t)ab_json_whole(r, o, "cpus_allowed", UINT32_MAX, 0);
+    h->memory_bytes = ab_json_whole(r, o, "memory_bytes", INT64_MAX, 0);
+    h->page_bytes = ab_json_whole(r, o, "page_bytes", INT64_MAX, 0);
+    h->load_1min = ab_json_number(r, o, "load_1min");
+    if (ab_json_has(r, o, "name"))
+        TEXT(name);
 #undef TEXT
-    h->cpus_online = (uint32_t)ab_json_whole(r, &o, "cpus_online", UINT32_MAX, 0);
-    h->cpus_allowed = (uint32_t)ab_json_whole(r, &o, "cpus_allowed", UINT32_MAX, 0);
-    h->memory_bytes = ab_json_whole(r, &o, "memory_bytes", INT64_MAX, 0);
-    h->page_bytes = ab_json_whole(r, &o, "page_bytes", INT64_MAX, 0);
-    h->load_1min = ab_json_number(r, &o, "load_1min");
 }
 
 static void read_timer(struct ab_stored_reader *r, const struct ab_json_node *document)
@@ -313,6 +315,7 @@ static void read_rounds(struct ab_stored_reader *r, const struct ab_json_node *d
         if (i > 0 && b->index <= s->rounds[i - 1].index)
             ab_json_fail(&r->json, &o, "index %u is not ascending", b->index);
         read_order(r, &o, b);
+        b->host = ab_stored_round_host(r, &o);
     }
     s->cap_rounds = s->n_rounds;
 }
@@ -328,7 +331,9 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     s->seed = ab_json_whole(&r->json, &document, "seed", INT64_MAX, UINT64_MAX);
     read_tool(&r->json, &document, s);
     read_config(r, &document, out);
-    read_host(&r->json, &document, &s->host);
+    struct ab_json_node host = ab_json_object(&r->json, &document, "host");
+    read_host(&r->json, &host, &s->host);
+    ab_stored_hosts(r, &document, read_host);
     read_backends(r, &document);
     read_rounds(r, &document);
     read_timer(r, &document);

@@ -14,6 +14,7 @@
 #include "report/counts/counting_json.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/sinks/json_parts.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 
@@ -83,6 +84,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
+    ab_json_put_parts(w, o, s);
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
         ab_json_append(w, cpus, json_integer(s->cpus[i]));
@@ -93,31 +95,6 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "n_edges", ab_json_integer(s->n_edges));
     ab_json_put(w, o, "n_remote", ab_json_integer(s->n_remote));
     ab_json_put(w, o, "base", ab_json_string(s->base));
-    return o;
-}
-
-static json_t *known(uint64_t n)
-{
-    return n == 0 ? json_null() : ab_json_integer(n);
-}
-
-static json_t *host(struct ab_json *w, const struct ab_host *h)
-{
-    json_t *o = json_object();
-    ab_json_put(w, o, "fingerprint", ab_json_string(h->fingerprint));
-    ab_json_put(w, o, "cpu", ab_json_string(h->cpu));
-    ab_json_put(w, o, "cpus_online", known(h->cpus_online));
-    ab_json_put(w, o, "cpus_allowed", known(h->cpus_allowed));
-    ab_json_put(w, o, "kernel", ab_json_string(h->kernel));
-    ab_json_put(w, o, "libc", ab_json_string(h->libc));
-    ab_json_put(w, o, "os", ab_json_string(h->os));
-    ab_json_put(w, o, "governor", ab_json_string(h->governor));
-    ab_json_put(w, o, "virt", ab_json_string(h->virt));
-    ab_json_put(w, o, "thp", ab_json_string(h->thp));
-    ab_json_put(w, o, "aslr", ab_json_string(h->aslr));
-    ab_json_put(w, o, "memory_bytes", known(h->memory_bytes));
-    ab_json_put(w, o, "page_bytes", known(h->page_bytes));
-    ab_json_put(w, o, "load_1min", ab_json_real(h->load_1min));
     return o;
 }
 
@@ -197,6 +174,8 @@ static json_t *round_entry(struct ab_json *w, const struct ab_session *s, const 
         if (b->order[i] < s->n_backends)
             ab_json_append(w, order, ab_json_string(s->backends[b->order[i]].name));
     ab_json_put(w, o, "order", order);
+    if (s->n_hosts > 1)
+        ab_json_put(w, o, "host", ab_json_integer(b->host));
     return o;
 }
 
@@ -454,7 +433,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "complete", json_boolean(s->is_complete));
     ab_json_put(w, o, "config", config(w, s));
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
-    ab_json_put(w, o, "host", host(w, &s->host));
+    ab_json_put_hosts(w, o, s);
     ab_json_put(w, o, "timer", timer(w, s));
     ab_json_put(w, o, "counting", ab_counting_json(w, &s->counting));
     ab_json_put(w, o, "noise", noise(w, s));

@@ -214,7 +214,9 @@ static void print_unrest(const struct notes *r)
         for (uint32_t k = 0; k < r->s->n_nulls; k++) {
             const struct ab_null_cost *x = &r->s->nulls[k];
             if (strcmp(x->phase, r->s->nulls[i].phase) == 0 &&
-                strcmp(x->boundary, r->s->nulls[i].boundary) == 0) {
+                strcmp(x->boundary, r->s->nulls[i].boundary) == 0 &&
+                ab_session_round_host(r->s, x->round) ==
+                    ab_session_round_host(r->s, r->s->nulls[i].round)) {
                 low = fmin(low, x->ns_per_op);
                 high = fmax(high, x->ns_per_op);
             }
@@ -295,7 +297,43 @@ static void print_conditions(const struct notes *r)
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
                  s->host.thp[0] != 0 ? s->host.thp : "unknown");
+    if (s->shard.count > 0)
+        ab_text_addf(&note, "; shard %u of %u", s->shard.index, s->shard.count);
+    if (s->n_parts > 0)
+        ab_text_addf(&note, "; merged from %u results", s->n_parts);
     print_note(r, &note);
+}
+
+/* "node1 (Imaginary CPU): 3 rounds" */
+static void add_machine(const struct notes *r, struct ab_text *note, uint32_t host)
+{
+    const struct ab_session *s = r->s;
+    const struct ab_host *h = &s->hosts[host];
+    uint32_t n = 0;
+    char name[80];
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        n += s->rounds[i].host == host;
+    snprintf(name, sizeof name, "machine %u", host + 1);
+    ab_text_addf(note, "%s %s (%s): %u round%s", host == 0 ? "" : ";",
+                 h->name[0] != 0 ? h->name : name, h->cpu[0] != 0 ? h->cpu : "unknown CPU", n,
+                 n == 1 ? "" : "s");
+}
+
+/* Rounds of several machines: what may be read across the rows, and what may not. */
+static void print_machines(const struct notes *r)
+{
+    struct ab_text note = {0};
+    if (r->s->n_hosts < 2)
+        return;
+    ab_text_addf(&note,
+                 "warning: measured on %u machines: times, percentiles and ranges mix them. Ratios "
+                 "are the median of single rounds, each on one machine.",
+                 r->s->n_hosts);
+    for (uint32_t i = 0; i < r->s->n_hosts; i++)
+        add_machine(r, &note, i);
+    if (note.s != NULL)
+        ab_table_prose(r->to, r->style, AB_STRONG, note.s);
+    ab_text_fini(&note);
 }
 
 /* Which back ends gave regions back in one call, and which freed them block by block: what they
@@ -363,6 +401,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
         print_inlined(&r);
     }
     print_conditions(&r);
+    print_machines(&r);
     print_resets(&r);
     print_unverified(&r);
     print_preemption(&r);
