@@ -139,7 +139,8 @@ static void what_was_measured_changes_its_owner(void **state)
     (void)state;
     static const char *const phases[] = {"steady", "drain"};
     struct pair p = make_pair();
-    struct ab_session now = {.phases = phases, .n_phases = 2, .n_backends = FAKE_COUNT};
+    struct ab_session now = {
+        .phases = phases, .n_phases = 2, .n_backends = FAKE_COUNT, .backends = p.now->backends};
     char steady[] = "steady"; /* as in a document that goes away */
     uint32_t n_results = p.was->s.n_results;
     p.was->results[0].phase = steady;
