@@ -20,14 +20,20 @@ setup() {
     cd "$BATS_TEST_TMPDIR/cwd"
 }
 
+# Sets $command: with one process a round instead of up to 12, unless the test says how many.
+few_processes() {
+    command=("$@")
+    case ${1-} in
+    run | replay) [[ " $* " == *" --processes "* ]] || command=("$1" --processes 1 "${@:2}") ;;
+    esac
+}
+
 # Runs allocbench with standard output and standard error in files: output may be large, and what
 # is on which stream matters. The exit code is in $code.
 bench() {
     code=0
-    case ${1-} in # one process instead of up to 12: what most tests are about does not need more
-    run | replay) [[ " $* " == *" --processes "* ]] || set -- "$1" --processes 1 "${@:2}" ;;
-    esac
-    allocbench "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    few_processes "$@"
+    allocbench "${command[@]}" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
 }
 
 fail() {
@@ -110,7 +116,8 @@ has_no_worker() {
 
 # Starts allocbench in the background ($pid) as a shell with job control would: SIGINT not ignored.
 start_bench() {
-    env --default-signal=INT allocbench "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
+    few_processes "$@"
+    env --default-signal=INT allocbench "${command[@]}" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
     pid=$!
 }
 
