@@ -61,7 +61,7 @@ static void list_cores(const char *root, char *buf, size_t cap)
 void ab_doctor_smt(const struct ab_doctor_view *view, struct ab_doctor_finding *out)
 {
     double active = ab_system_file_number(view->root, CPU "/smt/active");
-    char cores[128], remedy[192];
+    char cores[128], remedy[256];
     if (isnan(active))
         ab_doctor_finding_set(out, AB_DOCTOR_UNKNOWN, "", "the kernel does not say");
     else if (active == 0)

@@ -20,8 +20,9 @@ quickstart() { # OPTION…
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "backends", "rounds", "results", "size_classes", "windows", "memory", "timelines", "ratios",
-        "gates", "claims"]'
+        "counting", "noise", "backends", "rounds", "results", "size_classes", "windows", "memory",
+        "memory_distributions", "timelines", "ratios", "gates", "claims", "comparison",
+        "checksum"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")
         and has("round") and has("n") and has("overflow") and has("min") and has("max")

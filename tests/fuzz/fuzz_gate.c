@@ -19,7 +19,7 @@ static const char *const known[] = {"glibc", "arena"};
 
 static void feed(const char *text, bool is_claim)
 {
-    const struct ab_gate_scope scope = {phases, 2, backends, 3, known, 2};
+    const struct ab_gate_scope scope = {phases, 2, backends, 3, known, 2, false};
     struct ab_gate gate;
     struct ab_gate_error error = {0, 0, ""};
     if (ab_gate_parse(text, is_claim, &scope, &gate, &error)) {

@@ -51,7 +51,8 @@ static enum ab_status forgive(enum ab_status status, const struct ab_err *why, c
     }
     if (strncmp(text, internal, sizeof internal - 1) == 0)
         text += sizeof internal - 1;
-    snprintf(reason, cap, "%.200s", text);
+    if (cap > 0)
+        snprintf(reason, cap, "%.*s", (int)(cap < 200 ? cap - 1 : 200), text);
     return AB_OK;
 }
 
