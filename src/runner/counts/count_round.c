@@ -51,8 +51,9 @@ static enum ab_status forgive(enum ab_status status, const struct ab_err *why, c
     }
     if (strncmp(text, internal, sizeof internal - 1) == 0)
         text += sizeof internal - 1;
-    if (cap > 0)
-        snprintf(reason, cap, "%.*s", (int)(cap < 200 ? cap - 1 : 200), text);
+    size_t n = strnlen(text, cap < 200 ? cap - 1 : 200);
+    memcpy(reason, text, n);
+    reason[n] = 0;
     return AB_OK;
 }
 
