@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Plenty for the first CPU of cpuinfo and for all else that is read so. */
-enum { AB_SYSTEM_FILE_BYTES = 16384 };
+enum { AB_SYSTEM_FILE_BYTES = 4096 };
 
 /* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
 const char *ab_system_file(const char *root, const char *path, char buf[AB_SYSTEM_FILE_BYTES]);

@@ -382,8 +382,9 @@ static enum ab_status run_again(struct measurement *again, const bool *is_concer
     return status;
 }
 
-/* What failed by a ratio or a change fails only if new rounds say so, too. */
-static enum ab_status confirm(struct measurement *m, struct ab_err *err)
+/* What failed by a ratio or a change fails only if new rounds say so, too. Apart, for its second
+ * measurement would be on the stack all the time. */
+static __attribute__((noinline)) enum ab_status confirm(struct measurement *m, struct ab_err *err)
 {
     bool is_concerned[AB_SELECTION_MAX] = {false};
     struct ab_subject subject = *m->subject;
