@@ -33,12 +33,12 @@ void ab_dist_prepare(struct ab_dist *d)
     }
 }
 
-void ab_dist_widen(struct ab_dist *d, uint64_t value)
+void ab_dist_widen(struct ab_dist *d, uint64_t min, uint64_t max)
 {
-    if (d->n_rows == 1 || value < d->min)
-        d->min = value;
-    if (d->n_rows == 1 || value > d->max)
-        d->max = value;
+    if (d->n_rows == 1 || min < d->min)
+        d->min = min;
+    if (d->n_rows == 1 || max > d->max)
+        d->max = max;
 }
 
 bool ab_dist_share_out(struct ab_dist *d)

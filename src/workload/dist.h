@@ -70,7 +70,7 @@ struct ab_dists {
 };
 
 /* After a row was added: what it draws belongs to the range. */
-void ab_dist_widen(struct ab_dist *dist, uint64_t value);
+void ab_dist_widen(struct ab_dist *dist, uint64_t min, uint64_t max);
 /* TABLE, MIX: weights become shares. False when they add up to 0. */
 bool ab_dist_share_out(struct ab_dist *dist);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known of the machine's neighbours in a session: how long the canary takes when nobody
- * disturbs it, and which CPU is the quietest just now. One lane only: of several, each would stop the
- * others.
+ * What is known of the machine's neighbours in a session: how long the canary takes when no tenant
+ * disturbs it, and which CPU is the quietest just now. One lane only: of several, each would stop
+ * the others.
  */
 #ifndef AB_RUNNER_FOLD_QUIET_H
 #define AB_RUNNER_FOLD_QUIET_H

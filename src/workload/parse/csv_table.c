@@ -141,7 +141,7 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
     if (!parse_row(c, fields, n, row))
         return false;
     d->n_rows++;
-    ab_dist_widen(d, row->value);
+    ab_dist_widen(d, row->value, row->value);
     return true;
 }
 

@@ -190,7 +190,7 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
         return false;
     row->upto = before + count;
     d->n_rows++;
-    ab_dist_widen(d, row->value);
+    ab_dist_widen(d, row->value, row->value);
     return true;
 }
 
@@ -332,8 +332,7 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
                                (unsigned long long)row->times, (unsigned long long)sub->max);
     row->value = part;
     d->n_rows++;
-    ab_dist_widen(d, sub->min * row->times);
-    ab_dist_widen(d, sub->max * row->times);
+    ab_dist_widen(d, sub->min * row->times, sub->max * row->times);
     return true;
 }
 

@@ -154,7 +154,8 @@ static void print_preemption(const struct notes *r)
     struct ab_text note = {0};
     for (uint32_t i = 0; i < r->s->n_results && r->s->facts.lanes < 2; i++) {
         const struct ab_result *x = &r->s->results[i];
-        if (x->op != AB_OP_ALL || !is_shown(r, x->backend) || !(x->cpu_ns_per_op > 0))
+        if (x->op != AB_OP_ALL || !is_shown(r, x->backend) || !(x->cpu_ns_per_op > 0) ||
+            x->quiet_percent > 0) /* of slices: interrupted ones are left out */
             continue;
         double stretch = x->ns_per_op / x->cpu_ns_per_op;
         bool is_hit = x->switches_involuntary > 0 && stretch > worth_saying;
