@@ -34,7 +34,7 @@ void ab_program_output_started(struct ab_program_output *o);
 /* Takes what is there; closes read_fd at the end. Not more at once than keeps other work waiting for
  * about a millisecond. */
 void ab_program_output_take(struct ab_program_output *o);
-/* All that is left, once nobody writes any more. */
+/* All that is left, once no process writes any more. */
 struct ab_output_digest ab_program_output_finish(struct ab_program_output *o);
 /* The last line of the tail, printable; "" = there is none. */
 const char *ab_program_output_says(const struct ab_program_output *o, char *buf, size_t cap);

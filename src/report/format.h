@@ -36,7 +36,7 @@ unsigned ab_format_width(const char *s);
 /* A name that may come from anywhere, for a terminal: no control characters, nothing without
  * width (marks that reorder or hide text), ASCII only unless utf8; cut to `width` columns. */
 const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width, bool utf8);
-/* The same, cut in the middle: what tells two settings of one back end apart is at the end. */
+/* The same, cut in the middle: what separates two settings of one back end is at the end. */
 const char *ab_format_name(char *dst, size_t cap, const char *s, unsigned width, bool utf8);
 
 #endif

@@ -46,7 +46,7 @@ json_t *ab_json_integer(uint64_t n)
 
 json_t *ab_json_real(double x)
 {
-    x = ab_number_settle(x); /* 21.0000000000001 is told as 21, hence a whole number */
+    x = ab_number_settle(x); /* 21.0000000000001 is written as 21, hence a whole number */
     if (!isfinite(x))
         return json_null();
     if (fabs(x) < 0x1p53 && x == nearbyint(x))

@@ -18,7 +18,7 @@ struct ab_memory_dist_kind_info {
 extern const struct ab_memory_dist_kind_info ab_memory_dists[AB_DIST_COUNT];
 extern const char *const ab_memory_dist_names[]; /* by kind; ends with NULL */
 
-/* What is told: p50, p90, p99 and the most. */
+/* What is shown: p50, p90, p99 and the most. */
 enum { AB_DIST_STATS = 4 };
 extern const char *const ab_dist_stat_names[AB_DIST_STATS];
 enum { AB_DIST_MAX = AB_DIST_STATS - 1 };

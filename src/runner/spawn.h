@@ -41,7 +41,7 @@ enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct
 void ab_spawn_detach(pid_t parent);
 /* As a shell would start it. */
 void ab_spawn_reset_signals(void);
-/* Tells the parent errno, through a pipe that closes on exec, and ends. */
+/* Reports errno to the parent, through a pipe that closes on exec, and ends. */
 _Noreturn void ab_spawn_give_up(int told);
 
 /* In the parent: blocks until the child has become what it should (0) or has given up (its

@@ -330,7 +330,7 @@ make_results() {
     expect_code 0
 }
 
-@test "a comparison is told in every form" {
+@test "a comparison is in every form" {
     uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
     make_results "$GUESTS/libslow1us.so"
     bench compare base.json new.json -q --junit "$OUT/j.xml" --markdown "$OUT/s.md" \

@@ -200,7 +200,7 @@ prepare() {
     expect_code 0
 }
 
-@test "another build of the library is told, and has no effect" {
+@test "another build of the library is shown, and has no effect" {
     prepare
     edited '.backends[0].build_id = "11aa"' base.json a.json
     edited '.backends[0].build_id = "22bb"' base.json b.json

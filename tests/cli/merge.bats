@@ -321,7 +321,7 @@ on_node() { # NAME COMMAND…
     expect_json '.host.name != null' "$OUT/1.json"
 }
 
-@test "a merged result goes where it is told to, or where results are kept" {
+@test "a merged result goes to the place given, or where results are kept" {
     with_shards
     bench merge "$OUT"/[1-4].json -o -
     expect_code 0

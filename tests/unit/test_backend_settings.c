@@ -47,7 +47,7 @@ static void expect_own(const char *text, const char *own, const char *name, cons
 static void a_path_can_be_given_a_name(void **state)
 {
     (void)state;
-    expect_own("my lib=./x.so", "my lib", "./x.so", ""); /* no name, and it is told so */
+    expect_own("my lib=./x.so", "my lib", "./x.so", ""); /* no name, and it says so */
     expect_own("old=./old/libmine.so", "old", "./old/libmine.so", "");
     expect_own("checked+v1.2=./x.so:keep=8", "checked+v1.2", "./x.so", "keep=8");
     expect_own("new=./a:b/libx.so:file=/tmp/x", "new", "./a:b/libx.so", "file=/tmp/x");

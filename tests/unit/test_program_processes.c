@@ -26,7 +26,7 @@ static pid_t start(int mib, int depth)
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process */
         char *p = malloc((size_t)mib * MIB);
         memset(p, 1, (size_t)mib * MIB);
         if (depth > 0)

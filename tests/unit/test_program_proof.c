@@ -35,7 +35,7 @@ static pid_t start(const char *preload)
     assert_int_equal(pipe(out), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process */
         for (int fd = 3; fd < 64; fd++)
             if (fd != in[0] && fd != out[1])
                 close(fd);

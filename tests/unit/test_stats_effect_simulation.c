@@ -104,7 +104,7 @@ static void needed_rounds_are_right_to_a_factor_of_two(void **state)
     }
 }
 
-/* Who is told "about N rounds would tell" and measures as many has an answer in four of five. */
+/* Who reads "about N rounds would settle it" and measures as many has an answer in four of five. */
 static void as_many_rounds_as_were_asked_for_decide(void **state)
 {
     const struct noise_experiment cases[] = {

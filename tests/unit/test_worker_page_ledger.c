@@ -80,7 +80,7 @@ static void a_page_is_followed_from_its_first_block_to_its_last(void **state)
     (void)state;
     char *p = reserve(STRETCH);
     put(0, p + 100, 1000, 1008);
-    assert_int_equal(read_both().untouched, 1000); /* nobody wrote to it */
+    assert_int_equal(read_both().untouched, 1000); /* it was not written to */
     p[100] = 1;
     struct ab_page_split s = read_both();
     assert_true(s.live == 1000 && s.internal == 8 && s.external == PAGE - 1008);

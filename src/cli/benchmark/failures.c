@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tells what became of back ends that a result has no numbers of.
+ * Prints what became of back ends that a result has no numbers of.
  */
 #include "cli/benchmark/failures.h"
 

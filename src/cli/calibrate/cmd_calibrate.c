@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The same in all but a variable that nobody reads: two names for one back end. */
+/* The same in all but a variable that is not read: two names for one back end. */
 static const char *const twins[] = {"glibc{ALLOCBENCH_TWIN=a}", "glibc{ALLOCBENCH_TWIN=b}"};
 
 /* configs/churn.yaml, with half the ops. */

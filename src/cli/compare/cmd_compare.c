@@ -110,7 +110,7 @@ static bool is_stdout_taken(const struct ab_options *o)
     return ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
 }
 
-/* Standard output has the tables, unless a document goes there or nobody asked. */
+/* Standard output has the tables, unless a document goes there or none was asked for. */
 static void print_all(const struct compare_run *r)
 {
     const struct ab_options *o = r->options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tells what of this machine disturbs measurements, as text or JSON. Reads and changes nothing.
+ * Prints what of this machine disturbs measurements, as text or JSON. Reads and changes nothing.
  */
 #include "cli/commands.h"
 #include "cli/terminal.h"

@@ -16,7 +16,7 @@ struct ab_merged_gates {
 };
 
 /* Those of the workload whose text the session has, and of --gate, judged: session->gates and claims,
- * malloc'ed. What cannot be read is an error, AB_CONFIG or AB_USAGE: a gate that nobody judges must
+ * malloc'ed. What cannot be read is an error, AB_CONFIG or AB_USAGE: a gate that is not judged must
  * not look like one that passed. */
 enum ab_status ab_merged_gates_judge(const struct ab_options *o, struct ab_session *session,
                                      struct ab_merged_gates *out, struct ab_err *err);

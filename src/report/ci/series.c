@@ -36,7 +36,7 @@ static const struct ab_memory_field *memory_field_named(const char *name)
     return NULL;
 }
 
-/* What the clock cannot tell is told as the most that it can be. */
+/* What the clock cannot resolve is shown as the most that it can be. */
 static double raised(const struct ab_session *s, const struct ab_metric *m, double value)
 {
     return isnan(value) ? value : ab_metric_interval(s, m, value).high;

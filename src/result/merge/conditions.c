@@ -32,7 +32,7 @@ void ab_differences_add_number(struct ab_differences *d, const char *what, uint6
     ab_differences_add(d, what, now == UINT64_MAX ? "" : a, was == UINT64_MAX ? "" : b);
 }
 
-/* Lists of strings, side by side: the first pair that differs is told. */
+/* Lists of strings, side by side: the first pair that differs is named. */
 static void compare_settings(struct ab_differences *d, const struct ab_session *now,
                              const struct ab_session *was)
 {

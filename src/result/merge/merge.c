@@ -119,7 +119,7 @@ static enum ab_status claim_rounds(struct ab_merge *m, uint32_t part)
     return AB_OK;
 }
 
-/* Nobody has it, and nobody was through without it: a shard whose back ends all failed has none. */
+/* No part has it, and none was complete without it: a shard whose back ends all failed has none. */
 static bool is_missing(const struct ab_merge *m, uint32_t round)
 {
     if (m->owner[round] != AB_MERGE_NOBODY)
@@ -225,7 +225,7 @@ static void settle_hosts(struct ab_session *out)
 
 /* ---- back ends ---- */
 
-/* The first part that has numbers tells the build; one that has none takes the row out. */
+/* The first part that has numbers names the build; one that has none takes the row out. */
 static void merge_backend(const struct ab_merge *m, uint32_t i, struct ab_backend_info *b)
 {
     bool is_known = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread beside the one that watches the worker: takes what the kernel tells, counts it for the
+ * A thread beside the one that watches the worker: takes what the kernel reports, counts it for the
  * phase that the run page names, and lets the call go on.
  */
 #include "runner/counts/system_calls.h"
@@ -48,7 +48,7 @@ static void count(struct ab_call_counts *c, int number)
         c->n[phase][kind]++;
 }
 
-/* False: nobody is left who could call. */
+/* False: no process is left that could call. */
 static bool serve_one(struct ab_call_counts *c, int listener)
 {
     struct seccomp_notif told;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * System calls of a worker by kind and phase, as the kernel tells them (seccomp_unotify(2)): the
+ * System calls of a worker by kind and phase, as the kernel reports them (seccomp_unotify(2)): the
  * worker waits for each until it was counted, so that a run in which they are counted is never one
  * that is timed. Needs no privilege.
  */

@@ -40,7 +40,7 @@ bool ab_gate_fail(struct ab_gate_parser *p, struct ab_gate_span at, const char *
 bool ab_gate_is_blank(char c);
 struct ab_gate_span ab_gate_trim(struct ab_gate_span x);
 
-/* Is the bound a size, or its floor? It tells "external.p99" in bytes from that by live bytes. */
+/* Is the bound a size, or its floor? It separates "external.p99" in bytes from that by live bytes. */
 bool ab_gate_is_in_bytes(const char *text);
 
 bool ab_gate_is_word(struct ab_gate_span x, const char *word);

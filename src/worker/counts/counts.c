@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where a phase that is measured begins and ends, for callgrind, the processor's counter or the
- * parent that is told of system calls.
+ * parent that hears of system calls.
  */
 #include "worker/counts/counts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes that count instead of timing: tells who counts where a measured phase begins and ends. One
+ * Passes that count instead of timing: say to who counts where a measured phase begins and ends. One
  * run counts one thing, and in every other pass this is a flag that is false.
  */
 #ifndef AB_WORKER_COUNTS_COUNTS_H
@@ -20,7 +20,7 @@ void ab_counts_open(struct ab_worker *w);
 void ab_counts_begin(void);
 void ab_counts_end(struct ab_phase_report *out);
 
-/* system_calls.c: from here on the parent is told of every call of this process but those that are
+/* system_calls.c: from here on the parent hears of every call of this process but those that are
  * marked as ours. False: the system does not allow that. */
 bool ab_counts_tell_calls(void);
 

@@ -50,7 +50,7 @@ static int install(void)
     return (int)fd;
 }
 
-/* Marked, for nobody listens before the parent has got it. */
+/* Marked, for the parent does not listen before the parent has got it. */
 static bool send_listener(int listener)
 {
     char byte = 0;

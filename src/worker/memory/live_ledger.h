@@ -26,7 +26,7 @@ struct ab_page_ledger;
 
 struct ab_block_book {
     struct ab_block_entry *entries;
-    struct ab_page_ledger *pages; /* is told of each block; NULL = none */
+    struct ab_page_ledger *pages; /* learns of each block; NULL = none */
     uint32_t n_slots;
     uint64_t requested_bytes, usable_bytes;
     bool is_usable_unknown; /* usable bytes are taken to be those asked for */

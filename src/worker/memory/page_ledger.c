@@ -82,7 +82,7 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     write_leaves(l);
     while (l->n_stretches_written < wanted)
         write_stretches(l);
-    l->pool[0].number = UINT64_MAX; /* nobody's, so that there are always recent ones */
+    l->pool[0].number = UINT64_MAX; /* of none, so that there are always recent ones */
     for (unsigned i = 0; i < AB_LEDGER_RECENT; i++)
         l->recent[i] = &l->pool[0];
     l->n_stretches = 1;

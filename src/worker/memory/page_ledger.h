@@ -6,8 +6,9 @@
  * A page that was seen resident stays so as long as a live block is on it: no allocator may give
  * away what a program wrote. So page tables are asked only for pages that came under a block since
  * they were last looked at, and, after a page fault of this process that the program's own writes do
- * not explain, for those that nobody had written to. Where that would be too dear (much memory that is asked for and not written), the
- * caller is told that it is not known here. The walk over all blocks proves the ledger wherever it is taken (memory.c).
+ * not explain, for those that had not been written to. Where that would be too dear (much memory
+ * that is asked for and not written), the caller learns that it is not known here. The walk over all
+ * blocks proves the ledger wherever it is taken (memory.c).
  */
 #ifndef AB_WORKER_MEMORY_PAGE_LEDGER_H
 #define AB_WORKER_MEMORY_PAGE_LEDGER_H

@@ -149,7 +149,7 @@ static void format_difference(const struct ab_effect *e, char cell[AB_CELL_BYTES
         snprintf(cell, AB_CELL_BYTES, "%+.1f [%+.1f, %+.1f]", e->ratio, e->low, e->high);
 }
 
-/* A difference that may be none tells nothing about the prediction. */
+/* A difference that may be none says nothing about the prediction. */
 static const char *word_of(const struct ab_effect *predicted, const struct ab_effect *measured)
 {
     if (!is_known(predicted) || !is_known(measured))
