@@ -277,7 +277,7 @@ struct ab_counting { /* --instr */
     X(wall_s)               /* measured phases */ \
     X(cpu_s)                /* of these: CPU time of the threads that ran the ops */ \
     X(slices_s)             /* measured between readings of the canary: one thread */ \
-    X(quiet_s)              /* of these: no other tenant used the core */ \
+    X(quiet_s)              /* of these: nothing else used the core */ \
     X(waited_s)             /* for that, between slices */ \
     X(interruptions)        /* between slices something else ran on the CPU */ \
     X(switches_involuntary) /* context switches in the measured phases */ \

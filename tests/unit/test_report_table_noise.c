@@ -36,10 +36,9 @@ static void what_neighbours_did_is_left_out_and_said(void **state)
                                       .waited_s = 1.5,
                                       .interruptions = 1,
                                       .switches_involuntary = 12};
-    expect(
-        "noise: other tenants used the CPU core in 18 % of the throughput runs; that is left out "
-        "(waited 1.50 s); 1 interruption; 12 involuntary context switches; CPU time 99.0 % of "
-        "wall time");
+    expect("noise: others used the CPU core in 18 % of the throughput runs; that is left out "
+           "(waited 1.50 s); 1 interruption; 12 involuntary context switches; CPU time 99.0 % of "
+           "wall time");
 }
 
 static void never_quiet_is_a_shared_core(void **state)
@@ -53,7 +52,7 @@ static void never_quiet_is_a_shared_core(void **state)
                                       .waited_s = 6,
                                       .switches_involuntary = 1};
     expect(
-        "noise: other tenants used the CPU core all the time, so times are those of a shared core "
+        "noise: others used the CPU core all the time, so times are those of a shared core "
         "(waited 6.00 s for a quiet one); 0 interruptions; 1 involuntary context switch; CPU time "
         "100.0 % of wall time");
 }
@@ -62,7 +61,7 @@ static void of_several_threads_it_is_not_known(void **state)
 {
     (void)state;
     session.noise = (struct ab_noise){.runs = 3, .wall_s = 2, .cpu_s = 1};
-    expect("noise: use of the CPU core by other tenants not known (several threads); 0 involuntary "
+    expect("noise: use of the CPU core by others not known (several threads); 0 involuntary "
            "context switches; CPU time 50.0 % of wall time");
 }
 
