@@ -69,7 +69,7 @@ struct ab_options {
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
