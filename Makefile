@@ -298,11 +298,12 @@ man: $(MAN)
 MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs/seeds
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
+	install -m 644 configs/seeds/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs/seeds
 	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
 	install -d $(DESTDIR)$(PREFIX)/include/allocbench
 	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
