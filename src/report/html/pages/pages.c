@@ -5,6 +5,7 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
+#include "report/format.h"
 #include "stats/aggregate.h"
 
 #include <string.h>
@@ -83,6 +84,11 @@ void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index)
 void ab_page_fold_end(struct ab_html *h)
 {
     ab_html_f(h, "</details>\n");
+}
+
+const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most)
+{
+    return ab_format_name(buf, cap, name, most, true);
 }
 
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns)

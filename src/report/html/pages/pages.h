@@ -48,6 +48,9 @@ enum { AB_PAGE_OPEN = 6 };
 void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index);
 void ab_page_fold_end(struct ab_html *h);
 
+/* The name, cut in the middle where it has more than `most` characters; printable. */
+const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
+
 /* A table that scrolls by itself where it is wide. columns: names, ends with NULL; those that begin
  * with '#' have numbers (aligned right, the '#' is not shown). Rows: <tr> and cells by the page;
  * cells of numbers are <td class="n">. */
