@@ -168,7 +168,7 @@ static void set_log(struct ab_axis *a, double room, bool is_widened)
 
 static void set_percentile(struct ab_axis *a)
 {
-    static const double all[] = {0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
+    static const double all[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
     for (unsigned i = 0; i < AB_ARRAY_LEN(all); i++)
         add_tick(a, all[i], true);
 }

@@ -7,6 +7,7 @@
 
 #include "report/html/html.h"
 #include "report/html/plot.h"
+#include "report/view/view.h"
 #include "result/result.h"
 #include "stats/compare.h"
 
@@ -18,6 +19,7 @@ struct ab_report_series { /* a back end's name; of all results of the report */
 
 struct ab_report {
     const struct ab_session *session; /* what the pages are about; of several results the last */
+    const struct ab_view *view;       /* the answer of it */
     const struct ab_comparison *const *comparisons; /* each of a result with the base */
     size_t n_comparisons;
     const struct ab_report_series *series;
