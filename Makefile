@@ -120,6 +120,9 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPP_FLAGS) $(ALL_FLAGS) $(DEPS) -c -o $@ $<
 
+# What the assembler includes, -MMD does not see.
+$(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
+
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
 
 $(B)/plain/%.o: %.c $(B)/flags
