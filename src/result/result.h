@@ -321,6 +321,13 @@ struct ab_part {
  * op `all`, which is the whole program; n_ops is 1. */
 #define AB_KIND_EXEC "exec"
 #define AB_PROGRAM_PHASE "program"
+/* What of a result an HTML report holds, so that it can be read again. */
+enum ab_embed {
+    AB_EMBED_MERGED, /* histograms of all rounds together (result/merge/merge_rounds.h) */
+    AB_EMBED_FULL,   /* all that --json writes */
+    AB_EMBED_NONE,
+};
+
 /* How a document says is_histogram_merged. */
 #define AB_HISTOGRAMS_KEY "histograms"
 #define AB_HISTOGRAMS_MERGED "merged"
@@ -398,6 +405,7 @@ struct ab_session {    /* everything about one command's measurements */
     /* The first record of each back end, phase, op … has the histogram (or the counts) of all
      * rounds, the others have empty ones; all other numbers are of each round. */
     bool is_histogram_merged;
+    enum ab_embed embed; /* asked for; not a matter of the result */
 };
 
 /* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join

@@ -11,12 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum ab_embed {
-    AB_EMBED_MERGED, /* histograms of all rounds together (result/merge/merge_rounds.h) */
-    AB_EMBED_FULL,   /* all that --json writes */
-    AB_EMBED_NONE,
-};
-
 /* Writes the block of data; nothing where none is asked for. False: out of memory. */
 bool ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed);
 
