@@ -300,7 +300,6 @@ man: $(MAN)
 
 MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-<<<<<<< HEAD
 SHARE := $(DESTDIR)$(PREFIX)/share/allocbench
 DOC := $(DESTDIR)$(PREFIX)/share/doc/allocbench
 INCLUDE := $(DESTDIR)$(PREFIX)/include/allocbench
@@ -310,19 +309,6 @@ install: all man install-share install-develop
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
-=======
-install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs/seeds
-	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
-	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
-	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
-	install -m 644 configs/seeds/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs/seeds
-	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
-	install -d $(DESTDIR)$(PREFIX)/include/allocbench
-	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
-	install -d $(MAN1) $(COMPLETIONS)
->>>>>>> hints
 	install -m 644 $(B)/allocbench.1 $(MAN1)
 	install -m 644 $(B)/allocbench.bash $(COMPLETIONS)/allocbench
 
