@@ -10,8 +10,8 @@
 
 #include "base/bits.h"
 #include "report/checksum.h"
-#include "report/compare_json.h"
 #include "report/counts/counting_json.h"
+#include "report/documents/compare_json.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/sinks/json_parts.h"
