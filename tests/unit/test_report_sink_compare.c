@@ -2,7 +2,7 @@
  *
  * A comparison as terminals of several widths show it, and as JSON.
  */
-#include "report/documents/compare_json.h"
+#include "report/compare_json.h"
 #include "report/table/sink_compare.h"
 
 #include "support/report_session.h"

@@ -10,7 +10,7 @@
 #include "cli/compare/verdict.h"
 #include "cli/terminal.h"
 #include "core/text.h"
-#include "report/documents/compare_json.h"
+#include "report/compare_json.h"
 #include "report/output.h"
 #include "report/table/sink_compare.h"
 #include "report/table/sink_gates.h"

@@ -2,7 +2,7 @@
  *
  * The document of `verify --json`: results/README.md tells its fields.
  */
-#include "report/documents/verify_json.h"
+#include "report/verify_json.h"
 
 #include "report/json.h"
 

@@ -2,8 +2,8 @@
  *
  * A comparison as JSON: the key "comparison" of a result, and the document of `compare`.
  */
-#ifndef AB_REPORT_DOCUMENTS_COMPARE_JSON_H
-#define AB_REPORT_DOCUMENTS_COMPARE_JSON_H
+#ifndef AB_REPORT_COMPARE_JSON_H
+#define AB_REPORT_COMPARE_JSON_H
 
 #include "report/json.h"
 #include "stats/compare.h"

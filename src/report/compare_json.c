@@ -2,7 +2,7 @@
  *
  * Cells, notes and gates of comparisons as JSON. What is not known is null.
  */
-#include "report/documents/compare_json.h"
+#include "report/compare_json.h"
 
 #include "report/format.h"
 

@@ -2,8 +2,8 @@
  *
  * The result of `verify` as JSON.
  */
-#ifndef AB_REPORT_DOCUMENTS_VERIFY_JSON_H
-#define AB_REPORT_DOCUMENTS_VERIFY_JSON_H
+#ifndef AB_REPORT_VERIFY_JSON_H
+#define AB_REPORT_VERIFY_JSON_H
 
 #include "result/verify.h"
 
