@@ -3,7 +3,7 @@
  * `explain`: a word of the table of explanations, with what the last stored result shows of it; or
  * the list of all words.
  */
-#include "cli/benchmark/result_store.h"
+#include "cli/arguments/last_result.h"
 #include "cli/commands.h"
 #include "cli/help/explain_example.h"
 #include "cli/help/paragraph.h"
@@ -12,10 +12,8 @@
 #include "report/output.h"
 #include "report/read/read_result.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LABEL_COLUMNS = 15 };
 
@@ -29,31 +27,6 @@ static const char *const directions[] = {
     [AB_FIELD_NEITHER] = "",
 };
 
-/* The *.json of the folder for results that was written last; malloc'ed. */
-static char *newest_result(const struct ab_options *o)
-{
-    const char *folder = ab_store_folder(o);
-    DIR *d = folder != NULL ? opendir(folder) : NULL;
-    char *found = NULL, *path;
-    time_t newest = 0;
-    struct stat st;
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        const char *end = strrchr(e->d_name, '.');
-        if (end == NULL || strcmp(end, ".json") != 0 ||
-            asprintf(&path, "%s/%s", folder, e->d_name) < 0)
-            continue;
-        if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime >= newest) {
-            newest = st.st_mtime;
-            free(found);
-            found = path;
-        } else
-            free(path);
-    }
-    if (d != NULL)
-        closedir(d);
-    return found;
-}
-
 /* No result is no error: then there is no example. */
 static void find_example(const struct ab_options *o, const struct ab_explanation *e,
                          struct example *out)
@@ -61,8 +34,10 @@ static void find_example(const struct ab_options *o, const struct ab_explanation
     struct ab_stored stored;
     struct ab_err err;
     *out = (struct example){"", ""};
-    char *path = e->example[0] != 0 ? newest_result(o) : NULL;
-    if (path != NULL && ab_stored_read(path, &stored, &err) == AB_OK) {
+    char *path = NULL;
+    if (e->example[0] == 0 || ab_last_result(o, 0, &path, &err) != AB_OK)
+        return;
+    if (ab_stored_read(path, &stored, &err) == AB_OK) {
         const char *slash = strrchr(path, '/');
         ab_text_printable(out->file, sizeof out->file, slash != NULL ? slash + 1 : path);
         ab_explain_example(&stored.session, e, out->text, sizeof out->text);

@@ -7,9 +7,11 @@
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"
+#include "cli/arguments/named_workload.h"
 #include "cli/compare/baselines.h"
 #include "cli/help/complete_gate.h"
 #include "cli/help/complete_offer.h"
+#include "cli/list/list.h"
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "explain/explain.h"
@@ -134,6 +136,21 @@ static void offer_words(struct ab_offer *o)
         ab_offer(o, e.word, "");
 }
 
+/* @NAME of the workloads that come with allocbench. */
+static void offer_workloads(struct ab_offer *o)
+{
+    struct ab_workload_names list;
+    struct ab_err err;
+    char name[200];
+    if (o->begin[0] != '@' || ab_workload_names(&list, &err) != AB_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        snprintf(name, sizeof name, "@%s", list.names[i]);
+        ab_offer(o, name, "");
+    }
+    ab_workload_names_fini(&list);
+}
+
 static void offer_arguments(struct line *l)
 {
     int place = count_arguments(l);
@@ -149,8 +166,8 @@ static void offer_arguments(struct line *l)
             offer_baselines(&l->offer);
         break;
     case AB_COMMAND_LIST:
-        if (place == 0)
-            ab_offer(&l->offer, "backends", "");
+        for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
+            ab_offer(&l->offer, ab_list_topic(i), "");
         break;
     case AB_COMMAND_EXPLAIN:
         if (place == 0)
@@ -158,6 +175,16 @@ static void offer_arguments(struct line *l)
         break;
     case AB_COMMAND_VERIFY:
         offer_backends(&l->offer);
+        break;
+    case AB_COMMAND_RUN:
+    case AB_COMMAND_CHECK:
+    case AB_COMMAND_CALIBRATE:
+        offer_workloads(&l->offer);
+        break;
+    case AB_COMMAND_REPORT:
+    case AB_COMMAND_COMPARE:
+        if (l->offer.begin[0] == '@')
+            ab_offer(&l->offer, "@last", "");
         break;
     default: /* files, which the shell completes */
         break;

@@ -5,6 +5,7 @@
  */
 #include "cli/help/complete_gate.h"
 
+#include "cli/arguments/named_workload.h"
 #include "result/result_fields.h"
 #include "trace_tools/to_tape.h"
 #include "workload/config.h"
@@ -25,11 +26,15 @@ static struct ab_workload *find_workload(int n, char **words)
     struct ab_workload *w = NULL;
     struct ab_err err;
     for (int i = 1; i < n - 1; i++) {
-        char *messages = NULL;
-        if (!ends_with(words[i], ".yaml") && !ends_with(words[i], ".yml"))
+        char *messages = NULL, *named = NULL;
+        if (words[i][0] == '@' && ab_named_workload(words[i], &named, &err) != AB_OK)
             continue;
-        enum ab_status status = ab_workload_load(words[i], &options, &w, &messages, &err);
+        const char *path = named != NULL ? named : words[i];
+        enum ab_status status = ends_with(path, ".yaml") || ends_with(path, ".yml")
+                                    ? ab_workload_load(path, &options, &w, &messages, &err)
+                                    : AB_INPUT;
         free(messages);
+        free(named);
         if (status == AB_OK)
             return w;
     }

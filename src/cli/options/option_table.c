@@ -44,6 +44,7 @@ enum {
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
@@ -64,7 +65,8 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
 /* Formats of results that the short help has. */
 #define IS_RARE_SINK(id) \
     (AB_SINK_##id != AB_SINK_JSON && AB_SINK_##id != AB_SINK_CSV && \
-     AB_SINK_##id != AB_SINK_JUNIT && AB_SINK_##id != AB_SINK_MARKDOWN)
+     AB_SINK_##id != AB_SINK_HTML && AB_SINK_##id != AB_SINK_JUNIT && \
+     AB_SINK_##id != AB_SINK_MARKDOWN)
 
 const char *const ab_option_groups[] = {
     "What runs",        "What is read", "What is merged",
@@ -351,6 +353,11 @@ static const struct ab_option_info table[] = {
      TEXT(json)},
     {"json", "FILE", "write the explanation as JSON; - is standard output", "Output", 0, EXPLAIN,
      TEXT(json)},
+    {"embed", "HOW",
+     "what --html keeps of the result within the report, for report and\n"
+     "compare to read: merged (default; histograms of all rounds together),\n"
+     "full or none",
+     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds), RARE},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
