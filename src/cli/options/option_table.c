@@ -310,6 +310,8 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
+     TEXT(json)},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
