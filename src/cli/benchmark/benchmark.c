@@ -150,6 +150,7 @@ static void describe_session(struct measurement *m)
     session->n_rounds_planned = m->options->rounds;
     session->shard = m->options->shard;
     session->facts = s->tape->facts;
+    session->overview = s->overview;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
     session->window = s->tape->window;
