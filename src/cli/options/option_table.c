@@ -328,6 +328,8 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
+     TEXT(json)},
     {"embed", "HOW",
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
