@@ -11,7 +11,7 @@
 #include "cli/options/options_parse.h"
 #include "cli/version.h"
 #include "core/text.h"
-#include "report/standard_output.h"
+#include "report/files/standard_output.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>

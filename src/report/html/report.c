@@ -191,15 +191,18 @@ bool ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons)
 {
     struct ab_format_guard guard;
-    struct ab_report report = {session, comparisons, n_comparisons, NULL, 0};
+    struct ab_view view;
+    struct ab_report report = {session, &view, comparisons, n_comparisons, NULL, 0};
     struct ab_report_series *series = make_series(session, comparisons, n_comparisons,
                                                   &report.n_series);
-    if (series == NULL)
-        return false;
-    report.series = series;
-    ab_format_begin(&guard);
-    bool ok = write_pages(to, &report);
-    ab_format_end(&guard);
+    bool ok = series != NULL && ab_view_make(session, &view);
+    if (ok) {
+        report.series = series;
+        ab_format_begin(&guard);
+        ok = write_pages(to, &report);
+        ab_format_end(&guard);
+        ab_view_fini(&view);
+    }
     free(series);
     return ok;
 }

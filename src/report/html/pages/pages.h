@@ -7,6 +7,7 @@
 
 #include "report/html/html.h"
 #include "report/html/plot.h"
+#include "report/view/view.h"
 #include "result/result.h"
 #include "stats/compare.h"
 
@@ -18,6 +19,7 @@ struct ab_report_series { /* a back end's name; of all results of the report */
 
 struct ab_report {
     const struct ab_session *session; /* what the pages are about; of several results the last */
+    const struct ab_view *view;       /* the answer of it */
     const struct ab_comparison *const *comparisons; /* each of a result with the base */
     size_t n_comparisons;
     const struct ab_report_series *series;
@@ -47,6 +49,12 @@ void ab_page_figures_end(struct ab_html *h);
 enum { AB_PAGE_OPEN = 6 };
 void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index);
 void ab_page_fold_end(struct ab_html *h);
+
+/* Around the figures of each phase: AB_PAGE_PHASES phases share a group, all groups but the first
+ * are folded. */
+enum { AB_PAGE_PHASES = 8 };
+void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase);
+void ab_page_phases_end(struct ab_html *h, uint32_t n_phases, uint32_t phase);
 
 /* The name, cut in the middle where it has more than `most` characters; printable. */
 const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
