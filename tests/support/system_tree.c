@@ -11,28 +11,28 @@
 
 #include "support/cmocka.h"
 
-char ab_tree_root[64];
+char fake_system_root[64];
 
-int ab_tree_make(void **state)
+int fake_system_make(void **state)
 {
     (void)state;
-    strcpy(ab_tree_root, "/tmp/allocbench-test-XXXXXX");
-    return mkdtemp(ab_tree_root) == NULL;
+    strcpy(fake_system_root, "/tmp/allocbench-test-XXXXXX");
+    return mkdtemp(fake_system_root) == NULL;
 }
 
-int ab_tree_remove(void **state)
+int fake_system_remove(void **state)
 {
     char command[128];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", ab_tree_root);
+    snprintf(command, sizeof command, "rm -rf %s", fake_system_root);
     return system(command);
 }
 
-void ab_tree_put(const char *path, const char *text)
+void fake_system_put(const char *path, const char *text)
 {
     char full[512];
-    snprintf(full, sizeof full, "%s%s", ab_tree_root, path);
-    for (char *slash = strchr(full + strlen(ab_tree_root) + 1, '/'); slash != NULL;
+    snprintf(full, sizeof full, "%s%s", fake_system_root, path);
+    for (char *slash = strchr(full + strlen(fake_system_root) + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {
         *slash = 0;
         mkdir(full, 0755);

@@ -3,13 +3,13 @@
 #define AB_TESTS_SYSTEM_TREE_H
 
 /* A made-up /proc and /sys below a temporary folder, whose path ends without a slash. */
-extern char ab_tree_root[64];
+extern char fake_system_root[64];
 
 /* Setup and teardown of cmocka. */
-int ab_tree_make(void **state);
-int ab_tree_remove(void **state);
+int fake_system_make(void **state);
+int fake_system_remove(void **state);
 
 /* Writes a file, with the folders that it is in. `path` is that on the real system: "/proc/stat". */
-void ab_tree_put(const char *path, const char *text);
+void fake_system_put(const char *path, const char *text);
 
 #endif

@@ -10,9 +10,9 @@
 #include "result/session.h"
 
 #include "base/bits.h"
-#include "report/checksum.h"
 #include "report/compare_json.h"
 #include "report/counts/counting_json.h"
+#include "report/files/checksum.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/sinks/json_parts.h"

@@ -13,7 +13,7 @@ struct ab_view_latency_column {
     uint32_t phase; /* of session->phases */
     unsigned op;    /* enum ab_op_kind; never AB_OP_ALL */
     double n_ops;   /* how many of a round; where it is not known the timed ones */
-    double share;   /* of all ops of the run that are calls: in [0, 1] */
+    double share;   /* of n_ops of all columns: in [0, 1] */
 };
 
 struct ab_view_latency_cell {

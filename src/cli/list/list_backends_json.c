@@ -2,7 +2,7 @@
  *
  * How `list backends` spells hooks, parameters and their ranges, and its JSON document.
  */
-#include "cli/list_format.h"
+#include "cli/list/list_backends_json.h"
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"

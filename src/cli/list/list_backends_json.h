@@ -2,8 +2,8 @@
  *
  * What both forms of `list backends` show, and the JSON one.
  */
-#ifndef AB_CLI_LIST_FORMAT_H
-#define AB_CLI_LIST_FORMAT_H
+#ifndef AB_CLI_LIST_LIST_BACKENDS_JSON_H
+#define AB_CLI_LIST_LIST_BACKENDS_JSON_H
 
 #include "backend/selection.h"
 

@@ -3,11 +3,11 @@
  * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
  * neither has one it is said.
  */
+#include "cli/list/list_backends.h"
+
 #include "allocators/builtin.h"
 #include "backend/presets.h"
-#include "base/nearest.h"
-#include "cli/commands.h"
-#include "cli/list_format.h"
+#include "cli/list/list_backends_json.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -120,19 +120,10 @@ static enum ab_status write_json(const char *path, const struct ab_listing *l, s
     return ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
-enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err)
+enum ab_status ab_list_backends(const struct ab_options *o, struct ab_err *err)
 {
-    static const char *const known[] = {"backends"};
     struct ab_listing listing = {.presets = {{0}}};
     enum ab_status status = AB_OK;
-    (void)exit_code;
-    if (o->n_args != 1)
-        return ab_fail(err, AB_USAGE, "list needs a topic: allocbench list backends");
-    if (strcmp(o->args[0], known[0]) != 0)
-        return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; %s",
-                       AB_SHOWN(128, o->args[0]),
-                       ab_text_nearest(o->args[0], known, 1) != NULL ? "did you mean \"backends\"?"
-                                                                     : "allowed: backends");
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
         status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &listing.presets[i], err);
     if (status == AB_OK && o->json != NULL)

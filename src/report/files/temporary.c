@@ -3,7 +3,7 @@
  * Makes files without a name, or with a temporary one, and gives them their name when they are
  * whole.
  */
-#include "report/temporary.h"
+#include "report/files/temporary.h"
 
 #include "core/leftover.h"
 

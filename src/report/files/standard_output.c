@@ -2,7 +2,7 @@
  *
  * Replaces stdout by a stream that writes all of it or keeps the reason why not.
  */
-#include "report/standard_output.h"
+#include "report/files/standard_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

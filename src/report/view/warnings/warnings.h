@@ -2,8 +2,8 @@
  *
  * What a reader must know before believing the numbers, each with what to do about it.
  */
-#ifndef AB_REPORT_VIEW_WARNINGS_H
-#define AB_REPORT_VIEW_WARNINGS_H
+#ifndef AB_REPORT_VIEW_WARNINGS_WARNINGS_H
+#define AB_REPORT_VIEW_WARNINGS_WARNINGS_H
 
 #include "report/view/view_text.h"
 #include "result/result.h"
@@ -15,7 +15,7 @@ enum ab_view_severity {
 };
 
 /* Ids are frozen: "failed" "absent" "not-compared" "noise" "preempted" "few-rounds" "unverified"
- * "incomplete" "machines" "no-base" "waits" "faults" "inline" "resets" "caveat" "shared-core". */
+ * "shared-core" "incomplete" "machines" "no-base" "waits" "faults" "inline" "resets" "caveat". */
 struct ab_view_warning {
     const char *id;
     enum ab_view_severity severity;
@@ -28,6 +28,7 @@ struct ab_view_warnings {
     struct ab_view_warning *items; /* the gravest first */
     size_t n, cap;
     bool is_noisy; /* the machine was too busy for a verdict that is not clear anyway */
+    bool is_short_of_memory;
 };
 
 /* False: out of memory. Texts go to `texts`. */
@@ -37,5 +38,4 @@ void ab_view_warnings_fini(struct ab_view_warnings *w);
 /* The first with this id; NULL = none. */
 const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warnings *w,
                                                     const char *id);
-
 #endif

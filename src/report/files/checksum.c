@@ -2,7 +2,7 @@
  *
  * SHA-256 of a JSON document in one canonical form, made piece by piece.
  */
-#include "report/checksum.h"
+#include "report/files/checksum.h"
 
 #include "report/format.h"
 
