@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory at the peak of the whole run, in bytes that add up:
+ * live + internal + external + retained = peak. They are those of one run, the one with the
+ * median peak of those that know most; medians of each would not add up.
+ */
+#ifndef AB_REPORT_VIEW_MEMORY_H
+#define AB_REPORT_VIEW_MEMORY_H
+
+#include "result/result.h"
+
+enum ab_view_memory_part {
+    AB_VIEW_LIVE,     /* requested bytes on resident pages */
+    AB_VIEW_INTERNAL, /* the rest of these blocks: sizes rounded up */
+    AB_VIEW_EXTERNAL, /* the rest of their pages: free blocks, headers */
+    AB_VIEW_RETAINED, /* pages without a live block */
+    AB_VIEW_MEMORY_PARTS
+};
+extern const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS]; /* "live" "internal" … */
+
+struct ab_view_memory_row {     /* of one back end */
+    const struct ab_memory *of; /* the record; borrowed from the session. NULL = there is none */
+    double parts[AB_VIEW_MEMORY_PARTS];     /* NaN = n/a; never negative */
+    const char *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is not, or nobody knows.
+                                               Where internal is n/a its bytes are external */
+    double peak_bytes; /* sum of the parts where all are known; of a real program, and where nothing
+                          else is known, the largest footprint seen */
+    const char *why_peak;
+    double live_peak_bytes; /* most requested bytes in any phase of that run; NaN = n/a */
+    double untouched_bytes; /* requested, never resident: in no sum */
+};
+
+struct ab_view_memory {
+    struct ab_view_memory_row *rows; /* by back end of the session, n_rows = n_backends */
+    uint32_t n_rows;
+    bool has_parts;                        /* of some back end a part is known */
+    char (*texts)[AB_MEMORY_REASON_BYTES]; /* of whys */
+};
+
+/* False: out of memory. */
+bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out);
+void ab_view_memory_fini(struct ab_view_memory *m);
+
+/* Of one phase: the record with the median footprint, of those that know most; NULL = there is none. */
+const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,
+                                               const char *phase, enum ab_memory_at at);
+/* The first "WHAT: why" of a record's reason whose WHAT is in the list, which ends with NULL; false,
+ * and "" in why, where there is none. */
+bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
+
+#endif

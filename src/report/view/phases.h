@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Time by phase: ns per op of each back end in each phase, and that of the harness alone, which is in
+ * every one of them.
+ */
+#ifndef AB_REPORT_VIEW_PHASES_H
+#define AB_REPORT_VIEW_PHASES_H
+
+#include "report/view/factor.h"
+#include "result/result.h"
+#include "stats/aggregate.h"
+
+struct ab_view_phase {
+    const char *name;
+    uint64_t n_ops; /* in one round, of a back end that does all of them */
+};
+
+struct ab_view_time {
+    struct ab_round_range ns_per_op; /* median is what is shown; n = 0: n/a */
+    struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
+    struct ab_view_factor vs;        /* "~" where not is_clear, of what is no base */
+    double faults_per_op;            /* minor page faults in the throughput pass; NaN = n/a */
+};
+
+struct ab_view_harness { /* the null back end behind one boundary */
+    const char *boundary;
+    double *ns_per_op; /* by phase, median over the rounds; NaN = n/a */
+};
+
+struct ab_view_phases {
+    struct ab_view_phase *phases;
+    uint32_t n_phases, n_backends;
+    struct ab_view_time *times;                        /* [backend · n_phases + phase] */
+    struct ab_view_harness harness[AB_BOUNDARY_COUNT]; /* n_harness: the boundaries that back ends
+                                                          with numbers are behind */
+    unsigned n_harness;
+};
+
+/* False: out of memory. */
+bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out);
+void ab_view_phases_fini(struct ab_view_phases *p);
+const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
+                                             uint32_t phase);
+
+#endif

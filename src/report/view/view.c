@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts the view together, in the order in which its parts need each other.
+ */
+#include "report/view/view.h"
+
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static uint32_t count_shown(const struct ab_session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n += s->backends[i].status != AB_BACKEND_ABSENT;
+    return n;
+}
+
+static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct ab_view_texts *t)
+{
+    char count[AB_CELL_BYTES];
+    if (ab_session_is_exec(s))
+        return ab_view_texts_addf(t, "%s: the program under %u allocator%s; %u round%s",
+                                  AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),
+                                  s->n_rounds, plural(s->n_rounds));
+    return ab_view_texts_addf(t,
+                              "%s: %s operations, %u phase%s, %u thread%s, up to %s live; "
+                              "%u round%s",
+                              AB_SHOWN(2000, s->name), ab_format_count(count, (double)n_ops),
+                              s->n_phases, plural(s->n_phases), s->facts.lanes,
+                              plural(s->facts.lanes), AB_BYTES(s->facts.live_peak_bytes),
+                              s->n_rounds, plural(s->n_rounds));
+}
+
+/* False: out of memory; what was made is in *v. */
+static bool make(const struct ab_session *s, struct ab_view *v)
+{
+    if (!ab_view_memory_make(s, &v->memory) || !ab_view_ranking_make(s, &v->memory, &v->ranking) ||
+        !ab_view_phases_make(s, v->ranking.base, &v->phases) ||
+        !ab_view_slowest_make(s, &v->slowest) ||
+        !ab_view_latency_make(s, &v->slowest, &v->latency) ||
+        !ab_view_warnings_make(s, &v->texts, &v->warnings))
+        return false;
+    for (uint32_t p = 0; p < v->phases.n_phases; p++)
+        v->n_ops += v->phases.phases[p].n_ops;
+    v->title = title_of(s, v->n_ops, &v->texts);
+    ab_view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
+    ab_view_steps_make(s, &v->headline, &v->warnings, &v->texts, &v->next);
+    return !v->texts.is_short_of_memory;
+}
+
+bool ab_view_make(const struct ab_session *session, struct ab_view *out)
+{
+    struct ab_format_guard guard;
+    *out = (struct ab_view){.session = session};
+    ab_format_begin(&guard);
+    bool is_made = make(session, out);
+    ab_format_end(&guard);
+    if (!is_made)
+        ab_view_fini(out);
+    return is_made;
+}
+
+void ab_view_fini(struct ab_view *v)
+{
+    ab_view_ranking_fini(&v->ranking);
+    ab_view_phases_fini(&v->phases);
+    ab_view_latency_fini(&v->latency);
+    ab_view_memory_fini(&v->memory);
+    ab_view_slowest_fini(&v->slowest);
+    ab_view_warnings_fini(&v->warnings);
+    ab_view_texts_fini(&v->texts);
+    *v = (struct ab_view){0};
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks for what makes numbers wrong or easily misread, and says what to do about it. What became of
+ * back ends is in warnings_backends.c.
+ */
+#include "report/view/warnings/warnings.h"
+
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/view/warnings/warning_list.h"
+#include "report/view/warnings/warnings_backends.h"
+#include "report/view/warnings/warnings_work.h"
+#include "result/merge/shard.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The harness alone varies by this much, or something else had the CPU for this share of the time:
+ * then a difference that is not clear may only be hidden. */
+static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5;
+
+static bool is_shown(const struct ab_session *s, uint32_t backend)
+{
+    return ab_session_has_numbers(s, backend);
+}
+
+/* ---- noise ---- */
+
+struct unrest {
+    double worst, from, to; /* worst: highest by lowest, less 1 */
+};
+
+/* Of one phase and boundary on one machine. */
+static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
+{
+    double low = s->nulls[i].ns_per_op, high = low;
+    for (uint32_t k = 0; k < s->n_nulls; k++) {
+        const struct ab_null_cost *x = &s->nulls[k];
+        if (strcmp(x->phase, s->nulls[i].phase) != 0 ||
+            strcmp(x->boundary, s->nulls[i].boundary) != 0 ||
+            ab_session_round_host(s, x->round) != ab_session_round_host(s, s->nulls[i].round))
+            continue;
+        low = fmin(low, x->ns_per_op);
+        high = fmax(high, x->ns_per_op);
+    }
+    if (low > 0 && high / low - 1 > u->worst)
+        *u = (struct unrest){high / low - 1, low, high};
+}
+
+/* The harness does the same in each round: what varies there is the machine. */
+static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    struct unrest u = {0, NAN, NAN};
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        add_unrest(s, i, &u);
+    if (!(u.worst > harness_worth_saying))
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "noise", AB_VIEW_WARNING,
+        ab_view_texts_addf(
+            t, "the harness alone varied by %.0f %% over the rounds (%.2f to %.2f ns/op)",
+            u.worst * 100, u.from, u.to),
+        "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
+}
+
+/* Throughput runs that the scheduler interrupted, told by wall against CPU time; slices leave
+ * interrupted stretches out. */
+static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    uint32_t n = 0, n_hit = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_results && s->facts.lanes < 2 && !ab_session_is_exec(s); i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || !is_shown(s, x->backend) || !(x->cpu_ns_per_op > 0) ||
+            x->quiet_percent > 0)
+            continue;
+        double stretch = x->ns_per_op / x->cpu_ns_per_op;
+        bool is_hit = x->switches_involuntary > 0 && stretch > stretch_worth_saying;
+        n++;
+        n_hit += is_hit;
+        most = is_hit ? fmax(most, stretch) : most;
+    }
+    if (n_hit == 0)
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "preempted", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "%u of %u measured phases were preempted, wall time up to %.1fx the CPU "
+                           "time: their times are too long",
+                           n_hit, n, most),
+        "--cpus N pins to one CPU");
+}
+
+static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    const struct ab_noise *n = &s->noise;
+    double quiet = n->slices_s > 0 ? n->quiet_s / n->slices_s : 1;
+    if (quiet >= busy_share)
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "shared-core", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "something else used the CPU core in %.0f %% of the throughput runs "
+                           "(waited %s for a quiet one)",
+                           100 * (1 - quiet), AB_TIME(n->waited_s * 1e9)),
+        "stop other programs, or --cpus N for a CPU that nothing else uses");
+}
+
+/* ---- what the session is ---- */
+
+static uint32_t planned_rounds(const struct ab_session *s)
+{
+    return ab_shard_n_rounds(s->shard, s->n_rounds_planned);
+}
+
+static void add_incomplete(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    if (!s->is_complete)
+        ab_warning_list_add(
+            w, "incomplete", AB_VIEW_WARNING,
+            ab_view_texts_addf(t, "interrupted after %u of %u rounds", s->n_rounds,
+                               planned_rounds(s)),
+            ab_session_is_exec(s)
+                ? ""
+                : ab_view_texts_addf(t, "allocbench %s --resume RESULT.json measures the rest",
+                                     strcmp(s->kind, "trace") == 0 ? "replay" : "run"));
+}
+
+static void add_few_rounds(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n += ab_backend_is_comparable(&s->backends[i]);
+    if (n > 1 && s->n_rounds < AB_EFFECT_MIN_ROUNDS)
+        ab_warning_list_add(
+            w, "few-rounds", AB_VIEW_WARNING,
+            ab_view_texts_addf(t, "%u round%s cannot tell a difference from noise (at least %u)",
+                               s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
+            "--rounds 10");
+}
+
+static void add_no_base(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    if (ab_session_base(s) == UINT32_MAX && s->base != NULL)
+        ab_warning_list_add(w, "no-base", AB_VIEW_WARNING,
+                            ab_view_texts_addf(t, "no ratios: the base, %s, has no numbers",
+                                               AB_SHOWN(600, s->base)),
+                            "");
+}
+
+/* "; node1 (Imaginary CPU): 3 rounds" */
+static void add_machine(const struct ab_session *s, uint32_t host, struct ab_text *text)
+{
+    const struct ab_host *h = &s->hosts[host];
+    uint32_t n = 0;
+    char name[32];
+    snprintf(name, sizeof name, "machine %u", host + 1);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        n += s->rounds[i].host == host;
+    ab_text_addf(text, "; %s (%s): %u round%s", h->name[0] != 0 ? AB_SHOWN(300, h->name) : name,
+                 h->cpu[0] != 0 ? AB_SHOWN(520, h->cpu) : "unknown CPU", n, n == 1 ? "" : "s");
+}
+
+/* Rounds of several machines: what may be read across the rows, and what may not. */
+static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
+                         struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    if (s->n_hosts < 2)
+        return;
+    ab_text_addf(&text,
+                 "measured on %u machines: times, percentiles and ranges mix them, ratios are the "
+                 "median of single rounds, each on one machine",
+                 s->n_hosts);
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        add_machine(s, i, &text);
+    ab_warning_list_add(w, "machines", AB_VIEW_WARNING,
+                        ab_view_texts_addf(t, "%s", text.s != NULL ? text.s : ""), "");
+    ab_text_fini(&text);
+}
+
+/* ---- all ---- */
+
+/* Stable: of one severity in the order in which they were found. */
+static void sort(struct ab_view_warnings *w)
+{
+    for (size_t i = 1; i < w->n; i++) {
+        struct ab_view_warning moved = w->items[i];
+        size_t k = i;
+        for (; k > 0 && w->items[k - 1].severity > moved.severity; k--)
+            w->items[k] = w->items[k - 1];
+        w->items[k] = moved;
+    }
+}
+
+bool ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
+                           struct ab_view_warnings *out)
+{
+    *out = (struct ab_view_warnings){0};
+    ab_view_warnings_backends(s, texts, out);
+    add_incomplete(s, texts, out);
+    add_noise(s, texts, out);
+    add_preemption(s, texts, out);
+    add_shared_core(s, texts, out);
+    add_few_rounds(s, texts, out);
+    add_machines(s, texts, out);
+    add_no_base(s, texts, out);
+    ab_view_warnings_work(s, texts, out);
+    sort(out);
+    if (out->is_short_of_memory || texts->is_short_of_memory) {
+        ab_view_warnings_fini(out);
+        return false;
+    }
+    return true;
+}
+
+void ab_view_warnings_fini(struct ab_view_warnings *w)
+{
+    free(w->items);
+    *w = (struct ab_view_warnings){0};
+}
+
+const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warnings *w,
+                                                    const char *id)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->items[i].id, id) == 0)
+            return &w->items[i];
+    return NULL;
+}

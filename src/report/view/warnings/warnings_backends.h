@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of back ends: failed, absent, not compared, not verified, known to be wrong elsewhere.
+ */
+#ifndef AB_REPORT_VIEW_WARNINGS_WARNINGS_BACKENDS_H
+#define AB_REPORT_VIEW_WARNINGS_WARNINGS_BACKENDS_H
+
+#include "report/view/warnings/warnings.h"
+
+void ab_view_warnings_backends(const struct ab_session *s, struct ab_view_texts *texts,
+                               struct ab_view_warnings *out);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers that are right and easily misread.
+ */
+#include "report/view/warnings/warnings_work.h"
+
+#include "core/text.h"
+#include "report/format.h"
+#include "report/view/warnings/warning_list.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
+static const double faults_worth_saying = 0.05;
+
+static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
+                     struct ab_text *text)
+{
+    if (text->s != NULL)
+        ab_warning_list_add(w, id, AB_VIEW_NOTE, ab_view_texts_addf(t, "%s", text->s), "");
+    ab_text_fini(text);
+}
+
+/* Phases that were mostly waited through: their wall time says little about a back end. */
+static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    double most = 0;
+    uint32_t n = 0, n_waiting = 0;
+    struct ab_text text = {0};
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || isnan(x->wait_percent) || !ab_session_has_numbers(s, x->backend))
+            continue;
+        n++;
+        n_waiting += ab_result_is_waiting(x);
+        most = ab_result_is_waiting(x) ? fmax(most, x->wait_percent) : most;
+    }
+    if (n_waiting > 0)
+        ab_text_addf(&text,
+                     "in %u of %u measured phases threads waited for each other, up to %.0f %% of "
+                     "their time; times and ratios leave this out (wall_ns_per_op has it)",
+                     n_waiting, n, most);
+    add_note(w, "waits", t, &text);
+}
+
+/* Page faults an op in a phase: of the back ends with fewest and with most, first round. */
+struct fault_range {
+    double low, high; /* NaN = none known */
+    uint32_t of_low, of_high;
+};
+
+static struct fault_range find_faults(const struct ab_session *s, const char *phase)
+{
+    struct fault_range range = {NAN, NAN, 0, 0};
+    for (uint32_t i = 0; i < s->n_backends && s->n_rounds > 0; i++) {
+        const struct ab_result *x = ab_session_find(s, i, phase, AB_OP_ALL, s->rounds[0].index);
+        double faults = x != NULL && x->n_ops > 0 ? (double)x->faults_minor / (double)x->n_ops
+                                                  : NAN;
+        if (isfinite(faults) && !(faults >= range.low)) {
+            range.low = faults;
+            range.of_low = i;
+        }
+        if (isfinite(faults) && !(faults <= range.high)) {
+            range.high = faults;
+            range.of_high = i;
+        }
+    }
+    return range;
+}
+
+/* First touches are timed in ns/op and in no latency: where they cost much, the two disagree. */
+static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    const char *between = "page faults of first touches count in the time per op, not in "
+                          "latencies; faults per op: ";
+    struct ab_text text = {0};
+    for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
+        struct fault_range range = find_faults(s, s->phases[p]);
+        char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+        if (!(range.high >= faults_worth_saying))
+            continue;
+        ab_text_addf(&text, "%s%s %s (%s)", between, AB_SHOWN(600, s->phases[p]),
+                     ab_format_ratio(high, range.high),
+                     AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name));
+        if (range.of_low != range.of_high)
+            ab_text_addf(&text, " to %s (%s)", ab_format_ratio(low, range.low),
+                         AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
+        between = ", ";
+    }
+    add_note(w, "faults", t, &text);
+}
+
+/* Their ratios are what was asked for, but no like for like. */
+static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    for (uint32_t i = 0; i < s->n_backends && text.s == NULL; i++)
+        if (s->backends[i].boundary != NULL &&
+            strcmp(s->backends[i].boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) == 0)
+            ab_text_add(&text, "inline+NAME is compiled into the measuring loop, without a call; "
+                               "the others are called: a ratio between the two applies only to "
+                               "programs that inline the allocator");
+    add_note(w, "inline", t, &text);
+}
+
+/* Which back ends gave regions back in one call, and which freed them block by block: what they
+ * did, not what they can do. */
+static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    bool has_any = false;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        has_any = has_any || ab_session_did_reset(s, i);
+    for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
+        const char *between = bulk ? "bulk reset: " : "; individual frees: ";
+        for (uint32_t i = 0; i < s->n_backends; i++) {
+            if (!ab_session_has_numbers(s, i) || ab_session_did_reset(s, i) != bulk)
+                continue;
+            ab_text_addf(&text, "%s%s", between, AB_SHOWN(NAME_BYTES, s->backends[i].name));
+            between = ", ";
+        }
+    }
+    add_note(w, "resets", t, &text);
+}
+
+void ab_view_warnings_work(const struct ab_session *s, struct ab_view_texts *texts,
+                           struct ab_view_warnings *out)
+{
+    add_waits(s, texts, out);
+    add_faults(s, texts, out);
+    add_inlined(s, texts, out);
+    add_resets(s, texts, out);
+}
