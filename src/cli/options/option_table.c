@@ -114,6 +114,12 @@ static const struct ab_option_info table[] = {
      "(one per page), line (one per cache line), all (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
+    {"cache", "SIZE",
+     "between the calls, read a buffer of this size as the program uses data\n"
+     "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
+     "(default: none; the calls follow each other). Other work than without",
+     "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
+     .range = "1KiB to 64MiB", RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -264,6 +270,11 @@ static const struct ab_option_info table[] = {
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
      "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare), RARE},
+    {"jointly", NULL,
+     "judge all numbers of the comparison together (Holm's correction): the\n"
+     "chance that any is wrongly called worse is then that of one alone;\n"
+     "small changes need more rounds",
+     "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_joint), RARE},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
@@ -344,7 +355,7 @@ static const struct ab_option_info table[] = {
      help, \
      "Output", \
      0, \
-     RUN | REPLAY | REPORT | COMPARE, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
      FLAG(wants_lines[AB_SINK_##id]), \
      RARE},
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
@@ -353,7 +364,7 @@ static const struct ab_option_info table[] = {
      help, \
      "Output", \
      0, \
-     RUN | REPLAY | REPORT | COMPARE, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
      TEXT(sinks[AB_SINK_##id]), \
      .is_rare = IS_RARE_SINK(id)},
 #include "report/sinks/sinks.def"
