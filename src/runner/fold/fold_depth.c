@@ -47,7 +47,7 @@ static bool add_class(const struct ab_fold *f, const char *phase, unsigned op, u
 /* A reset has no size. */
 static bool has_class(const struct ab_sample *sample)
 {
-    return sample->kind != AB_OP_RESET;
+    return sample->kind != AB_OP_RESET && !sample->is_left_out;
 }
 
 static bool fold_classes(const struct ab_fold *f, const struct ab_phase *phase,
@@ -137,7 +137,7 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
     ab_samples_begin(&walk, f, &f->tape->phases[phase], run);
     while (ab_samples_next(&walk, &sample)) {
         uint32_t clock = ab_tape_map_clock(f->tape, phase, sample.position);
-        if (sample.is_fair)
+        if (sample.is_fair && !sample.is_left_out)
             list[n++] = (struct timed){window_of(walk.phase, clock, n_windows), sample.ns};
     }
     if (f->tape->image->n_lanes > 1) /* with one, they are in order as they come */
