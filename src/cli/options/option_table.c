@@ -16,6 +16,7 @@
 
 #define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
 #define TIMEOUT_LEAST_NS 10000000
+#define TIME_BUDGET_LEAST_NS 1000000000
 #define DRAIN_MOST_NS 10000000000
 
 /* RUN, REPLAY, …: the bits of the commands. */
@@ -101,6 +102,12 @@ static const struct ab_option_info table[] = {
      "(one per page), line (one per cache line), all (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
+    {"cache", "SIZE",
+     "between the calls, read a buffer of this size as the program uses data\n"
+     "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
+     "(default: none; the calls follow each other). Other work than without",
+     "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
+     .range = "1KiB to 64MiB"},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -135,6 +142,22 @@ static const struct ab_option_info table[] = {
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
      "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
+    {"passes", "LIST",
+     "what is measured besides throughput, which always is: latency, tail,\n"
+     "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
+     "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
+     "rounds, in all where a gate is on them)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_passes), GIVEN(has_passes)},
+    {"time-budget", "TIME",
+     "run as many rounds as fit into this time, at least 6, at most --rounds\n"
+     "(then 100 by default)",
+     "Measurement", 0, RUN | REPLAY, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
+     .range = "must be at least 1s"},
+    {"precision", "N%",
+     "stop when every interval of a ratio of whole runs is within N% of the\n"
+     "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
+     "by default)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_precision)},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
@@ -232,6 +255,11 @@ static const struct ab_option_info table[] = {
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
      "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare)},
+    {"jointly", NULL,
+     "judge all numbers of the comparison together (Holm's correction): the\n"
+     "chance that any is wrongly called worse is then that of one alone;\n"
+     "small changes need more rounds",
+     "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_joint)},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
@@ -300,10 +328,16 @@ static const struct ab_option_info table[] = {
      help, \
      "Output", \
      0, \
-     RUN | REPLAY | REPORT | COMPARE, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
      FLAG(wants_lines[AB_SINK_##id])},
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
+    {name, \
+     arg, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
+     TEXT(sinks[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
@@ -311,6 +345,8 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
+     TEXT(json)},
     {"embed", "HOW",
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
@@ -332,7 +368,7 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
      FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE, FLAG(is_quiet)},
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
