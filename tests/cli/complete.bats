@@ -67,6 +67,7 @@ gates:
 YAML
     offers "sessions= size=" run "$OUT/w.yaml" --set s
     offers "serve/ serve/alloc/p99 < 2us" run "$OUT/w.yaml" --gate s
+    offers "" run "$OUT/w.yaml" --gate wa # which is not measured
     offers "arena:serve/" run "$OUT/w.yaml" --gate arena:serve
     offers "serve/alloc/ serve/alloc_zeroed/ serve/alloc_aligned/ serve/all/" run "$OUT/w.yaml" --gate serve/al
     offers "serve/all/ns_per_op" run "$OUT/w.yaml" --gate serve/all/ns
