@@ -35,8 +35,7 @@ void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n
             if (shade_of(cells[i].share, least, most) != shade)
                 continue;
             if (!is_any)
-                ab_html_f(p->h, "<path fill-opacity=\"%.2f\" d=\"",
-                          (double)shade / AB_HEAT_SHADES);
+                ab_html_f(p->h, "<path fill-opacity=\"%.2f\" d=\"", (double)shade / AB_HEAT_SHADES);
             is_any = true;
             put_cell(p, &cells[i]);
         }

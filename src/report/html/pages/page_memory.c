@@ -159,8 +159,8 @@ static void put_whys(struct ab_html *h, const struct ab_view_memory_row *row)
 static void put_peaks(struct ab_html *h, const struct ab_report *report,
                       const struct ab_view_memory *view)
 {
-    static const char *const columns[] = {"allocator",  "#live",   "#+ internal", "#+ external",
-                                          "#+ retained", "#= peak", "",            NULL};
+    static const char *const columns[] = {
+        "allocator", "#live", "#+ internal", "#+ external", "#+ retained", "#= peak", "", NULL};
     const struct ab_session *s = report->session;
     ab_page_table_begin(h, "Memory at the peak of the run", columns);
     for (uint32_t b = 0; b < view->n_rows; b++) {
@@ -212,8 +212,8 @@ static void put_bars(struct ab_plot *plot, const struct ab_report *report, unsig
             snprintf(text, sizeof text, "%s%s%s", is_first ? s->backends[b].name : "",
                      is_first ? ", " : "", drain_texts[k]);
             is_first = false;
-            ab_plot_bar(plot, paint, (struct ab_point){0, y - .15}, (struct ab_point){bytes, y - .85},
-                        k == AB_DRAIN_COUNT - 1 ? .45 : 1);
+            ab_plot_bar(plot, paint, (struct ab_point){0, y - .15},
+                        (struct ab_point){bytes, y - .85}, k == AB_DRAIN_COUNT - 1 ? .45 : 1);
             double middle = (ab_axis_at(&plot->y, y) + ab_axis_at(&plot->y, y - 1)) / 2;
             ab_plot_text(plot, AB_COLOUR_SOFT, plot->x.from - 7, middle + 4, "end", text);
             row++;

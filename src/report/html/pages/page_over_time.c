@@ -123,15 +123,16 @@ static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t back
         .is_x_exact = true,
         .is_y_exact = true,
     };
-    ab_plot_begin(&plot, h,
-                  &(struct ab_figure){
-                      .title = s->backends[backend].name,
-                      .description = "How many calls took how long, over the operations of the work",
-                      .why = "Each column is a stretch of the work. The darker a cell, the larger "
-                             "the share of the calls in that stretch which took that long; the "
-                             "scale is logarithmic, from 0.01 % to all. Of all rounds and kinds of "
-                             "calls. All pictures have one scale.",
-                      .height = 240});
+    ab_plot_begin(
+        &plot, h,
+        &(struct ab_figure){
+            .title = s->backends[backend].name,
+            .description = "How many calls took how long, over the operations of the work",
+            .why = "Each column is a stretch of the work. The darker a cell, the larger "
+                   "the share of the calls in that stretch which took that long; the "
+                   "scale is logarithmic, from 0.01 % to all. Of all rounds and kinds of "
+                   "calls. All pictures have one scale.",
+            .height = 240});
     if (isfinite(s->timer.floor_ns) && s->timer.floor_ns > plot.y.low)
         ab_plot_band_y(&plot, AB_COLOUR_FLOOR, plot.y.low, s->timer.floor_ns, "timer overhead");
     draw(h, &plot, map);

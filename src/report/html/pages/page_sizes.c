@@ -135,7 +135,7 @@ static void put_table(struct ab_html *h, const struct sizes *t)
 {
     const struct ab_session *s = t->report->session;
     const char **columns = calloc((size_t)s->n_backends + 3, sizeof columns[0]);
-    char (*names)[132] = calloc((size_t)s->n_backends + 1, sizeof names[0]), title[160];
+    char(*names)[132] = calloc((size_t)s->n_backends + 1, sizeof names[0]), title[160];
     unsigned n = 0;
     uint64_t all = 0;
     if (columns == NULL || names == NULL)
@@ -180,18 +180,19 @@ static void put_phase(struct ab_html *h, struct sizes *t, const char *phase, uns
 void ab_page_sizes(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    struct sizes t = {.report = report,
-                      .cells = calloc(AB_SIZE_CLASS_COUNT * ((size_t)s->n_backends + 1),
-                                      sizeof t.cells[0]),
-                      .hdr = malloc(sizeof *t.hdr)};
+    struct sizes t = {
+        .report = report,
+        .cells = calloc(AB_SIZE_CLASS_COUNT * ((size_t)s->n_backends + 1), sizeof t.cells[0]),
+        .hdr = malloc(sizeof *t.hdr)};
     if (t.cells == NULL || t.hdr == NULL)
         h->is_short_of_memory = true;
     else if (s->n_size_classes > 0) {
-        ab_html_f(h,
-                  "<p>Time of one call by the size that was asked for, all rounds together. Shaded: "
-                  "p99 more than 1.25, 2, 4 and 8 times that of the fastest in the row. n/a: fewer "
-                  "than %d calls were slower.</p>\n",
-                  AB_QUANTILE_MIN_SAMPLES_BEHIND);
+        ab_html_f(
+            h,
+            "<p>Time of one call by the size that was asked for, all rounds together. Shaded: "
+            "p99 more than 1.25, 2, 4 and 8 times that of the fastest in the row. n/a: fewer "
+            "than %d calls were slower.</p>\n",
+            AB_QUANTILE_MIN_SAMPLES_BEHIND);
         for (uint32_t p = 0; s->n_phases <= PHASES_MOST && p < s->n_phases; p++)
             put_phase(h, &t, s->phases[p], p);
         if (s->n_phases > PHASES_MOST)

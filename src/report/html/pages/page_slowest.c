@@ -90,8 +90,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report,
 {
     char time[48], most[48], size[32];
     const struct ab_session *s = report->session;
-    ab_html_f(h, "<tr%s><th scope=\"row\">",
-              ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
+    ab_html_f(h, "<tr%s><th scope=\"row\">", ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
     ab_page_name(h, report, s->backends[c->backend].name);
     ab_html_f(h,
               "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
@@ -107,8 +106,8 @@ static void put_row(struct ab_html *h, const struct ab_report *report,
 static void put_table(struct ab_html *h, const struct ab_report *report,
                       const struct ab_view_slowest *x)
 {
-    static const char *const columns[] = {"allocator",   "call",    "#size",   "phase", "#place",
-                                          "#seen in", "#median", "#slowest", NULL};
+    static const char *const columns[] = {"allocator", "call",    "#size",    "phase", "#place",
+                                          "#seen in",  "#median", "#slowest", NULL};
     unsigned n = 0;
     ab_page_table_begin(h, "Those that repeat first", columns);
     for (uint32_t i = 0; i < x->n_calls; i++) {

@@ -163,7 +163,8 @@ static void put_threads(struct ab_html *h, const struct ab_overview *o)
                       .has_no_y = true});
     put_matrix_cells(&plot, o);
     for (uint32_t row = 0; row < o->n_rows; row++) {
-        double y = (ab_axis_at(&plot.y, o->n_rows - row) + ab_axis_at(&plot.y, o->n_rows - row - 1.0)) / 2;
+        double y =
+            (ab_axis_at(&plot.y, o->n_rows - row) + ab_axis_at(&plot.y, o->n_rows - row - 1.0)) / 2;
         ab_plot_text(&plot, AB_COLOUR_SOFT, plot.x.from - 7, y + 4, "end", row_text(text, o, row));
     }
     ab_plot_end(&plot);
