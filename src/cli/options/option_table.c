@@ -388,6 +388,8 @@ static const struct ab_option_info table[] = {
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
      "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds), RARE},
+    {"md", "FILE", "the same as --markdown, for a wiki or a ticket", "Output", 0,
+     RUN | REPLAY | REPORT | COMPARE | EXEC, TEXT(sinks[AB_SINK_MARKDOWN]), RARE},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
