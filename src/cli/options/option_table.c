@@ -119,7 +119,7 @@ static const struct ab_option_info table[] = {
      "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
      "(default: none; the calls follow each other). Other work than without",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
-     .range = "1KiB to 64MiB"},
+     .range = "1KiB to 64MiB", RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
