@@ -5,7 +5,7 @@
  */
 #include "cli/benchmark/benchmark.h"
 #include "cli/benchmark/build_limit.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/resume_result.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"

@@ -10,6 +10,7 @@
 #include "report/read/read_memory.h"
 #include "report/read/read_parts.h"
 #include "report/read/read_records.h"
+#include "report/read/read_rounds.h"
 #include "result/session.h"
 
 #include <math.h>
@@ -164,6 +165,8 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->command_line = ab_json_text(j, &o, "command_line");
     s->n_rounds_planned = (uint32_t)ab_json_whole(j, &o, "rounds_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
+    ab_stored_passes(j, &o, &s->passes);
+    ab_stored_stopping(j, &o, &s->stopping);
     read_resumption(j, &o, s);
     ab_stored_shard(r, &o);
     read_lanes(r, &o, out);

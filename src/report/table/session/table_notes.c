@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/session/table_noise.h"
+#include "report/table/session/table_rounds.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
 
@@ -305,6 +306,18 @@ static void print_conditions(const struct notes *r)
     print_note(r, &note);
 }
 
+/* What was not in every round, and why there are so many. */
+static void print_rounds(const struct notes *r)
+{
+    struct ab_text passes = {0}, end = {0};
+    ab_rounds_note_passes(r->s, &passes);
+    ab_rounds_note_end(r->s, &end);
+    if (passes.n > 0)
+        print_note(r, &passes);
+    if (end.n > 0)
+        print_note(r, &end);
+}
+
 /* "node1 (Imaginary CPU): 3 rounds" */
 static void add_machine(const struct notes *r, struct ab_text *note, uint32_t host)
 {
@@ -402,6 +415,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
         print_inlined(&r);
     }
     print_conditions(&r);
+    print_rounds(&r);
     print_machines(&r);
     print_resets(&r);
     print_unverified(&r);

@@ -3,7 +3,7 @@
  * Counts the sums up to a value with two fingers, and bisects over the values that a double can
  * have: as integers they are in order, so that 64 steps end at the very sum.
  */
-#include "stats/pair_sums.h"
+#include "stats/rank/pair_sums.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Compares an interrupted session with the one that is to continue it, and moves its rounds over.
  */
-#include "runner/resume.h"
+#include "runner/session/resume.h"
 
 #include "result/merge/conditions.h"
 #include "result/merge/shard.h"

@@ -4,7 +4,7 @@
  * nothing overflows. Only the lower half is worked out, both laws being symmetric. The half that was
  * asked for last is kept, because tables ask for the same one again and again (one thread).
  */
-#include "stats/rank_law.h"
+#include "stats/rank/rank_law.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  *
  * Runs all cases: pre-flight, then rounds. In a round every case runs once a pass, in an order
  * drawn anew, so that drift of the machine hits all alike; the null runs first in each round.
- * What a round draws depends on the seed and its number alone: a session that is resumed draws what
+ * Passes run in the rounds that session->passes says. What a round draws depends on the seed and its number alone: a session that is resumed draws what
  * it would have drawn without the interruption.
  */
 #ifndef AB_RUNNER_SESSION_H
@@ -20,17 +20,17 @@ struct ab_progress {
 struct ab_session_plan {
     struct ab_run_context context;
     const struct ab_case *cases; /* one a back end of the session, same order */
-    uint32_t rounds;
-    uint32_t instr_ops;         /* --instr: ops of the tape of which callgrind counts the
+    uint32_t rounds;             /* the most */
+    uint32_t instr_ops;          /* --instr: ops of the tape of which callgrind counts the
                                    instructions; 0 = nothing is counted */
-    uint32_t processes;         /* of the throughput pass, a back end and round */
-    bool allows_broken;         /* what fails its checks is measured all the same */
-    struct ab_session *resumed; /* its rounds are taken over, the rest is run; NULL = all is run.
+    uint32_t processes;          /* of the throughput pass, a back end and round */
+    bool allows_broken;          /* what fails its checks is measured all the same */
+    struct ab_session *resumed;  /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */
     void (*progress)(void *user, const struct ab_progress *p); /* between runs only; may be NULL */
     /* A round is complete, and no worker runs; may be NULL. The session is whole but for what is not
-     * measured yet. */
-    void (*round_done)(void *user, const struct ab_session *session);
+     * measured yet. False: that is enough, the session ends with this round. */
+    bool (*round_done)(void *user, const struct ab_session *session);
     void *user;
 };
 
