@@ -136,6 +136,19 @@ bool ab_result_is_waiting(const struct ab_result *r)
     return r->wait_percent > 20;
 }
 
+unsigned ab_window_bin(uint64_t ns)
+{
+    if (ns < 2)
+        return (unsigned)ns;
+    unsigned e = ab_log2(ns), bin = 2 * e + (unsigned)(ns >> (e - 1) & 1);
+    return bin < AB_WINDOW_BINS ? bin : AB_WINDOW_BINS - 1;
+}
+
+uint64_t ab_window_bin_low(unsigned bin)
+{
+    return bin < 2 ? bin : (UINT64_C(2) + (bin & 1)) << (bin / 2 - 1);
+}
+
 double ab_result_quantile(const struct ab_hdr *hdr, double q)
 {
     /* 1 − 0.9999 is a little less than 0.0001 in binary: 100,000 samples must still do. */

@@ -39,14 +39,23 @@ uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
     return run_ns > 500e6 / 3 ? 3 : run_ns < 500e6 / 12 ? 12 : (uint32_t)(500e6 / run_ns);
 }
 
-double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
-                              uint32_t processes, uint64_t drain_ns)
+struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape, size_t n_backends,
+                                           bool never_frees, uint32_t rounds,
+                                           uint32_t throughput_processes, uint64_t drain_ns)
 {
+    enum { OTHER_PASSES = 3 }; /* latency, tail, memory: a process each */
     /* The passes and the nulls; workers that start and end. The pre-flight, and the first memory
      * pass, which only looks for the peak, are like one round more. */
-    double round = (3.5 + processes / 4.0) * ab_estimate_pass_ns(tape) + (double)drain_ns + 70e6 +
-                   10e6 * processes;
-    return (double)n_backends * (rounds + 1.0) * round;
+    double round = (3.5 + throughput_processes / 4.0) * ab_estimate_pass_ns(tape) +
+                   (double)drain_ns + 70e6 + 10e6 * throughput_processes;
+    return (struct ab_session_cost){
+        .n_backends = n_backends,
+        .rounds = rounds,
+        .processes = throughput_processes + OTHER_PASSES,
+        .ns = (double)n_backends * (rounds + 1.0) * round,
+        .bytes = ab_estimate_heap_bytes(&tape->image->facts, never_frees) +
+                 ab_estimate_harness_bytes(tape),
+    };
 }
 
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)

@@ -128,6 +128,7 @@ uint64_t ab_tape_count(const struct ab_tape_builder *b);
 /* Bytes requested so far over the whole tape, and live now. */
 uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b);
 uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b);
+uint64_t ab_tape_live_blocks(const struct ab_tape_builder *b);
 
 /* Hands the tape out and frees the builder (also on failure). End it with ab_tape_fini. */
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);

@@ -9,10 +9,10 @@
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
-#include "cli/benchmark/interruption.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/benchmark/rounds/interruption.h"
 #include "cli/benchmark/rounds/pass_choice.h"
 #include "cli/benchmark/rounds/round_limit.h"
 #include "cli/calibrate/noise_warning.h"
@@ -156,6 +156,7 @@ static void describe_session(struct measurement *m)
     ab_round_limit_describe(m->options, s->resumed, session);
     session->shard = m->options->shard;
     session->facts = s->tape->facts;
+    session->overview = s->overview;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
     session->window = s->tape->window;

@@ -3,6 +3,7 @@
  * Stored results, printed as they were when they were measured, or written in another form.
  */
 #include "cli/benchmark/outputs.h"
+#include "cli/benchmark/report_several.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
 #include "cli/terminal.h"
@@ -58,6 +59,10 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     const char *output = ab_outputs_asked_for(o);
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
+    if (ab_report_several_is_asked(o)) {
+        *exit_code = 0;
+        return ab_report_several(o, err);
+    }
     if (o->n_args > 1 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {

@@ -45,6 +45,7 @@ enum {
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
@@ -327,6 +328,13 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
+     TEXT(json)},
+    {"embed", "HOW",
+     "what --html keeps of the result within the report, for report and\n"
+     "compare to read: merged (default; histograms of all rounds together),\n"
+     "full or none",
+     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds)},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,

@@ -70,6 +70,7 @@ struct ab_options {
     uint64_t first_event, end_event;
     bool is_dropping_live; /* trace cut --live drop */
     bool is_partial;       /* trace, replay */
+    enum ab_embed embed;   /* of an HTML report */
     bool wants_digest;     /* trace */
     const char *live_csv;  /* trace export; NULL = not asked for */
     bool has_window;

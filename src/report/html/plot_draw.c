@@ -191,6 +191,7 @@ void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, doubl
               "d=\"M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d\"/>",
               left, at - CAP_PX, 2 * CAP_PX, CAP_PX, right, CAP_PX, 2 * CAP_PX);
     close_paint(p);
+    ab_boxes_take(&p->boxes, (struct ab_box){left, at - CAP_PX, right, at + CAP_PX});
 }
 
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high)
@@ -204,6 +205,7 @@ void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double 
               "d=\"M%.1f %.1fh%dm-%d 0V%.1fm-%d 0h%d\"/>",
               at - CAP_PX, bottom, 2 * CAP_PX, CAP_PX, top, CAP_PX, 2 * CAP_PX);
     close_paint(p);
+    ab_boxes_take(&p->boxes, (struct ab_box){at - CAP_PX, top, at + CAP_PX, bottom});
 }
 
 /* ---- text ---- */

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/html/assets.h"
+#include "report/html/embed.h"
 #include "report/html/pages/pages.h"
 #include "report/sinks/sinks.h"
 
@@ -151,6 +152,8 @@ static void put_document(struct ab_html *h, const struct ab_session *s, const st
     put_pages(h, pages);
     ab_html_f(h, "<footer class=\"soft\">allocbench %s</footer>\n",
               s->tool.version != NULL ? s->tool.version : AB_VERSION);
+    if (!ab_html_embed(h->to, s, s->embed))
+        h->is_short_of_memory = true;
     put_script(h);
     ab_html_f(h, "</body>\n</html>\n");
 }

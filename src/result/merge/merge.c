@@ -65,6 +65,11 @@ static enum ab_status check_parts(const struct ab_merge *m)
         if (s->tape_sha256 == NULL || s->tape_sha256[0] == 0)
             status = ab_fail(m->err, AB_INPUT, "%s: has no digest of its tape",
                              shown(a, m->parts[i].file));
+        else if (s->is_histogram_merged)
+            status = ab_fail(m->err, AB_USAGE,
+                             "%s: its histograms are merged over the rounds, as an HTML report has "
+                             "them; give the JSON, or a report with --embed=full",
+                             shown(a, m->parts[i].file));
         if (status == AB_OK && i > 0)
             status = check_conditions(m, i);
         for (uint32_t k = 0; k < i && status == AB_OK; k++)

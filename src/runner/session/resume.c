@@ -59,6 +59,10 @@ enum ab_status ab_resume_check(const struct ab_session *session, const struct ab
                        "cannot be resumed: it was merged from %u results; run the shards that it "
                        "lacks, and merge all of them",
                        old->n_parts);
+    if (old->is_histogram_merged)
+        return ab_fail(err, AB_USAGE,
+                       "cannot be resumed: its histograms are merged over the rounds, as an HTML "
+                       "report has them; give the JSON, or a report with --embed=full");
     ab_conditions_compare(&d, session, old);
     ab_differences_add(&d, "--shard", shard_text(now, session->shard), shard_text(was, old->shard));
     ab_differences_add(&d, "the machine's fingerprint", session->host.fingerprint,

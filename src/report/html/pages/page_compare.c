@@ -233,24 +233,28 @@ static void put_head(struct ab_html *h, const struct ab_comparison *c)
         ab_html_f(h, "<p class=\"soft\">%s</p>\n", c->notes[i]);
 }
 
-static void put_overlay(struct ab_html *h, const struct ab_report *report,
-                        const struct ab_comparison *c)
+static void put_panels(struct ab_html *h, const struct ab_report *report,
+                       const struct ab_comparison *c, const char *phase)
 {
     const struct ab_latency_side sides[] = {{.session = c->now, .dash = "", .name = "new"},
                                             {.session = c->base, .dash = "6 4", .name = "base"}};
+    for (unsigned op = 0; op < AB_OP_ALL; op++)
+        if (ab_session_has_op(c->now, phase, op) || ab_session_has_op(c->base, phase, op))
+            ab_latency_panel(h, report, sides, AB_ARRAY_LEN(sides), phase, op);
+}
+
+static void put_overlay(struct ab_html *h, const struct ab_report *report,
+                        const struct ab_comparison *c)
+{
     ab_html_f(h,
               "<p>Latency of both: new solid, base dashed; dotted: fewer than %d calls were "
               "slower.</p>\n",
               AB_QUANTILE_MIN_SAMPLES_BEHIND);
+    ab_page_legend(h, report);
     for (uint32_t p = 0; p < c->now->n_phases; p++) {
-        const char *phase = c->now->phases[p];
-        ab_page_fold_begin(h, phase, p);
-        ab_page_figures_begin(h);
-        for (unsigned op = 0; op < AB_OP_ALL; op++)
-            if (ab_session_has_op(c->now, phase, op) || ab_session_has_op(c->base, phase, op))
-                ab_latency_panel(h, report, sides, AB_ARRAY_LEN(sides), phase, op);
-        ab_page_figures_end(h);
-        ab_page_fold_end(h);
+        ab_page_phases_begin(h, c->now->n_phases, p);
+        put_panels(h, report, c, c->now->phases[p]);
+        ab_page_phases_end(h, c->now->n_phases, p);
     }
 }
 

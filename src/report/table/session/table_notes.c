@@ -167,8 +167,8 @@ static void print_preemption(const struct notes *r)
     if (n_hit > 0)
         ab_text_addf(&note,
                      "warning: the scheduler took the CPU away in %u of %u measured phases "
-                     "(wall time up to %.1f times the CPU time): their times are too long, "
-                     "and a max of milliseconds may be a time slice; try --cpus",
+                     "(wall time up to %.1f times the CPU time): their ns/op is too high; try "
+                     "--cpus",
                      n_hit, n, most);
     if (note.s != NULL)
         ab_table_prose(r->to, r->style, AB_STRONG, note.s);

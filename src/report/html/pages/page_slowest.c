@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The slowest calls, joined over the rounds: where they are in the work, and in how many rounds the
+ * same one was slow.
+ */
+#include "report/html/pages/pages.h"
+
+#include "core/units_show.h"
+#include "report/view/slowest.h"
+#include "stats/aggregate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Calls in a table, of each back end; marks of a picture, of each back end. */
+enum { ROWS_MOST = 12, MARKS_MOST = 150 };
+
+static bool is_shown(const struct ab_session *s, const struct ab_view_slow_call *c)
+{
+    return ab_session_has_numbers(s, c->backend) && !ab_backend_is_null(&s->backends[c->backend]);
+}
+
+/* ---- where they are ---- */
+
+static void find_range(const struct ab_session *s, const struct ab_view_slowest *x, double *low,
+                       double *high)
+{
+    for (uint32_t i = 0; i < x->n_calls; i++)
+        if (is_shown(s, &x->calls[i]) && x->calls[i].ns > 0) {
+            *low = fmin(*low, x->calls[i].ns);
+            *high = fmax(*high, x->calls[i].ns);
+        }
+}
+
+/* Calls that repeat are full, single ones faint. */
+static void put_marks(struct ab_plot *plot, const struct ab_report *report,
+                      const struct ab_view_slowest *x, uint32_t backend)
+{
+    const struct ab_session *s = report->session;
+    struct ab_paint paint = ab_report_paint(report, s->backends[backend].name);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < x->n_calls && n < MARKS_MOST; i++) {
+        const struct ab_view_slow_call *c = &x->calls[i];
+        char title[200], time[48];
+        if (c->backend != backend || !is_shown(s, c) || !(c->ns > 0))
+            continue;
+        n++;
+        snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32,
+                 s->backends[backend].name, ab_result_op_name(c->op), c->position,
+                 ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
+        paint.title = title;
+        struct ab_point at = {c->position, c->ns};
+        if (ab_view_slow_call_repeats(c))
+            ab_plot_mark(plot, paint, at, 4);
+        else
+            ab_plot_mark(plot, paint, at, 1.8);
+    }
+}
+
+static void put_picture(struct ab_html *h, const struct ab_report *report,
+                        const struct ab_view_slowest *x)
+{
+    const struct ab_session *s = report->session;
+    struct ab_plot plot = {
+        .x = {AB_SCALE_LINEAR, 0, (double)s->n_tape_ops, "operations", AB_AXIS_COUNT},
+        .y = {AB_SCALE_LOG, INFINITY, 0, "time of the call", AB_AXIS_TIME},
+        .is_x_exact = true,
+    };
+    find_range(s, x, &plot.y.low, &plot.y.high);
+    ab_page_legend(h, report);
+    ab_plot_begin(&plot, h,
+                  &(struct ab_figure){
+                      .title = "Where the slowest calls are",
+                      .description = "The slowest calls of each allocator, by their place in the "
+                                     "work and their time",
+                      .why = "Large dots: the same call was among the slowest in two rounds or "
+                             "more, so it is the allocator's work. Small dots: in one round only, "
+                             "so it may have been interrupted.",
+                      .is_wide = true});
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        put_marks(&plot, report, x, b);
+    ab_plot_end(&plot);
+}
+
+/* ---- which they are ---- */
+
+static void put_row(struct ab_html *h, const struct ab_report *report,
+                    const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
+{
+    char time[48], most[48], size[32];
+    const struct ab_session *s = report->session;
+    ab_html_f(h, "<tr%s><th scope=\"row\">", ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
+    ab_page_name(h, report, s->backends[c->backend].name);
+    ab_html_f(h,
+              "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
+              "<td class=\"n\">%u of %u</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+              ab_result_op_name(c->op),
+              c->size == AB_SIZE_UNKNOWN ? "n/a"
+                                         : ab_units_bytes(size, sizeof size, (double)c->size),
+              s->phases[c->phase], c->position, c->n_seen, x->n_rounds,
+              ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns),
+              ab_axis_text(most, sizeof most, AB_AXIS_TIME, c->max_ns));
+}
+
+static void put_table(struct ab_html *h, const struct ab_report *report,
+                      const struct ab_view_slowest *x)
+{
+    static const char *const columns[] = {"allocator", "call",    "#size",    "phase", "#place",
+                                          "#seen in",  "#median", "#slowest", NULL};
+    unsigned n = 0;
+    ab_page_table_begin(h, "Those that repeat first", columns);
+    for (uint32_t i = 0; i < x->n_calls; i++) {
+        n = i > 0 && x->calls[i].backend == x->calls[i - 1].backend ? n + 1 : 0;
+        if (n < ROWS_MOST && is_shown(report->session, &x->calls[i]))
+            put_row(h, report, x, &x->calls[i]);
+    }
+    ab_page_table_end(h);
+}
+
+void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    struct ab_view_slowest x;
+    bool is_any = false;
+    if (!ab_view_slowest_make(s, &x)) {
+        h->is_short_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < x.n_calls; i++)
+        is_any = is_any || is_shown(s, &x.calls[i]);
+    if (is_any) {
+        ab_html_f(h,
+                  "<p>Every call of the tail pass is timed; each round keeps its %d slowest of a "
+                  "phase and kind. A call that is slow at the same place of the work in several "
+                  "rounds is the allocator's; one that is slow in one round only may have been "
+                  "interrupted (grey).</p>\n",
+                  AB_WORST_MAX);
+        put_picture(h, report, &x);
+        put_table(h, report, &x);
+    }
+    ab_view_slowest_fini(&x);
+}
