@@ -311,6 +311,7 @@ static const struct ab_option_info table[] = {
 #define AB_SINK(id, name, arg, help, write) \
     {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
     {name, \
      NULL, \
@@ -324,6 +325,7 @@ static const struct ab_option_info table[] = {
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
