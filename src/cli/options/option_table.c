@@ -102,6 +102,12 @@ static const struct ab_option_info table[] = {
      "(one per page), line (one per cache line), all (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
+    {"cache", "SIZE",
+     "between the calls, read a buffer of this size as the program uses data\n"
+     "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
+     "(default: none; the calls follow each other). Other work than without",
+     "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
+     .range = "1KiB to 64MiB"},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -249,6 +255,11 @@ static const struct ab_option_info table[] = {
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
      "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare)},
+    {"jointly", NULL,
+     "judge all numbers of the comparison together (Holm's correction): the\n"
+     "chance that any is wrongly called worse is then that of one alone;\n"
+     "small changes need more rounds",
+     "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_joint)},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
@@ -318,10 +329,16 @@ static const struct ab_option_info table[] = {
      help, \
      "Output", \
      0, \
-     RUN | REPLAY | REPORT | COMPARE, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
      FLAG(wants_lines[AB_SINK_##id])},
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
+    {name, \
+     arg, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
+     TEXT(sinks[AB_SINK_##id])},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
