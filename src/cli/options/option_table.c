@@ -349,6 +349,7 @@ static const struct ab_option_info table[] = {
      TEXT(sinks[AB_SINK_##id]), \
      .is_rare = IS_RARE_SINK(id)},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
     {name, \
      NULL, \
@@ -370,6 +371,7 @@ static const struct ab_option_info table[] = {
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "info: write the summary as JSON; - is standard output", "Output", 0, TRACE,
