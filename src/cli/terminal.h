@@ -9,5 +9,8 @@
 #include "report/table/style.h"
 
 struct ab_table_style ab_terminal_style(const struct ab_options *o);
+/* AB_USAGE: -v names a phase that the session does not measure. */
+enum ab_status ab_terminal_check_phase(const struct ab_options *o, const struct ab_session *session,
+                                       struct ab_err *err);
 
 #endif

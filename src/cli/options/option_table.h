@@ -38,6 +38,9 @@ struct ab_option_info {
     const char *zero;         /* means 0, which need not be in the range; NULL = nothing does */
     const char *const *words; /* all it may be; ends with NULL */
     const char *alias;        /* a name that it had before: accepted, not shown */
+    /* The value may be left out: the next word is one only where this says so, and read gets NULL
+     * without. NULL = not so. */
+    bool (*is_value)(const char *word);
     enum ab_status (*read)(const char *name, const char *value, struct ab_options *o,
                            struct ab_err *err);
 };

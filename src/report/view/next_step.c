@@ -33,10 +33,8 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
 }
 
 void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headline *headline,
-                        const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
-                        struct ab_view_steps *out)
+                        struct ab_view_texts *texts, struct ab_view_steps *out)
 {
-    const struct ab_view_warning *unverified = ab_view_warnings_find(warnings, "unverified");
     *out = (struct ab_view_steps){0};
     if (headline->verdict == AB_VIEW_TOO_NOISY) {
         add(out, "allocbench doctor", "what disturbs this machine, and what helps");
@@ -45,6 +43,4 @@ void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headlin
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)
         add_rounds(s, headline, texts, out);
-    if (unverified != NULL)
-        add(out, unverified->remedy, "all checks, not those of this work only");
 }
