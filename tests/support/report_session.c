@@ -234,8 +234,10 @@ void fake_session_free(struct fake_session *f)
 
 void fake_session_keep(struct fake_session *f, unsigned first)
 {
-    for (unsigned b = first; b < FAKE_COUNT; b++)
+    for (unsigned b = first; b < FAKE_COUNT; b++) {
         f->backends[b].status = AB_BACKEND_ABSENT;
+        f->backends[b].was_named = false;
+    }
 }
 
 void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3])
