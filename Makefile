@@ -120,6 +120,9 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPP_FLAGS) $(ALL_FLAGS) $(DEPS) -c -o $@ $<
 
+# What the assembler includes, -MMD does not see.
+$(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
+
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
 
 $(B)/plain/%.o: %.c $(B)/flags
@@ -297,23 +300,48 @@ man: $(MAN)
 
 MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench/configs
+SHARE := $(DESTDIR)$(PREFIX)/share/allocbench
+DOC := $(DESTDIR)$(PREFIX)/share/doc/allocbench
+INCLUDE := $(DESTDIR)$(PREFIX)/include/allocbench
+PKGCONFIG := $(DESTDIR)$(PREFIX)/share/pkgconfig
+install: all man install-share install-develop
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(MAN1) $(COMPLETIONS)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
-	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/allocbench/configs
-	install -m 644 scripts/plot.gp $(DESTDIR)$(PREFIX)/share/allocbench
-	install -d $(DESTDIR)$(PREFIX)/include/allocbench
-	install -m 644 allocators/ab_backend.h $(DESTDIR)$(PREFIX)/include/allocbench
-	install -d $(MAN1) $(COMPLETIONS)
 	install -m 644 $(B)/allocbench.1 $(MAN1)
 	install -m 644 $(B)/allocbench.bash $(COMPLETIONS)/allocbench
+
+# Workloads, recorded traces and pages: what one reads and measures.
+.PHONY: install-share install-develop
+install-share:
+	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces $(DOC)
+	install -m 644 configs/*.yaml $(SHARE)/configs
+	install -m 644 configs/seeds/*.yaml $(SHARE)/configs/seeds
+	install -m 644 $(wildcard configs/ci/*.yml) $(SHARE)/configs/ci
+	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
+	install -m 644 traces/*.abt $(SHARE)/traces
+	install -m 644 scripts/plot.gp $(SHARE)
+	install -m 644 README.md CHANGELOG.md $(wildcard docs/*.md) $(DOC)
+	install -m 644 configs/README.md $(DOC)/workloads.md
+	install -m 644 results/README.md $(DOC)/results.md
+	install -m 644 traces/FORMAT.md $(DOC)/trace-format.md
+
+# For a back end of one's own: the header, the template, where both are found.
+install-develop:
+	install -d $(INCLUDE) $(SHARE)/skeleton $(PKGCONFIG)
+	install -m 644 allocators/ab_backend.h $(INCLUDE)
+	sed 's|"allocators/ab_backend.h"|<allocbench/ab_backend.h>|' \
+	  allocators/skeleton/skeleton.c >$(SHARE)/skeleton/skeleton.c
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: allocbench' 'Version: $(VERSION)' \
+	  'Description: header of back ends for allocbench' 'Cflags: -I$${prefix}/include' \
+	  >$(PKGCONFIG)/allocbench.pc
 
 # What install puts there, and the folders that are empty then.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench $(MAN1)/allocbench.1 $(COMPLETIONS)/allocbench
-	rm -rf $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/allocbench $(DESTDIR)$(PREFIX)/include/allocbench
+	rm -f $(PKGCONFIG)/allocbench.pc
+	rm -rf $(LIBEXEC) $(SHARE) $(DOC) $(INCLUDE)
 
 clean:
 	rm -rf build compile_commands.json

@@ -4,13 +4,14 @@
  * errors, and the only one that decides how the process ends.
  */
 #include "base/nearest.h"
+#include "cli/arguments/arguments.h"
 #include "cli/commands.h"
 #include "cli/options/manual.h"
 #include "cli/options/options_help.h"
 #include "cli/options/options_parse.h"
 #include "cli/version.h"
 #include "core/text.h"
-#include "report/standard_output.h"
+#include "report/files/standard_output.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>
@@ -72,6 +73,7 @@ static int find_command(const char *name, struct ab_err *err)
 static enum ab_status run_command(int argc, char **argv, int *exit_code, struct ab_err *err)
 {
     struct ab_options options;
+    struct ab_arguments arguments = {0};
     int command = find_command(argv[1], err);
     if (command < 0)
         return err->status;
@@ -81,8 +83,10 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
         return status;
     if (options.wants_help)
         ab_options_print_help(stdout, (enum ab_command_id)command);
-    else
+    else if ((status = ab_arguments_settle((enum ab_command_id)command, &options, &arguments,
+                                           err)) == AB_OK)
         status = ab_commands[command].run(&options, exit_code, err);
+    ab_arguments_fini(&arguments);
     ab_options_fini(&options);
     return status;
 }

@@ -4,8 +4,8 @@
  */
 #include "report/output.h"
 
-#include "report/standard_output.h"
-#include "report/temporary.h"
+#include "report/files/standard_output.h"
+#include "report/files/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

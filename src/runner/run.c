@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
+#include "runner/fold/sample_state.h"
 #include "runner/sample_plan.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
@@ -40,9 +41,11 @@ static uint32_t count_memory_samples(const struct ab_tape_map *tape)
 }
 
 /* A canary in one lane would hold up the others. */
-static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c)
+static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c,
+                      enum ab_pass pass)
 {
-    return c->decorator == AB_DECORATOR_NONE && context->quiet != NULL &&
+    return (pass == AB_PASS_THROUGHPUT || pass == AB_PASS_LATENCY) &&
+           c->decorator == AB_DECORATOR_NONE && context->quiet != NULL &&
            context->tape->image->n_lanes == 1 && !context->is_strict;
 }
 
@@ -67,7 +70,7 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
         l.total = l.memory + sizeof(struct ab_memory_report) +
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
     }
-    if (pass == AB_PASS_THROUGHPUT && is_sliced(context, c)) {
+    if (is_sliced(context, c, pass)) {
         l.cap_slices = context->tape->image->n_ops / slice_ops(context->tape) +
                        (size_t)context->tape->image->n_bursts * context->tape->image->n_phases;
         l.slices = ab_align_up(l.total, 64);
@@ -75,6 +78,10 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
     }
     return l;
 }
+
+/* What takes longer may have been the scheduler's: less than a switch to another program and back
+ * takes, and so long that to ask the kernel costs little beside it. */
+#define LOOK_NS 5e3
 
 static void fill_request(const struct ab_run_context *context, const struct ab_case *c,
                          enum ab_pass pass, struct ab_run_request *r)
@@ -106,15 +113,18 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->decorator = c->decorator;
     r->counter = context->counter;
     r->fault_n = c->fault_n;
+    bool is_timed = pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL;
+    r->look_ticks = is_timed ? (uint64_t)(LOOK_NS * ticks_per_ns) : UINT64_MAX;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
     r->tail_1us_ticks = (uint64_t)(1e3 * ticks_per_ns);
     r->tail_10us_ticks = (uint64_t)(1e4 * ticks_per_ns);
     r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
 }
 
-/* So long a run may wait for quiet, and so many times the time that it measured. */
+/* So long a run may wait for quiet, and so many times the time that it measured. Of samples fewer
+ * are missed than of slices: there are as many in the next round. */
 #define QUIET_WAIT_NS 2e9
-enum { QUIET_WAIT_TIMES = 4 };
+enum { QUIET_WAIT_TIMES = 4, QUIET_WAIT_TIMES_LATENCY = 1 };
 
 static void fill_slices(const struct ab_run_context *context, const struct layout *l,
                         struct ab_run_request *r)
@@ -125,7 +135,7 @@ static void fill_slices(const struct ab_run_context *context, const struct layou
         .ops = slice_ops(context->tape),
         .quiet = context->quiet->level,
         .wait_max_ticks = (uint64_t)(QUIET_WAIT_NS / context->clock.ns_per_tick),
-        .wait_times = QUIET_WAIT_TIMES,
+        .wait_times = r->pass == AB_PASS_LATENCY ? QUIET_WAIT_TIMES_LATENCY : QUIET_WAIT_TIMES,
     };
     if (r->n_cpus > 0)
         return;
@@ -234,7 +244,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                                                    : ab_estimate_timeout_ns(context->tape);
     if (pass == AB_PASS_MEMORY)
         timeout_ns += context->drain_ns;
-    if (pass == AB_PASS_THROUGHPUT && is_sliced(context, c))
+    if (is_sliced(context, c, pass))
         timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
     int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
@@ -268,6 +278,9 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         timeout_ns, context->memory_limit_bytes, pass == AB_PASS_CHECK};
     made.wait_status = ending.wait_status;
     status = ab_classify(&evidence, &made, err);
+    if (status == AB_OK && made.status == AB_BACKEND_OK && pass == AB_PASS_LATENCY &&
+        context->quiet != NULL && !ab_sample_states(&made, ab_canary_limit(context->quiet->level)))
+        status = ab_fail(err, AB_SYSTEM, "out of memory for the samples");
 out:
     if (run_fd >= 0)
         close(run_fd);
@@ -285,6 +298,7 @@ out:
 void ab_outcome_fini(struct ab_outcome *out)
 {
     free(out->kinds);
+    free(out->is_quiet);
     if (out->page != NULL)
         munmap(out->page, out->run_bytes);
     *out = (struct ab_outcome){0};

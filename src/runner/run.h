@@ -21,8 +21,8 @@ struct ab_run_context { /* the same for all runs of a session */
     struct ab_clock clock;
     const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
     uint32_t n_cpus;
-    struct ab_quiet *quiet; /* not NULL: with one lane the throughput pass runs in slices, on the
-                               quietest CPU */
+    struct ab_quiet *quiet; /* not NULL: with one lane the throughput and the latency pass run in
+                               slices, on the quietest CPU */
     bool is_strict;         /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
     uint64_t timeout_ns; /* 0 = from the estimate */
@@ -48,7 +48,8 @@ struct ab_outcome {
     const uint8_t *classes;
     const struct ab_slice *slices; /* report.slices.n, no more than cap_slices */
     uint32_t cap_slices;
-    uint8_t *kinds;                  /* owned, ours: not for the worker to change */
+    uint8_t *kinds; /* owned, ours: not for the worker to change */
+    bool *is_quiet; /* owned; of each sample: its slice was; NULL = it is not known */
     struct ab_memory_report *memory; /* memory pass, else NULL */
     uint32_t cap_memory_samples;     /* its */
     uint32_t n_samples, cap_samples;

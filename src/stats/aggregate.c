@@ -260,10 +260,14 @@ struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, ui
     return effect_over_rounds(s, &of_a, &of_b, round_rss_peak);
 }
 
+enum { P999 = 4 }; /* of AB_QUANTILES */
+
 static double round_p999(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, of->a, of->phase, of->op, round);
-    double value = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
+    double value = r == NULL                ? NAN
+                   : s->is_histogram_merged ? r->quantiles[P999]
+                                            : ab_result_quantile(r->hdr, 0.999);
     return value < s->timer.floor_ns ? s->timer.floor_ns : value;
 }
 

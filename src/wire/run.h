@@ -19,23 +19,12 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/pass.h"
 #include "wire/slice.h"
 #include "wire/source.h"
 #include "wire/verify_run.h"
 
 #include <stdint.h>
-
-enum ab_pass {
-    AB_PASS_VERIFY,       /* pre-flight: contents, alignment, zeroing; nothing is timed */
-    AB_PASS_THROUGHPUT,   /* untimed ops, wall and CPU time a phase */
-    AB_PASS_LATENCY,      /* a fenced pair around sampled ops, deltas to a ring */
-    AB_PASS_TAIL,         /* every op by one chained reading, only what is slow is kept */
-    AB_PASS_MEMORY,       /* footprint beside live bytes; nothing is timed, lanes in strict order */
-    AB_PASS_CHECK,        /* one check of `verify` instead of a tape */
-    AB_PASS_INSTRUCTIONS, /* untimed ops, instructions of the lane a phase; one lane only */
-    AB_PASS_SYSTEM_CALLS, /* untimed ops, system calls are told to the parent */
-    AB_PASS_COUNT
-};
 
 /* What stands between the tape and the allocator: never for anything that is timed. */
 enum ab_decorator {
@@ -88,6 +77,7 @@ struct ab_run_request {
     uint32_t verify_ops;
     uint64_t tail_ticks; /* TAIL: what counts as slow; also 1, 10 and 100 us */
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
+    uint64_t look_ticks; /* LATENCY, TAIL: what takes so long may have been the scheduler's */
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
     uint64_t memory_offset;          /* MEMORY: struct ab_memory_report, else 0 */
     struct ab_verify_request verify; /* CHECK */
@@ -95,7 +85,7 @@ struct ab_run_request {
     uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
     uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
     uint64_t run_bytes;              /* size of the run memfd */
-    struct ab_slice_request slices;  /* THROUGHPUT of one lane */
+    struct ab_slice_request slices;  /* THROUGHPUT, LATENCY of one lane */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -116,6 +106,8 @@ struct ab_tail {
     uint64_t max_ticks;
     uint32_t n_worst;
     uint32_t reserved;
+    /* Ops during which the scheduler gave the CPU away: in nothing of the above but n. LATENCY too. */
+    uint64_t n_scheduler, scheduler_max_ticks;
     struct ab_worst worst[AB_WORST_MAX]; /* in no order */
 };
 
@@ -134,7 +126,7 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     uint64_t instructions;     /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */
-    struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL only */
+    struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL; LATENCY: what was the scheduler's */
 };
 
 struct ab_run_report {
@@ -235,8 +227,10 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
 #define AB_WORKER_FD_CALLS 6
 #define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
- * UINT32_MAX = longer than can be stored: it counts as overflow. */
+ * UINT32_MAX = longer than can be stored: it counts as overflow. One less: the scheduler gave the CPU
+ * away during the op. */
 #define AB_TICKS_OVERFLOW UINT32_MAX
+#define AB_TICKS_SCHEDULER (UINT32_MAX - 1)
 
 /* Size class of an op: (2^(c − 1), 2^c] bytes; 0: sizes 0 and 1. (The classes of `trace info` keep
  * 0 apart from 1.) */

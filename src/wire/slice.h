@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The throughput pass of one lane in slices: stretches of the tape between fixed positions, the same
+ * The throughput and the latency pass of one lane in slices: stretches of the tape between fixed positions, the same
  * for every back end and every run, each timed by itself, with a reading of the canary between them
  * that is not counted.
  */
@@ -13,6 +13,8 @@ struct ab_slice {
     uint64_t ticks;         /* 0: a reset passed over it */
     uint16_t before, after; /* of the canary, as it was when the slice began and ended */
     uint32_t phase;
+    uint32_t samples_end; /* LATENCY: index of the first sample after it */
+    uint32_t n_preempted; /* LATENCY: how often the scheduler gave the CPU away in it */
 };
 
 enum { AB_SLICE_OPS = 4096, AB_SLICES_MAX = 1 << 16 }; /* more ops a slice where a tape is longer */

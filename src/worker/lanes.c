@@ -158,6 +158,9 @@ static void add_tail(struct ab_tail *sum, const struct ab_tail *tail)
     sum->n_100us += tail->n_100us;
     if (tail->max_ticks > sum->max_ticks)
         sum->max_ticks = tail->max_ticks;
+    sum->n_scheduler += tail->n_scheduler;
+    if (tail->scheduler_max_ticks > sum->scheduler_max_ticks)
+        sum->scheduler_max_ticks = tail->scheduler_max_ticks;
     for (uint32_t i = 0; i < tail->n_worst; i++)
         ab_tail_keep(sum, &tail->worst[i]);
 }

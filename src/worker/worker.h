@@ -43,6 +43,10 @@ struct ab_gauge {
     int wanted_on;                /* atomic: CPU of who fell asleep last */
 };
 
+struct ab_cpu_reading { /* of a thread; the wall's clock before and after the others */
+    uint64_t begin_ns, cpu_ns, switches, end_ns; /* switches: involuntary ones */
+};
+
 #define AB_GROUP_ALL UINT32_MAX /* it binds all to each other */
 
 /* One lane: what its thread alone writes, then what it tells others. */
@@ -66,8 +70,13 @@ struct ab_lane {
     uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
     bool is_null_of_fault;  /* fault+ gave it */
     uint64_t first_null_size;
-    uint64_t chain, delta; /* tail pass: last reading; latency and tail: this op's ticks */
-    uint64_t wait_ticks;   /* for other lanes */
+    uint64_t chain, delta; /* latency and tail pass: last reading, this op's ticks */
+    uint64_t look_ticks;   /* what takes longer may have been the scheduler's (preemption.h) */
+    struct ab_cpu_reading looked;
+    uint64_t looked_tick; /* when that was */
+    uint32_t n_preempted; /* stretches that were the scheduler's */
+    uint32_t sample;      /* latency pass: the next one */
+    uint64_t wait_ticks;  /* for other lanes */
     uint64_t awake_ticks,
         asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */

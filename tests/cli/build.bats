@@ -150,6 +150,20 @@ stub_make() {
     [ -z "$(find "$OUT/prefix" -type f)" ] || fail "$(find "$OUT/prefix" -type f)"
 }
 
+@test "the template of a back end compiles against what is installed, and is measured by it" {
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install >"$OUT/made" 2>&1
+    # what pkg-config would say, where there is none
+    flags=$(sed -n "s|^Cflags: ||p" "$OUT/prefix/share/pkgconfig/allocbench.pc")
+    flags=${flags/'${prefix}'/$OUT/prefix}
+    if command -v pkg-config >/dev/null; then
+        PKG_CONFIG_PATH=$OUT/prefix/share/pkgconfig pkg-config --cflags allocbench | grep -q -e "$flags"
+    fi
+    # shellcheck disable=SC2086 # words
+    cc -std=gnu17 -O2 -Wall -Werror -fPIC -shared $flags -o "$OUT/libmine.so" \
+        "$OUT/prefix/share/allocbench/skeleton/skeleton.c"
+    "$OUT/prefix/bin/allocbench" verify "$OUT/libmine.so" >"$OUT/verified" || fail "$(cat "$OUT/verified")"
+}
+
 @test "compile_commands.json knows every source" {
     run_make -n compile_commands.json V=1
     for source in src/cli/main.c src/worker/main.c src/record/preload/preload.c \

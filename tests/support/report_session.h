@@ -20,7 +20,7 @@ enum fake_backend {
     FAKE_COUNT
 };
 
-enum { FAKE_ROUNDS_MAX = 8 };
+enum { FAKE_ROUNDS_MAX = 12 };
 
 struct fake_session {
     struct ab_session s;

@@ -4,6 +4,7 @@
  * says nothing.
  */
 #include "doctor/doctor.h"
+#include "support/system_tree.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,52 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #define CPU "/sys/devices/system/cpu"
 
-static char root[64];
 static struct ab_doctor_finding findings[AB_DOCTOR_MAX];
 static size_t n_findings;
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/allocbench-test-XXXXXX");
-    return mkdtemp(root) == NULL;
-}
-
-static int remove_root(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 /* What the CPU and the scheduler say of the real machine is replaced. */
 static void look(const char *virt, unsigned n_cpus)
 {
     struct ab_doctor_view view;
-    ab_doctor_look(root, "/bin:relative::/usr/bin", &view);
+    ab_doctor_look(fake_system_root, "/bin:relative::/usr/bin", &view);
     strcpy(view.host.virt, virt);
     view.host.cpus_allowed = view.host.cpus_online = n_cpus;
     if (view.host.aslr[0] != 0) /* of this process: it may run without */
@@ -85,29 +53,29 @@ static void expect(const char *id, enum ab_doctor_state state, const char *found
 
 static void put_quiet_machine(void)
 {
-    put(CPU "/cpu0/cpufreq/scaling_governor", "performance\n");
-    put(CPU "/intel_pstate/no_turbo", "1\n");
-    put(CPU "/smt/active", "0\n");
-    put(CPU "/isolated", "2-3\n");
-    put("/sys/devices/system/node/online", "0\n");
-    put("/proc/loadavg", "0.02 0.10 0.20 1/300 4711\n");
-    put("/proc/stat", "cpu  1000 0 1000 8000 0 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1\n");
-    put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
-    put("/proc/cpuinfo",
-        "processor\t: 0\nflags\t\t: fpu constant_tsc nonstop_tsc sse\nbugs\t: x\n");
-    put("/proc/sys/kernel/perf_event_paranoid", "-1\n");
-    put("/sys/bus/event_source/devices/cpu/type", "4\n");
-    put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
-    put("/proc/sys/kernel/randomize_va_space", "2\n");
-    put("/proc/meminfo", "MemTotal: 8388608 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
-    put("/proc/sys/vm/overcommit_memory", "0\n");
-    put("/proc/self/cgroup", "0::/user.slice\n");
-    put("/sys/fs/cgroup/user.slice/memory.max", "max\n");
-    put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
-    put("/proc/self/limits", "Limit Soft\nMax open files            1024  4096  files\n"
-                             "Max address space         unlimited  unlimited  bytes\n");
-    put("/usr/bin/valgrind", "");
-    put("/bin/gnuplot", "");
+    fake_system_put(CPU "/cpu0/cpufreq/scaling_governor", "performance\n");
+    fake_system_put(CPU "/intel_pstate/no_turbo", "1\n");
+    fake_system_put(CPU "/smt/active", "0\n");
+    fake_system_put(CPU "/isolated", "2-3\n");
+    fake_system_put("/sys/devices/system/node/online", "0\n");
+    fake_system_put("/proc/loadavg", "0.02 0.10 0.20 1/300 4711\n");
+    fake_system_put("/proc/stat", "cpu  1000 0 1000 8000 0 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1\n");
+    fake_system_put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+    fake_system_put("/proc/cpuinfo",
+                    "processor\t: 0\nflags\t\t: fpu constant_tsc nonstop_tsc sse\nbugs\t: x\n");
+    fake_system_put("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+    fake_system_put("/sys/bus/event_source/devices/cpu/type", "4\n");
+    fake_system_put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    fake_system_put("/proc/sys/kernel/randomize_va_space", "2\n");
+    fake_system_put("/proc/meminfo", "MemTotal: 8388608 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    fake_system_put("/proc/sys/vm/overcommit_memory", "0\n");
+    fake_system_put("/proc/self/cgroup", "0::/user.slice\n");
+    fake_system_put("/sys/fs/cgroup/user.slice/memory.max", "max\n");
+    fake_system_put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+    fake_system_put("/proc/self/limits", "Limit Soft\nMax open files            1024  4096  files\n"
+                                         "Max address space         unlimited  unlimited  bytes\n");
+    fake_system_put("/usr/bin/valgrind", "");
+    fake_system_put("/bin/gnuplot", "");
 }
 
 static void a_quiet_machine_has_no_warning(void **state)
@@ -135,31 +103,34 @@ static void a_quiet_machine_has_no_warning(void **state)
 
 static void put_loud_machine(void)
 {
-    put(CPU "/cpu0/cpufreq/scaling_governor", "powersave\n");
-    put(CPU "/cpufreq/boost", "1\n");
-    put(CPU "/smt/active", "1\n");
-    put(CPU "/isolated", "\n");
-    put(CPU "/cpu0/topology/thread_siblings_list", "0,1\n");
-    put(CPU "/cpu1/topology/thread_siblings_list", "0,1\n");
-    put(CPU "/cpu2/topology/thread_siblings_list", "2,3\n");
-    put(CPU "/cpu3/topology/thread_siblings_list", "2,3\n");
-    put("/sys/devices/system/node/online", "0-1\n");
-    put("/proc/loadavg", "3.50 0.10 0.20 1/300 4711\n");
-    put("/proc/stat", "cpu  1000 0 1000 7000 0 0 0 1000 0 0\n");
-    put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
-    put("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu not_constant_tsc constant_tscx\n");
-    put("/proc/sys/kernel/perf_event_paranoid", "4\n");
-    put("/sys/bus/event_source/devices/cpu/type", "4\n");
-    put("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
-    put("/proc/sys/kernel/randomize_va_space", "0\n");
-    put("/proc/meminfo", "MemTotal: 8388608 kB\nSwapTotal: 2097152 kB\nSwapFree: 1048576 kB\n");
-    put("/proc/sys/vm/overcommit_memory", "2\n");
-    put("/proc/self/cgroup", "0::/a/b\n");
-    put("/sys/fs/cgroup/a/memory.max", "536870912\n");
-    put("/sys/fs/cgroup/a/b/memory.max", "max\n");
-    put("/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
-    put("/proc/self/limits", "Limit Soft\nMax open files            64  4096  files\n"
-                             "Max address space         1073741824  unlimited  bytes\n");
+    fake_system_put(CPU "/cpu0/cpufreq/scaling_governor", "powersave\n");
+    fake_system_put(CPU "/cpufreq/boost", "1\n");
+    fake_system_put(CPU "/smt/active", "1\n");
+    fake_system_put(CPU "/isolated", "\n");
+    fake_system_put(CPU "/cpu0/topology/thread_siblings_list", "0,1\n");
+    fake_system_put(CPU "/cpu1/topology/thread_siblings_list", "0,1\n");
+    fake_system_put(CPU "/cpu2/topology/thread_siblings_list", "2,3\n");
+    fake_system_put(CPU "/cpu3/topology/thread_siblings_list", "2,3\n");
+    fake_system_put("/sys/devices/system/node/online", "0-1\n");
+    fake_system_put("/proc/loadavg", "3.50 0.10 0.20 1/300 4711\n");
+    fake_system_put("/proc/stat", "cpu  1000 0 1000 7000 0 0 0 1000 0 0\n");
+    fake_system_put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+    fake_system_put("/proc/cpuinfo",
+                    "processor\t: 0\nflags\t\t: fpu not_constant_tsc constant_tscx\n");
+    fake_system_put("/proc/sys/kernel/perf_event_paranoid", "4\n");
+    fake_system_put("/sys/bus/event_source/devices/cpu/type", "4\n");
+    fake_system_put("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+    fake_system_put("/proc/sys/kernel/randomize_va_space", "0\n");
+    fake_system_put("/proc/meminfo",
+                    "MemTotal: 8388608 kB\nSwapTotal: 2097152 kB\nSwapFree: 1048576 kB\n");
+    fake_system_put("/proc/sys/vm/overcommit_memory", "2\n");
+    fake_system_put("/proc/self/cgroup", "0::/a/b\n");
+    fake_system_put("/sys/fs/cgroup/a/memory.max", "536870912\n");
+    fake_system_put("/sys/fs/cgroup/a/b/memory.max", "max\n");
+    fake_system_put("/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
+    fake_system_put("/proc/self/limits",
+                    "Limit Soft\nMax open files            64  4096  files\n"
+                    "Max address space         1073741824  unlimited  bytes\n");
 }
 
 static void a_loud_machine_is_told_what_helps(void **state)
@@ -188,7 +159,7 @@ static void a_loud_machine_is_told_what_helps(void **state)
     expect("address-space", AB_DOCTOR_WARNING, "1.00 GiB", "ulimit -v");
     expect("open-files", AB_DOCTOR_WARNING, "64", "ulimit -n");
     expect("valgrind", AB_DOCTOR_NOTE, "not installed", "apt install valgrind");
-    put("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu constant_tsc\n");
+    fake_system_put("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu constant_tsc\n");
     look("KVMKVMKVM", 1);
     expect("tsc", AB_DOCTOR_WARNING, "without nonstop_tsc", "");
 }
@@ -224,9 +195,9 @@ static void every_check_has_an_id_of_its_own_and_a_reason(void **state)
 static void hostile_files_are_shown_printable(void **state)
 {
     (void)state;
-    put(CPU "/cpu0/cpufreq/scaling_governor", "\033[2Jevil\n");
-    put("/proc/self/cgroup", "0::/a\n:::::\n\n4:cpu,memory\n");
-    put("/proc/stat", "cpu 1 2\n");
+    fake_system_put(CPU "/cpu0/cpufreq/scaling_governor", "\033[2Jevil\n");
+    fake_system_put("/proc/self/cgroup", "0::/a\n:::::\n\n4:cpu,memory\n");
+    fake_system_put("/proc/stat", "cpu 1 2\n");
     look("none", 4);
     expect("governor", AB_DOCTOR_WARNING, "\\x1b[2Jevil", "");
     expect("steal", AB_DOCTOR_UNKNOWN, "", "");
@@ -235,13 +206,16 @@ static void hostile_files_are_shown_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_quiet_machine_has_no_warning, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_loud_machine_is_told_what_helps, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(what_is_not_said_is_unknown_and_no_warning, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(every_check_has_an_id_of_its_own_and_a_reason, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(hostile_files_are_shown_printable, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_quiet_machine_has_no_warning, fake_system_make,
+                                        fake_system_remove),
+        cmocka_unit_test_setup_teardown(a_loud_machine_is_told_what_helps, fake_system_make,
+                                        fake_system_remove),
+        cmocka_unit_test_setup_teardown(what_is_not_said_is_unknown_and_no_warning,
+                                        fake_system_make, fake_system_remove),
+        cmocka_unit_test_setup_teardown(every_check_has_an_id_of_its_own_and_a_reason,
+                                        fake_system_make, fake_system_remove),
+        cmocka_unit_test_setup_teardown(hostile_files_are_shown_printable, fake_system_make,
+                                        fake_system_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

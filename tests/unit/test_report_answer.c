@@ -264,6 +264,15 @@ static void the_headline_can_be_reckoned(void **state)
     screen_free(x);
 }
 
+/* A word wrapped in a sentence is a blank. */
+static void unwrap(char *text)
+{
+    for (char *at; (at = strstr(text, "\n  ")) != NULL;)
+        memmove(at, at + 2, strlen(at + 2) + 1);
+    for (char *at; (at = strstr(text, "  ")) != NULL;)
+        memmove(at, at + 1, strlen(at + 1) + 1);
+}
+
 /* More columns than there is room for: those that are left out are named, at each width. */
 static void nothing_goes_silently(void **state)
 {
@@ -275,11 +284,10 @@ static void nothing_goes_silently(void **state)
     for (unsigned width = 40; width <= 140; width += 5) {
         char *text = draw(x, width);
         count_lines(text, width);
+        unwrap(text);
         for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
             if (strstr(text, columns[i]) == NULL)
                 fail_msg("%s is gone at %u columns", columns[i], width);
-        assert_true((strstr(text, "after free:") != NULL) ==
-                    (strstr(text, "after free\n") != NULL));
         free(text);
     }
     screen_free(x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "result/environment.h"
+#include "support/system_tree.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -7,42 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
-
-static char root[64];
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/allocbench-test-XXXXXX");
-    return mkdtemp(root) == NULL;
-}
-
-static int remove_root(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static void this_machine_is_described(void **state)
 {
@@ -75,15 +42,16 @@ static void files_are_read_as_the_kernel_writes_them(void **state)
 {
     (void)state;
     struct ab_host h;
-    put("/proc/cpuinfo", "processor\t: 0\n"
-                         "model name\t: Imaginary  CPU @ 3.00GHz \nmodel name\t: b\n");
-    put("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree: 1 kB\n");
-    put("/proc/loadavg", "0.52 0.40 0.30 1/200 4711\n");
-    put("/proc/sys/kernel/randomize_va_space", "2\n");
-    put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
-    put("/etc/os-release", "NAME=\"X\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
-    ab_environment_read_below(root, &h);
+    fake_system_put("/proc/cpuinfo", "processor\t: 0\n"
+                                     "model name\t: Imaginary  CPU @ 3.00GHz \nmodel name\t: b\n");
+    fake_system_put("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree: 1 kB\n");
+    fake_system_put("/proc/loadavg", "0.52 0.40 0.30 1/200 4711\n");
+    fake_system_put("/proc/sys/kernel/randomize_va_space", "2\n");
+    fake_system_put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    fake_system_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    fake_system_put("/etc/os-release",
+                    "NAME=\"X\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+    ab_environment_read_below(fake_system_root, &h);
     assert_string_equal(h.cpu, "Imaginary  CPU @ 3.00GHz");
     assert_true(h.memory_bytes == UINT64_C(8) << 30);
     assert_true(h.load_1min == 0.52);
@@ -102,11 +70,11 @@ static void hostile_files_do_no_harm(void **state)
     memset(big, 'x', 100000);
     big[100000] = 0;
     memcpy(big, "model name: \033[2J", 16);
-    put("/proc/cpuinfo", big);
-    put("/proc/meminfo", "MemTotal: 99999999999999999999999999999999999 kB\n");
-    put("/proc/loadavg", "many\n");
-    put("/sys/kernel/mm/transparent_hugepage/enabled", "] [\n");
-    ab_environment_read_below(root, &h);
+    fake_system_put("/proc/cpuinfo", big);
+    fake_system_put("/proc/meminfo", "MemTotal: 99999999999999999999999999999999999 kB\n");
+    fake_system_put("/proc/loadavg", "many\n");
+    fake_system_put("/sys/kernel/mm/transparent_hugepage/enabled", "] [\n");
+    ab_environment_read_below(fake_system_root, &h);
     assert_int_equal(strncmp(h.cpu, "\\x1b[2J", 7), 0);
     assert_true(strlen(h.cpu) < sizeof h.cpu);
     assert_int_equal(h.memory_bytes, 0);
@@ -119,14 +87,14 @@ static void the_fingerprint_names_the_machine_not_the_moment(void **state)
 {
     (void)state;
     struct ab_host a, b;
-    put("/proc/cpuinfo", "model name: A\n");
-    put("/proc/loadavg", "1.00 1 1\n");
-    ab_environment_read_below(root, &a);
-    put("/proc/loadavg", "2.00 1 1\n");
-    ab_environment_read_below(root, &b);
+    fake_system_put("/proc/cpuinfo", "model name: A\n");
+    fake_system_put("/proc/loadavg", "1.00 1 1\n");
+    ab_environment_read_below(fake_system_root, &a);
+    fake_system_put("/proc/loadavg", "2.00 1 1\n");
+    ab_environment_read_below(fake_system_root, &b);
     assert_string_equal(a.fingerprint, b.fingerprint);
-    put("/proc/cpuinfo", "model name: B\n");
-    ab_environment_read_below(root, &b);
+    fake_system_put("/proc/cpuinfo", "model name: B\n");
+    ab_environment_read_below(fake_system_root, &b);
     assert_string_not_equal(a.fingerprint, b.fingerprint);
 }
 
@@ -139,5 +107,5 @@ int main(void)
         cmocka_unit_test(hostile_files_do_no_harm),
         cmocka_unit_test(the_fingerprint_names_the_machine_not_the_moment),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, fake_system_make, fake_system_remove);
 }

@@ -209,6 +209,35 @@ static void the_latency_pass_fills_a_tick_count_for_each_position(void **state)
     close_fixture(f);
 }
 
+/* 20,000 ops in slices of 128: each sample is of one slice, and that is where its position is. */
+static void in_slices_the_latency_pass_times_the_same_samples(void **state)
+{
+    (void)state;
+    struct fixture *f = open_fixture(AB_PASS_LATENCY);
+    const struct ab_slice *slices = (const struct ab_slice *)(f->w.page + 1);
+    const struct ab_phase *phase = &f->map.phases[1];
+    struct ab_run_report *report = &f->w.page->report;
+    uint32_t n = 0, from = 0, begin = phase->begin;
+    for (uint32_t i = phase->begin; i < phase->end && n < 4096; i += 13)
+        f->positions[n++] = i;
+    f->w.page->request.n_samples = n;
+    f->w.page->request.slices = (struct ab_slice_request){
+        .offset = sizeof(struct ab_run_page), .cap = 500, .ops = 128, .quiet = 1};
+    ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+    expect_whole_tape(f);
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(f->ticks[i] > 0);
+    for (uint32_t i = 0; i < report->slices.n && slices[i].phase == 1; i++, begin += 128) {
+        for (; from < slices[i].samples_end; from++)
+            assert_in_range(f->positions[from], begin, begin + 127);
+        assert_true(from == n || f->positions[from] >= begin + 128);
+        assert_true(slices[i].ticks > 0 && slices[i].before > 0 && slices[i].after > 0);
+    }
+    assert_int_equal(from, n);
+    assert_true(report->phases[1].outside_ticks > 0);
+    close_fixture(f);
+}
+
 /* Sizes as the tape has them: slot by slot, what lives there. */
 static uint64_t *sizes_of_ops(const struct fixture *f)
 {
@@ -469,6 +498,7 @@ int main(void)
         cmocka_unit_test(every_pass_does_every_op_at_both_boundaries),
         cmocka_unit_test(in_slices_every_op_is_done_and_timed_once),
         cmocka_unit_test(it_waits_for_quiet_within_its_budget),
+        cmocka_unit_test(in_slices_the_latency_pass_times_the_same_samples),
         cmocka_unit_test(the_latency_pass_fills_a_tick_count_for_each_position),
         cmocka_unit_test(each_sample_has_the_class_of_its_size_also_a_free),
         cmocka_unit_test(the_worst_frees_tell_the_size_of_their_blocks),

@@ -5,7 +5,7 @@
  */
 #include "cli/benchmark/benchmark.h"
 #include "cli/benchmark/build_limit.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/resume_result.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
@@ -28,6 +28,7 @@ struct replay {
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
     struct ab_tape_map map;
+    struct ab_overview overview;
 };
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
@@ -126,8 +127,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     r->options.tape.user = &reading;
     set_burst(o, &r->options);
     enum ab_status status = ab_trace_feed_open(file, &r->options, &r->feed, err);
-    if (status == AB_OK)
-        status = lay_down(r, err);
+    if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
+        ab_overview_end(r->feed->pusher.overview, &r->overview);
     ab_progress_end(&reading.line);
     return name_input(r, status, err);
 }
@@ -167,6 +168,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .settings = settings,
         .seed = o->has_seed ? o->seed : 1,
         .tape = tape,
+        .overview = &r->overview,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
     };
@@ -181,6 +183,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .touch_bytes = o->touch_bytes,
                                         .n_lanes = o->n_lanes,
                                         .is_partial = o->is_partial,
+                                        .wants_overview = true,
                                         .has_window = o->has_window,
                                         .window = o->window}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);

@@ -29,7 +29,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     enum ab_status status = ab_stored_read(path, &stored, err);
     if (status != AB_OK)
         return status;
-    if (stored.checksum == AB_CHECKSUM_WRONG)
+    if (stored.checksum == AB_CHECKSUM_WRONG && !o->is_quiet)
         warn_altered(path);
     status = ab_base_name_set(o->base, &stored.session, err);
     if (status != AB_OK)
@@ -42,7 +42,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
         status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
-    if (status == AB_OK && !ab_outputs_use_stdout(o))
+    if (status == AB_OK && !ab_outputs_use_stdout(o) && !o->is_quiet)
         ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
@@ -63,7 +63,7 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     if (o->n_args > 1 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
-        if (i > 0)
+        if (i > 0 && !o->is_quiet)
             fputc('\n', stdout);
         status = report_one(o, o->args[i], err);
     }

@@ -210,7 +210,7 @@ static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outpu
 enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err)
 {
-    *out = (struct ab_outputs){0};
+    *out = (struct ab_outputs){.embed = o->embed};
     enum ab_status status = check_stdout(o, err);
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
         if (o->sinks[i] != NULL)
@@ -236,8 +236,10 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
 {
     struct ab_err more;
     enum ab_status first = AB_OK;
+    struct ab_session asked = *session;
+    asked.embed = outputs->embed;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        enum ab_status status = write_sink(outputs, i, session, first == AB_OK ? err : &more);
+        enum ab_status status = write_sink(outputs, i, &asked, first == AB_OK ? err : &more);
         first = first == AB_OK ? status : first;
     }
     return first;

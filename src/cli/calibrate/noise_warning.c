@@ -58,7 +58,7 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
 {
     struct ab_calibration c;
     bool is_there = false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !o->is_quiet; i++) {
         const struct ab_gate *g = &gates[i];
         bool compares = g->against != AB_GATE_ABSOLUTE && g->against != AB_GATE_LIVE;
         if (!compares || g->metric.field == NULL)
@@ -66,7 +66,7 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
         if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
             return;
         warn(&c.noise, g->text, ab_result_op_name(g->metric.op), g->metric.field->name,
-             fabs(g->bound - 1), o->rounds);
+             fabs(g->bound - 1), session->n_rounds_planned);
     }
 }
 
@@ -74,6 +74,6 @@ void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, co
                          const char *op, const char *metric, double limit, uint32_t rounds)
 {
     struct ab_calibration c;
-    if (isfinite(limit) && find(o, fingerprint, &c))
+    if (!o->is_quiet && isfinite(limit) && find(o, fingerprint, &c))
         warn(&c.noise, what, op, metric, limit, rounds);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/bits.h"
 #include "base/nearest.h"
+#include "cli/arguments/last_result.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
 #include "cli/compare/baselines.h"
@@ -33,46 +34,10 @@ struct request {
 
 /* ---- the result to keep ---- */
 
-static bool is_newer(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
-}
-
-/* The *.json of the folder for results that was written last; malloc'ed. */
-static enum ab_status find_newest(const struct ab_options *o, char **out, struct ab_err *err)
-{
-    const char *folder = ab_store_folder(o);
-    DIR *d = opendir(folder);
-    struct stat newest = {0}, st;
-    char *found = NULL, *path;
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        size_t n = strlen(e->d_name);
-        if (n < 6 || e->d_name[0] == '.' || strcmp(e->d_name + n - 5, ".json") != 0 ||
-            asprintf(&path, "%s/%s", folder, e->d_name) < 0)
-            continue;
-        if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-            (found == NULL || is_newer(&st, &newest))) {
-            free(found);
-            found = path;
-            newest = st;
-        } else {
-            free(path);
-        }
-    }
-    if (d != NULL)
-        closedir(d);
-    if (found == NULL)
-        return ab_fail(err, AB_INPUT, "there is no stored result in %s; give a RESULT.json",
-                       folder);
-    *out = found;
-    return AB_OK;
-}
-
 static enum ab_status choose_result(const struct ab_options *o, char **out, struct ab_err *err)
 {
     if (o->n_args <= 2)
-        return find_newest(o, out, err);
+        return ab_last_result(o, 0, out, err);
     *out = strdup(o->args[2]);
     return *out != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
 }

@@ -9,7 +9,7 @@
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/commands.h"
 #include "cli/compare/verdict.h"
@@ -172,10 +172,13 @@ static void show_progress(void *user, const struct ab_progress *p)
     ab_progress_show(&((struct watch *)user)->line, p);
 }
 
-static void save_round(void *user, const struct ab_session *s)
+static bool end_round(void *user, const struct ab_session *s)
 {
+    struct watch *watch = user;
+    ab_progress_round(&watch->line, s);
     if (s->n_rounds < s->n_rounds_planned)
-        ab_store_save(((struct watch *)user)->store, s);
+        ab_store_save(watch->store, s);
+    return true;
 }
 
 static enum ab_status run_session(struct exec *x, struct ab_err *err)
@@ -194,13 +197,11 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
         .prepare_fd = STDERR_FILENO,
         .is_output_free = o->is_output_free,
         .progress = show_progress,
-        .round_done = save_round,
+        .round_done = end_round,
         .user = &watch,
     };
     ab_progress_begin(&watch.line, o->is_quiet);
     enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
-    if (status == AB_OK)
-        ab_progress_all_done(&watch.line);
     ab_progress_end(&watch.line);
     return status;
 }
@@ -210,9 +211,11 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
 static void print_gates(const struct exec *x)
 {
     struct ab_table_style style = ab_terminal_style(x->options);
-    bool is_taken = ab_outputs_use_stdout(x->options) || x->options->is_quiet;
-    if (x->options->is_quiet && ab_gates_status(&x->session) == AB_OK)
+    bool is_taken = ab_outputs_use_stdout(x->options);
+    if (x->options->is_quiet) {
+        ab_verdicts_tell(&x->session, x->options->fails_inconclusive);
         return;
+    }
     style.color = style.color && !is_taken;
     ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
 }

@@ -17,6 +17,7 @@
 
 #define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
 #define TIMEOUT_LEAST_NS 10000000
+#define TIME_BUDGET_LEAST_NS 1000000000
 #define DRAIN_MOST_NS 10000000000
 
 /* RUN, REPLAY, …: the bits of the commands. */
@@ -45,6 +46,7 @@ enum {
 
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
@@ -135,6 +137,22 @@ static const struct ab_option_info table[] = {
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
      "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
+    {"passes", "LIST",
+     "what is measured besides throughput, which always is: latency, tail,\n"
+     "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
+     "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
+     "rounds, in all where a gate is on them)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_passes), GIVEN(has_passes)},
+    {"time-budget", "TIME",
+     "run as many rounds as fit into this time, at least 6, at most --rounds\n"
+     "(then 100 by default)",
+     "Measurement", 0, RUN | REPLAY, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
+     .range = "must be at least 1s"},
+    {"precision", "N%",
+     "stop when every interval of a ratio of whole runs is within N% of the\n"
+     "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
+     "by default)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_precision)},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
@@ -311,6 +329,11 @@ static const struct ab_option_info table[] = {
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
      TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"embed", "HOW",
+     "what --html keeps of the result within the report, for report and\n"
+     "compare to read: merged (default; histograms of all rounds together),\n"
+     "full or none",
+     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds)},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
@@ -327,7 +350,7 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
      FLAG(is_ascii)},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE, FLAG(is_quiet)},
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},

@@ -8,7 +8,7 @@
 #define AB_REPORT_READ_READ_RESULT_H
 
 #include "core/status.h"
-#include "report/checksum.h"
+#include "report/files/checksum.h"
 #include "result/result.h"
 
 /* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */
@@ -29,9 +29,11 @@ struct ab_stored {
     enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
+    struct ab_overview *overview;
 };
 
-/* AB_INPUT when it is no result: one message that names file and place, what was found and what is
+/* `path` is a stored result, or an HTML report with one in it.
+ * AB_INPUT when it is no result: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
 void ab_stored_fini(struct ab_stored *stored);

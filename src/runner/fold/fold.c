@@ -6,7 +6,7 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
-#include "result/result_fields.h"
+#include "result/passes.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -195,12 +195,17 @@ static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint3
 struct piles {
     struct ab_hdr *hdr[AB_OP_KIND_COUNT + 1];
     struct ab_worst_op slowest[AB_OP_KIND_COUNT + 1];
+    uint64_t n_left_out[AB_OP_KIND_COUNT + 1];
+    double quiet_share; /* of all samples; NaN = not known */
 };
 
 static void pile_up(struct piles *p, unsigned kind, const struct ab_sample *sample)
 {
     struct ab_worst_op *slowest = &p->slowest[kind];
     if (p->hdr[kind] == NULL)
+        return;
+    p->n_left_out[kind] += sample->is_left_out;
+    if (sample->is_left_out)
         return;
     ab_hdr_record(p->hdr[kind], sample->ns);
     if (sample->ns != UINT64_MAX && (double)sample->ns > slowest->ns)
@@ -213,11 +218,19 @@ static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
     struct ab_samples walk;
     struct ab_sample sample;
     ab_samples_begin(&walk, f, phase, run);
+    piles->quiet_share = walk.quiet_share;
     while (ab_samples_next(&walk, &sample)) {
         pile_up(piles, sample.kind, &sample);
         if (sample.is_fair)
             pile_up(piles, AB_OP_ALL, &sample);
     }
+}
+
+/* The slowest op of all is the tail pass's to find: where that does not run, nothing is called so. */
+static void forget_slowest(struct ab_result *r)
+{
+    r->max = NAN;
+    r->n_worst = 0;
 }
 
 static void summarise(struct ab_result *r)
@@ -233,6 +246,32 @@ static void summarise(struct ab_result *r)
     r->max = (double)r->hdr->max;
 }
 
+/* Ops of one pass during which the scheduler gave the CPU away. */
+static void add_scheduler(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
+{
+    double longest = (double)ab_fold_ns(f, tail->scheduler_max_ticks);
+    r->n_scheduler = (isnan(r->n_scheduler) ? 0 : r->n_scheduler) + (double)tail->n_scheduler;
+    if (tail->n_scheduler > 0)
+        r->scheduler_max_ns = fmax(r->scheduler_max_ns, longest); /* of NaN and a number: that */
+}
+
+static void fold_kind(const struct ab_fold *f, uint32_t phase, unsigned kind,
+                      const struct piles *piles, const struct ab_outcome *run)
+{
+    struct ab_result *r = find_result(f, f->tape->phases[phase].name, kind);
+    if (r == NULL)
+        return;
+    summarise(r);
+    keep_worst(r, &piles->slowest[kind], piles->slowest[kind].ns > 0);
+    if (!ab_pass_is_in(&f->session->passes, AB_PASS_TAIL, f->round))
+        forget_slowest(r);
+    if (!isnan(piles->quiet_share))
+        r->n_left_out = (double)piles->n_left_out[kind];
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (k == kind || kind == AB_OP_ALL)
+            add_scheduler(f, r, &run->page->report.phases[phase].tail[k]);
+}
+
 void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
 {
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
@@ -245,14 +284,10 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
             piles.hdr[k] = r == NULL ? NULL : r->hdr;
         }
         fold_samples(f, phase, run, &piles);
-        for (unsigned k = 0; k <= AB_OP_ALL; k++) {
-            struct ab_result *r = find_result(f, phase->name, k);
-            if (r == NULL)
-                continue;
-            summarise(r);
-            keep_worst(r, &piles.slowest[k], piles.slowest[k].ns > 0);
-        }
+        for (unsigned k = 0; k <= AB_OP_ALL; k++)
+            fold_kind(f, i, k, &piles, run);
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
+        all->latency_quiet_percent = 100 * piles.quiet_share;
         if (all->n_ops > 0)
             all->latency_pass_ns_per_op = ab_fold_busy_ns(f, &run->page->report.phases[i]) /
                                           (double)all->n_ops;
@@ -272,6 +307,7 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
         n++;
     }
     keep_worst(r, worst, n);
+    add_scheduler(f, r, tail);
     r->tail_n += tail->n;
     r->tail_over_100ns += tail->n_slow;
     r->tail_over_1us += tail->n_1us;
@@ -311,7 +347,8 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
     double n = (double)all_ops(p);
     struct piles piles = {.hdr[AB_OP_ALL] = all};
     ab_hdr_init(all);
-    fold_samples(f, p, latency, &piles);
+    if (latency != NULL)
+        fold_samples(f, p, latency, &piles);
     s->nulls[s->n_nulls++] = (struct ab_null_cost){
         .phase = p->name,
         .boundary = ab_boundary_names[boundary],
@@ -319,7 +356,9 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
         .n_ops = all_ops(p),
         .ns_per_op = e->busy / n,
         .wall_ns_per_op = wall_estimate(e) / n,
-        .latency_pass_ns_per_op = ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n,
+        .latency_pass_ns_per_op = latency != NULL
+                                      ? ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n
+                                      : (double)NAN,
         .floor_ns = ab_result_quantile(all, 0.5),
         .instr_per_op = NAN,
     };

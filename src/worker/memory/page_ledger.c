@@ -273,6 +273,73 @@ struct extent {
     bool is_put;
 };
 
+/* What of the block was asked for on the page at `at`, which it fills. */
+static uint32_t requested_of(const struct ab_page_ledger *l, const struct extent *x, uint64_t at)
+{
+    uint64_t rest = x->middle > at ? x->middle - at : 0;
+    return (uint32_t)(rest < l->page_bytes ? rest : l->page_bytes);
+}
+
+/* Pages that the block fills, next to each other within a word of bits: i is the first. */
+struct run {
+    uint64_t at, mask; /* of bits */
+    uint32_t i, n;
+};
+
+static struct run find_run(const struct ab_page_ledger *l, uint64_t at, uint64_t stop)
+{
+    uint32_t i = ab_page_ledger_index(l, at), room = 64 - (i & 63);
+    uint64_t whole = (at & (l->page_bytes - 1)) == 0 ? (stop - at) >> l->page_log2 : 0;
+    uint32_t n = whole < room ? (uint32_t)whole : room;
+    uint64_t ones = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+    return (struct run){.at = at, .mask = ones << (i & 63), .i = i, .n = n};
+}
+
+/* A run of empty pages that were there when their last blocks went: as enter_page and load_page, all
+ * at once. False: it must be done page by page. */
+static bool load_run(struct ab_page_ledger *l, struct ab_ledger_stretch *s, const struct extent *x,
+                     const struct run *run)
+{
+    const uint32_t word = run->i >> 6;
+    uint64_t *loads = &s->loads[run->i], taken = 0;
+    if (s->whole > 0 || s->era != l->era || (s->present[word] & run->mask) != run->mask)
+        return false;
+    for (uint32_t k = 0; k < run->n; k++)
+        taken |= loads[k];
+    if (taken != 0)
+        return false;
+    for (uint32_t k = 0; k < run->n; k++)
+        loads[k] = AB_LEDGER_LOAD(requested_of(l, x, run->at + (k << l->page_log2)), l->page_bytes);
+    list(l, s);
+    s->presumed[word] |= run->mask;
+    s->resident[word] |= run->mask;
+    s->n_loaded += run->n;
+    l->n_pages += run->n;
+    return true;
+}
+
+/* The same of resident pages on which nothing else is; as unload_page and leave_page. */
+static bool unload_run(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
+                       const struct extent *x, const struct run *run)
+{
+    const uint32_t word = run->i >> 6;
+    uint64_t *loads = &s->loads[run->i], other = 0;
+    if (s->whole > 0 || s->era != l->era || (s->resident[word] & run->mask) != run->mask)
+        return false;
+    for (uint32_t k = 0; k < run->n; k++)
+        other |= loads[k] ^
+                 AB_LEDGER_LOAD(requested_of(l, x, run->at + (k << l->page_log2)), l->page_bytes);
+    if (other != 0)
+        return false;
+    memset(loads, 0, run->n * sizeof loads[0]);
+    s->present[word] |= run->mask;
+    s->presumed[word] &= ~run->mask;
+    s->resident[word] &= ~run->mask;
+    s->n_loaded -= run->n;
+    l->n_pages -= run->n;
+    return true;
+}
+
 /* What of it lies below `stop`, in one stretch. */
 static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
                        const struct extent *x, uint64_t stop)
@@ -280,6 +347,11 @@ static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
     const unsigned log2 = (unsigned)l->page_log2;
     const uint64_t mask = (UINT64_C(1) << (AB_STRETCH_LOG2 - log2)) - 1;
     for (uint64_t at = x->at; at < stop;) {
+        const struct run run = find_run(l, at, stop);
+        if (run.n > 1 && (x->is_put ? load_run(l, s, x, &run) : unload_run(l, s, x, &run))) {
+            at += (uint64_t)run.n << log2;
+            continue;
+        }
         uint64_t next = ((at >> log2) + 1) << log2;
         next = next < stop ? next : stop;
         uint64_t middle = x->middle < next ? x->middle : next;
@@ -343,11 +415,14 @@ void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t s
 
 void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintptr_t last)
 {
+    const uint64_t to_word_end = ((UINT64_C(1) << (AB_STRETCH_LOG2 - l->page_log2)) - 1) & 63;
     for (uint64_t page = first >> l->page_log2; page <= last >> l->page_log2 && !l->is_lost;
          page++) {
         struct ab_ledger_stretch *s = find(l, page >> (AB_STRETCH_LOG2 - l->page_log2));
         uint32_t i = ab_page_ledger_index(l, page << l->page_log2);
         const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
+        if (s != NULL && s->pending[word] == 0)
+            page |= to_word_end; /* nor is there any up to there */
         if (s == NULL || (s->pending[word] & bit) == 0)
             continue;
         if (s->epoch == l->epoch && (s->absent[word] & bit) != 0)

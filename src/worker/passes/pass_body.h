@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/preemption.h"
 #include "worker/passes/slices.h"
 #include "worker/passes/touch.h"
 #include "worker/phase_meter.h"
@@ -142,22 +143,6 @@ static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin,
     return i;
 }
 
-/* The same, each slice timed by itself. The grid is that of the tape: what a reset passes over is an
- * empty slice. */
-static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
-                             uint32_t end)
-{
-    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
-    for (uint32_t from = begin; from < end;) {
-        uint32_t stop = end - from > ops ? from + ops : end;
-        uint64_t tick = ab_slice_begin(lane->w);
-        bool is_empty = i >= stop;
-        i = FN(untimed_range)(lane, f, i, stop);
-        ab_slice_end(lane->w, phase, is_empty, tick);
-        from = stop;
-    }
-}
-
 /* The syscalls before a phase leave the loop out of the caches; a phase of one reset would be timed
  * fetching it. Two ops that do nothing, on a slot of their own, bring it back, and the first op of the
  * phase. Nothing of the allocator's is touched. */
@@ -179,35 +164,67 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
-static void FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+/* Times the op, and takes note of it: how many ops behind it are to be passed over. */
+INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
+{
+    const struct ab_worker *w = lane->w;
+    uint64_t op = lane->ops[at];
+    uint32_t sample = lane->sample;
+    *lane->progress = at;
+    lane->op = at;
+    lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
+    ab_preemption_pass(lane);
+    uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+    uint64_t stored = lane->delta + 1;
+    w->ticks[sample] = stored < AB_TICKS_SCHEDULER ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+    w->classes[sample] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, op));
+    if (AB_UNLIKELY(stored > lane->look_ticks))
+        ab_preemption_judge(lane, phase);
+    return n_spared;
+}
+
+/* Where it stopped, as the untimed range. */
+static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                                  uint32_t end)
 {
     const struct ab_worker *w = lane->w;
     uint32_t n = w->page->request.n_samples, i = begin, first = w->first;
-    for (uint32_t s = ab_lane_first_sample(w, begin); s < n && w->positions[s] < first + end; s++) {
-        uint32_t at = w->positions[s] - first;
+    for (; lane->sample < n && w->positions[lane->sample] < first + end; lane->sample++) {
+        uint32_t at = w->positions[lane->sample] - first;
         if (i <= at)
             i = FN(untimed)(lane, f, i, at);
         if (i > at)
             continue; /* passed over by a reset: not timed */
-        *lane->progress = at;
-        lane->op = at;
-        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
-        i = at + 1;
-        if (FN(run_op)(lane, f, lane->ops[at], lane->slots, FENCED))
-            i += lane->n_spared;
-        uint64_t stored = lane->delta + 1;
-        w->ticks[s] = stored < AB_TICKS_OVERFLOW ? (uint32_t)stored : AB_TICKS_OVERFLOW;
-        w->classes[s] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, lane->ops[at]));
+        i = at + 1 + FN(sample)(lane, f, phase, at);
     }
     if (i < end)
-        FN(untimed)(lane, f, i, end);
+        i = FN(untimed)(lane, f, i, end);
+    ab_preemption_pass(lane);
+    return i;
+}
+
+/* In slices, each timed by itself. The grid is that of the tape: what a reset passes over is an empty
+ * slice. */
+static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
+    bool is_latency = lane->w->page->request.pass == AB_PASS_LATENCY;
+    for (uint32_t from = begin; from < end;) {
+        uint32_t stop = end - from > ops ? from + ops : end;
+        uint64_t tick = ab_slice_begin(lane);
+        bool is_empty = i >= stop;
+        i = is_latency ? FN(latency_range)(lane, f, phase, i, stop)
+                       : FN(untimed_range)(lane, f, i, stop);
+        ab_slice_end(lane, phase, is_empty, tick);
+        from = stop;
+    }
 }
 
 static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                            struct ab_tail *tails)
 {
     uint64_t slow = lane->w->page->request.tail_ticks;
-    lane->chain = ab_tick_end();
     for (uint32_t i = begin; i < end;) {
         uint64_t op = lane->ops[i];
         *lane->progress = i;
@@ -219,14 +236,15 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         if (kind >= 0) {
             tails[kind].n++;
             if (AB_UNLIKELY(lane->delta >= slow)) {
-                ab_worker_note_slow(lane, &tails[kind]);
+                if (!ab_preemption_count(lane, &tails[kind]))
+                    ab_worker_note_slow(lane, &tails[kind]);
                 lane->chain = ab_tick_end(); /* the note is not the next op's latency */
             }
         }
         if (lane->is_counting)
             ab_lane_count_live(lane, ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
         else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
-            lane->chain = ab_tick_end(); /* touches and waits are nobody's latency */
+            ab_preemption_pass(lane); /* touches and waits are nobody's latency */
     }
 }
 
@@ -260,14 +278,16 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
 {
     bool is_measured = lane->w->phases[phase].is_measured;
     unsigned pass = lane->w->page->request.pass;
+    if (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL)
+        ab_preemption_begin(lane, begin);
     if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
-    else if (pass == AB_PASS_LATENCY && is_measured)
-        FN(latency_range)(lane, f, begin, end);
-    else if (pass == AB_PASS_MEMORY)
-        FN(memory_range)(lane, f, begin, end);
     else if (ab_slices_are_on(lane->w, phase))
         FN(sliced_range)(lane, f, phase, begin, end);
+    else if (pass == AB_PASS_LATENCY && is_measured)
+        FN(latency_range)(lane, f, phase, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
     else
         FN(untimed_range)(lane, f, begin, end);
 }

@@ -13,8 +13,11 @@ INLINE uint64_t FN(begin)(enum timing timing)
 
 INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
 {
-    if (timing == FENCED)
-        lane->delta = ab_tick_end() - begun;
+    if (timing == FENCED) {
+        uint64_t now = ab_tick_end();
+        lane->delta = now - begun;
+        lane->chain = now;
+    }
     if (timing == CHAINED) {
         uint64_t now = ab_tick_end();
         lane->delta = now - lane->chain;

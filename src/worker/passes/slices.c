@@ -6,14 +6,19 @@
 
 #include "base/canary.h"
 #include "base/clock.h"
+#include "worker/passes/preemption.h"
+
+enum { LOOK_TIMES = 200 }; /* so many times what is looked at: a millisecond */
 
 static struct {
-    uint64_t left;      /* tick at which the last slice ended, or the phase began */
-    uint64_t outside;   /* ticks of the phase that belong to no slice */
-    uint64_t canary;    /* of these, what the canary needed: CPU time */
-    uint64_t in_slices; /* of the run */
-    uint16_t quiet;     /* as requested, else the least reading */
-    uint16_t last;      /* reading since the last slice; 0 = none */
+    uint64_t left;        /* tick at which the last slice ended, or the phase began */
+    uint64_t outside;     /* ticks of the phase that belong to no slice */
+    uint64_t canary;      /* of these, what the canary needed: CPU time */
+    uint64_t in_slices;   /* of the run */
+    uint16_t quiet;       /* as requested, else the least reading */
+    uint16_t last;        /* reading since the last slice; 0 = none */
+    uint64_t n_gaps;      /* of all readings, when the CPU time was looked at */
+    uint32_t n_preempted; /* of the lane, when the slice began */
 } state;
 
 bool ab_slices_are_on(const struct ab_worker *w, uint32_t phase)
@@ -61,26 +66,46 @@ void ab_slices_begin(uint64_t tick)
     state.last = 0;
 }
 
-uint64_t ab_slice_begin(struct ab_worker *w)
+/* Latency pass. What the scheduler took between slices must not be taken for an op's; and the CPU
+ * time, by the kernel's account, drifts against the clock. Not in every slice, because a system call
+ * leaves traces in the caches. */
+static void look_anew(struct ab_lane *lane, uint64_t tick)
 {
+    uint64_t n_gaps = lane->w->page->report.slices.n_gaps;
+    if (lane->w->page->request.pass == AB_PASS_LATENCY &&
+        (n_gaps != state.n_gaps || tick - lane->looked_tick >= LOOK_TIMES * lane->look_ticks))
+        ab_preemption_look(lane);
+    state.n_gaps = n_gaps;
+    state.n_preempted = lane->n_preempted;
+}
+
+uint64_t ab_slice_begin(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
     state.last = wait_for_quiet(w, state.last != 0 ? state.last : read_canary(w));
+    look_anew(lane, ab_tick_end());
     uint64_t begin = ab_tick_begin();
+    lane->chain = begin;
     state.outside += begin - state.left;
     return begin;
 }
 
-void ab_slice_end(struct ab_worker *w, uint32_t phase, bool is_empty, uint64_t begin)
+void ab_slice_end(struct ab_lane *lane, uint32_t phase, bool is_empty, uint64_t begin)
 {
+    struct ab_worker *w = lane->w;
     struct ab_slice_report *report = &w->page->report.slices;
     const struct ab_slice_request *request = &w->page->request.slices;
     struct ab_slice *slices = (struct ab_slice *)(void *)((char *)w->page + request->offset);
     state.left = ab_tick_end();
-    uint64_t ticks = state.left - begin;
-    uint16_t before = state.last;
-    state.in_slices += ticks;
-    state.last = read_canary(w);
+    struct ab_slice slice = {.ticks = is_empty ? 0 : state.left - begin,
+                             .before = state.last,
+                             .phase = phase,
+                             .samples_end = lane->sample,
+                             .n_preempted = lane->n_preempted - state.n_preempted};
+    state.in_slices += state.left - begin;
+    slice.after = state.last = read_canary(w);
     if (report->n < request->cap)
-        slices[report->n++] = (struct ab_slice){is_empty ? 0 : ticks, before, state.last, phase};
+        slices[report->n++] = slice;
 }
 
 void ab_slices_end(struct ab_phase_report *report)

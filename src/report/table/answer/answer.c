@@ -8,6 +8,7 @@
 #include "report/table/answer/table_peak.h"
 #include "report/table/answer/table_phases.h"
 #include "report/table/answer/table_ranking.h"
+#include "report/table/session/table_rounds.h"
 
 #include <string.h>
 
@@ -80,7 +81,11 @@ static void print_warning(FILE *to, const struct ab_view_warning *w, struct ab_t
 
 void ab_answer_end(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
-    struct ab_text next = {0};
+    struct ab_text next = {0}, end = {0};
+    ab_rounds_note_end(v->session, &end);
+    if (end.n > 0)
+        ab_table_prose(to, style, AB_FAINT, end.s);
+    ab_text_fini(&end);
     for (size_t i = 0; i < v->warnings.n; i++)
         if (!is_said_elsewhere(v, &v->warnings.items[i], style))
             print_warning(to, &v->warnings.items[i], style);

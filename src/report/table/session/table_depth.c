@@ -69,7 +69,10 @@ static void print_intervals(const struct depth *d, const char *phase)
     struct ab_table t;
     if (d->s->n_rounds == 0)
         return;
-    print_title(d, phase, "percentiles of the first round, 90 % intervals (by rank)");
+    print_title(d, phase,
+                d->s->is_histogram_merged
+                    ? "percentiles of all rounds, 90 % intervals (by rank)"
+                    : "percentiles of the first round, 90 % intervals (by rank)");
     ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
         if (!ab_session_has_op(d->s, phase, op))

@@ -10,6 +10,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/session/table_noise.h"
+#include "report/table/session/table_rounds.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
 
@@ -125,6 +126,14 @@ static void print_conditions(const struct notes *r)
     print_note(r, &note);
 }
 
+/* What was not in every round. */
+static void print_rounds(const struct notes *r)
+{
+    struct ab_text passes = {0};
+    ab_rounds_note_passes(r->s, &passes);
+    print_note(r, &passes);
+}
+
 void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_style style)
 {
     const struct notes r = {to, session, style, ab_session_base(session)};
@@ -134,4 +143,5 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
         print_noise(&r);
     }
     print_conditions(&r);
+    print_rounds(&r);
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one table of which command takes which kind of file where, and what is done by it: names with
+ * '@' are resolved, files of another kind refused with the command that takes them.
+ */
+#include "cli/arguments/arguments.h"
+
+#include "base/bits.h"
+#include "cli/arguments/file_kind.h"
+#include "cli/arguments/last_result.h"
+#include "cli/arguments/named_workload.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum role {
+    NO_FILE,
+    WORKLOAD,
+    TRACE,
+    RESULT,
+    BASE, /* a result, or the name of a baseline */
+    WORK, /* of verify: a workload, a trace or a back end */
+};
+
+/* The arguments from `from` on. */
+static const struct {
+    enum ab_command_id command;
+    enum role role;
+    size_t from;
+} table[] = {
+    {AB_COMMAND_RUN, WORKLOAD, 0},       {AB_COMMAND_CHECK, WORKLOAD, 0},
+    {AB_COMMAND_CALIBRATE, WORKLOAD, 0}, {AB_COMMAND_REPLAY, TRACE, 0},
+    {AB_COMMAND_TRACE, TRACE, 1},        {AB_COMMAND_REPORT, RESULT, 0},
+    {AB_COMMAND_COMPARE, BASE, 0},       {AB_COMMAND_MERGE, RESULT, 0},
+    {AB_COMMAND_BASELINE, RESULT, 2},    {AB_COMMAND_VERIFY, WORK, 0},
+};
+
+static enum role role_of(enum ab_command_id command, size_t i)
+{
+    for (size_t k = 0; k < AB_ARRAY_LEN(table); k++)
+        if (table[k].command == command && i >= table[k].from)
+            return table[k].role;
+    return NO_FILE;
+}
+
+/* ---- files of another kind ---- */
+
+static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
+{
+    switch (role) {
+    case WORKLOAD:
+        return kind == AB_FILE_WORKLOAD;
+    case TRACE:
+        return kind == AB_FILE_TRACE;
+    case RESULT: /* a report holds the result that it was made of */
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT;
+    case BASE: /* "main" is a baseline, whatever is called so in this folder */
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || strpbrk(path, "/.") == NULL;
+    case WORK:
+        return kind == AB_FILE_WORKLOAD || kind == AB_FILE_TRACE || kind == AB_FILE_BINARY ||
+               strpbrk(path, "/.") == NULL;
+    case NO_FILE:
+        break;
+    }
+    return true;
+}
+
+/* The command for a file of this kind, and what follows its path. NULL = not known. */
+static const char *right_command(enum ab_command_id command, enum ab_file_kind kind,
+                                 const char **after)
+{
+    *after = kind == AB_FILE_SPOOL ? " -o OUT.abt" : "";
+    switch (kind) {
+    case AB_FILE_WORKLOAD:
+        return "run";
+    case AB_FILE_TRACE:
+        return command == AB_COMMAND_CHECK ? "trace check" : "replay";
+    case AB_FILE_RESULT:
+    case AB_FILE_REPORT:
+        return "report";
+    case AB_FILE_SPOOL:
+        return "trace recover";
+    case AB_FILE_BINARY:
+        return "run WORKLOAD.yaml -b";
+    case AB_FILE_UNKNOWN:
+    case AB_FILE_KINDS:
+        break;
+    }
+    return NULL;
+}
+
+static enum ab_status check_kind(enum ab_command_id command, enum role role, const char *path,
+                                 struct ab_err *err)
+{
+    static const char *const wanted[] = {
+        [NO_FILE] = "",        [WORKLOAD] = "a workload", [TRACE] = "a trace",
+        [RESULT] = "a result", [BASE] = "a result",       [WORK] = "a workload or a trace",
+    };
+    char shown[512];
+    const char *after;
+    enum ab_file_kind kind = role == NO_FILE || strcmp(path, "-") == 0 ? AB_FILE_UNKNOWN
+                                                                       : ab_file_kind_of(path);
+    const char *right = right_command(command, kind, &after);
+    bool is_recovering = command == AB_COMMAND_TRACE && kind == AB_FILE_SPOOL;
+    if (right == NULL || is_recovering || is_meant(role, kind, path))
+        return AB_OK;
+    ab_text_printable(shown, sizeof shown, path);
+    return ab_fail(err, AB_USAGE, "%s: %s is %s, not %s; try: allocbench %s %s%s",
+                   ab_commands[command].name, shown, ab_file_kind_names[kind], wanted[role], right,
+                   shown, after);
+}
+
+/* ---- names ---- */
+
+static enum ab_status keep(struct ab_arguments *out, char *path, struct ab_err *err)
+{
+    char **grown = realloc(out->owned, (out->n + 1) * sizeof grown[0]);
+    if (path == NULL || grown == NULL) {
+        free(path);
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    }
+    out->owned = grown;
+    grown[out->n++] = path;
+    return AB_OK;
+}
+
+static enum ab_status find_result(const struct ab_options *o, const char *text, char **out,
+                                  struct ab_err *err)
+{
+    unsigned back;
+    char shown[512];
+    AB_TRY(ab_last_result_parse(text, &back, err));
+    AB_TRY(ab_last_result(o, back, out, err));
+    if (!o->is_quiet)
+        fprintf(stderr, "%s: %s\n", text, ab_text_printable(shown, sizeof shown, *out));
+    return AB_OK;
+}
+
+static enum ab_status settle(enum ab_command_id command, const struct ab_options *o, enum role role,
+                             const char **text, struct ab_arguments *out, struct ab_err *err)
+{
+    char *path = NULL;
+    enum ab_status status = AB_OK;
+    if (*text == NULL || role == NO_FILE)
+        return AB_OK;
+    if ((*text)[0] != '@')
+        return check_kind(command, role, *text, err);
+    if (role == RESULT || role == BASE)
+        status = find_result(o, *text, &path, err);
+    else if (role == TRACE)
+        return ab_fail(err, AB_USAGE, "%s: %s is no trace; a file of this name is ./%s",
+                       ab_commands[command].name, AB_SHOWN(256, *text), AB_SHOWN(256, *text));
+    else
+        status = ab_named_workload(*text, &path, err);
+    if (status == AB_OK && (status = keep(out, path, err)) == AB_OK)
+        *text = path;
+    return status;
+}
+
+enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
+                                   struct ab_arguments *out, struct ab_err *err)
+{
+    for (size_t i = 0; i < o->n_args; i++)
+        AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
+    AB_TRY(settle(command, o, RESULT, &o->resume, out, err));
+    AB_TRY(settle(command, o, BASE, &o->baseline, out, err));
+    return settle(command, o, TRACE, &o->trace, out, err);
+}
+
+void ab_arguments_fini(struct ab_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->n; i++)
+        free(arguments->owned[i]);
+    free(arguments->owned);
+    *arguments = (struct ab_arguments){0};
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scales and ticks. Linear steps are 1, 2 or 5 times a power of ten (or a power of two); log axes
+ * have the powers of ten, and 2 and 5 times these where there is room.
+ */
+#include "report/html/axis.h"
+
+#include "base/bits.h"
+#include "core/units_show.h"
+#include "report/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TICK_PX = 42, LABEL_GAP_PX = 8, FONT_PX = 12 };
+#define QUANTILE_LAST 0.9999999 /* 1 - q below this has no place */
+
+/* ---- labels ---- */
+
+/* "1.50 ms" as "1.5 ms": zeros behind the point of the number that s begins with go. */
+static char *trim(char *s)
+{
+    size_t n = strcspn(s, " %");
+    char *point = memchr(s, '.', n);
+    if (point == NULL)
+        return s;
+    char *end = s + n;
+    while (end[-1] == '0')
+        end--;
+    if (end - 1 == point)
+        end--;
+    memmove(end, s + n, strlen(s + n) + 1);
+    return s;
+}
+
+static void put_time(char *buf, size_t cap, double ns)
+{
+    char text[64];
+    ab_units_time(text, sizeof text, ns);
+    char *unit = strstr(trim(text), " us");
+    if (unit == NULL)
+        snprintf(buf, cap, "%s", text);
+    else
+        snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
+}
+
+static void put_percent(char *buf, size_t cap, double x)
+{
+    snprintf(buf, cap, "%+.3g %%", 100 * x);
+}
+
+const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
+{
+    if (isnan(value))
+        snprintf(buf, cap, "n/a");
+    else if (value == 0)
+        snprintf(buf, cap, "0");
+    else if (unit == AB_AXIS_TIME)
+        put_time(buf, cap, value);
+    else if (unit == AB_AXIS_BYTES)
+        ab_units_bytes(buf, cap, value);
+    else if (unit == AB_AXIS_FACTOR)
+        snprintf(buf, cap, "%.3g×", value);
+    else if (unit == AB_AXIS_CHANGE)
+        put_percent(buf, cap, value);
+    else if (unit == AB_AXIS_QUANTILE)
+        snprintf(buf, cap, "%.8g %%", 100 * value);
+    else
+        ab_units_count(buf, cap, value);
+    return trim(buf);
+}
+
+const char *ab_axis_unit_name(enum ab_axis_unit unit)
+{
+    static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",   "bytes",
+                                                          "factor", "change", "quantile"};
+    return names[unit];
+}
+
+const char *ab_axis_scale_name(enum ab_axis_scale scale)
+{
+    static const char *const names[] = {"linear", "log", "percentile"};
+    return names[scale];
+}
+
+double ab_axis_text_width(const char *text, double size)
+{
+    return 0.6 * size * ab_format_width(text);
+}
+
+/* ---- scale ---- */
+
+static double scaled(const struct ab_axis *a, double value)
+{
+    if (a->scale == AB_SCALE_LOG)
+        return log10(value > 0 ? value : a->low);
+    if (a->scale == AB_SCALE_PERCENTILE)
+        return -log10(1 - fmin(fmax(value, 0), QUANTILE_LAST));
+    return value;
+}
+
+double ab_axis_at(const struct ab_axis *a, double value)
+{
+    double low = scaled(a, a->low), high = scaled(a, a->high);
+    double part = (scaled(a, value) - low) / (high - low);
+    return a->from + fmin(fmax(part, 0), 1) * (a->to - a->from);
+}
+
+bool ab_axis_holds(const struct ab_axis *a, double value)
+{
+    return value >= a->low && value <= a->high;
+}
+
+/* ---- ticks ---- */
+
+static void add_tick(struct ab_axis *a, double value, bool is_labelled)
+{
+    double slack = 1e-9 * (fabs(a->high) + fabs(a->low));
+    if (a->n_ticks == AB_AXIS_TICKS || value < a->low - slack || value > a->high + slack)
+        return;
+    a->ticks[a->n_ticks] = value;
+    a->is_labelled[a->n_ticks++] = is_labelled;
+}
+
+/* The next step up from `least` that reads well. */
+static double step_of(double least, bool is_binary)
+{
+    if (is_binary && least >= 1)
+        return exp2(ceil(log2(least)));
+    double ten = pow(10, floor(log10(least)));
+    double part = least / ten;
+    return ten * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
+}
+
+static void set_linear(struct ab_axis *a, double room, bool is_widened)
+{
+    double step = step_of((a->high - a->low) / fmax(2, room), a->unit == AB_AXIS_BYTES);
+    if (is_widened) {
+        a->low = step * floor(a->low / step + 1e-9);
+        a->high = step * ceil(a->high / step - 1e-9);
+    }
+    for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + step * 1e-9; i++)
+        add_tick(a, i * step + 0.0, true); /* not -0 */
+}
+
+static void set_log(struct ab_axis *a, double room, bool is_widened)
+{
+    static const double parts[] = {1, 2, 5};
+    if (is_widened) {
+        a->low /= 1.12;
+        a->high *= 1.12;
+    }
+    double decades = log10(a->high / a->low);
+    if (decades < 0.6) { /* too little for 1, 2, 5 */
+        set_linear(a, fmin(room, 5), false);
+        return;
+    }
+    int every = (int)fmax(1, ceil(decades / fmax(2, room)));
+    int first = (int)floor(log10(a->low)), last = (int)ceil(log10(a->high));
+    bool has_parts = decades * 3 <= room + 1;
+    for (int e = first; e <= last; e++)
+        for (unsigned i = 0; i < (has_parts ? AB_ARRAY_LEN(parts) : 1); i++)
+            if (e % every == 0)
+                add_tick(a, parts[i] * pow(10, e), true);
+}
+
+static void set_percentile(struct ab_axis *a)
+{
+    static const double all[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(all); i++)
+        add_tick(a, all[i], true);
+}
+
+static void drop_labels(struct ab_axis *a, bool is_horizontal)
+{
+    double taken = -INFINITY;
+    for (unsigned i = 0; i < a->n_ticks; i++) {
+        char text[64];
+        double at = is_horizontal ? ab_axis_at(a, a->ticks[i]) : -ab_axis_at(a, a->ticks[i]);
+        double half = is_horizontal
+                          ? ab_axis_text_width(
+                                ab_axis_text(text, sizeof text, a->unit, a->ticks[i]), FONT_PX) /
+                                2
+                          : FONT_PX * 0.6;
+        a->is_labelled[i] = at - half >= taken;
+        if (a->is_labelled[i])
+            taken = at + half + (is_horizontal ? LABEL_GAP_PX : 2);
+    }
+}
+
+/* Ends that a picture can be drawn between. */
+static void mend_ends(struct ab_axis *a)
+{
+    if (!isfinite(a->low) || !isfinite(a->high) || (a->scale == AB_SCALE_LOG && a->high <= 0)) {
+        a->low = a->scale == AB_SCALE_LOG ? 1 : 0;
+        a->high = a->scale == AB_SCALE_LOG ? 10 : 1;
+    }
+    if (a->scale == AB_SCALE_LOG && a->low <= 0)
+        a->low = a->high / 10;
+    if (a->high - a->low <= 1e-12 * fabs(a->high)) {
+        double slack = a->high == 0 ? 1 : 0.1 * fabs(a->high);
+        a->low -= a->low == 0 ? 0 : slack;
+        a->high += slack;
+    }
+}
+
+void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened)
+{
+    double room = fabs(a->to - a->from) / (is_horizontal ? 1.9 * TICK_PX : TICK_PX);
+    mend_ends(a);
+    a->n_ticks = 0;
+    if (a->scale == AB_SCALE_LOG)
+        set_log(a, room, is_widened);
+    else if (a->scale == AB_SCALE_PERCENTILE)
+        set_percentile(a);
+    else
+        set_linear(a, room, is_widened);
+    drop_labels(a, is_horizontal);
+}

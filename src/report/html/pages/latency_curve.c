@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Curves from histograms, and the panels that hold them.
+ */
+#include "report/html/pages/latency_curve.h"
+
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAGE_POINTS = 60000 }; /* of all curves of a report */
+
+/* ---- a curve ---- */
+
+static void add_point(struct ab_latency_curve *c, double q, double ns)
+{
+    /* The middle of three on one level says nothing; the last of the sure ones stays. */
+    if (c->n >= 2 && c->n > c->n_sure && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
+        c->n--;
+    c->points[c->n++] = (struct ab_point){q, ns};
+}
+
+/* The sure part ends here; its last point is also the first of the rest. */
+static void add_sure(struct ab_latency_curve *c, double q, double ns)
+{
+    if (c->n >= 2 && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
+        c->n--;
+    c->points[c->n++] = (struct ab_point){q, ns};
+    c->n_sure = c->n;
+}
+
+struct walk { /* over the counters, upwards */
+    const struct ab_hdr *hdr;
+    uint64_t before; /* values in counters below i + 1 */
+    uint32_t i;
+};
+
+/* Value of q of n: q rises from call to call. */
+static double walk_to(struct walk *w, double q, uint64_t n)
+{
+    double want = fmax(1, ceil(q * (double)n - 1e-9 * (double)n));
+    while ((double)w->before < want && w->i < AB_HDR_COUNTS)
+        w->before += w->hdr->counts[w->i++];
+    return (double)ab_hdr_high(w->i > 0 ? w->i - 1 : 0);
+}
+
+void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out)
+{
+    uint64_t n = ab_hdr_total(hdr);
+    struct walk w = {.hdr = hdr};
+    out->n = out->n_sure = 0;
+    if (n == 0 || n_points < 2)
+        return;
+    double nines = log10((double)n), sure = log10((double)n / AB_QUANTILE_MIN_SAMPLES_BEHIND);
+    for (size_t i = 0; i < n_points; i++) {
+        double x = nines * (double)i / (double)(n_points - 1), q = 1 - pow(10, -x);
+        if (x <= sure + 1e-12)
+            add_sure(out, q, walk_to(&w, q, n));
+        else
+            add_point(out, q, walk_to(&w, q, n));
+    }
+}
+
+size_t ab_latency_points(const struct ab_session *s)
+{
+    size_t n_curves = 0;
+    for (uint32_t p = 0; p < s->n_phases; p++)
+        for (unsigned op = 0; op < AB_OP_ALL; op++)
+            n_curves += ab_session_has_op(s, s->phases[p], op) ? s->n_backends : 0;
+    size_t each = PAGE_POINTS / (n_curves > 0 ? n_curves : 1);
+    return each > AB_CURVE_POINTS         ? AB_CURVE_POINTS
+           : each < AB_CURVE_POINTS_LEAST ? AB_CURVE_POINTS_LEAST
+                                          : each;
+}
+
+/* ---- a panel ---- */
+
+struct panel_curve {
+    struct ab_latency_curve curve;
+    const struct ab_latency_side *side;
+    uint32_t backend;
+};
+
+struct panel {
+    struct panel_curve *curves;
+    size_t n;
+};
+
+static void add_curves(struct panel *panel, const struct ab_latency_side *side, const char *phase,
+                       unsigned op, struct ab_hdr *hdr)
+{
+    const struct ab_session *s = side->session;
+    size_t n_points = ab_latency_points(s);
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct panel_curve *c = &panel->curves[panel->n];
+        if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
+            continue;
+        ab_session_merge(s, b, phase, op, hdr);
+        ab_latency_curve_make(hdr, n_points, &c->curve);
+        c->side = side;
+        c->backend = b;
+        panel->n += c->curve.n > 0;
+    }
+}
+
+static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot *p)
+{
+    p->x = (struct ab_axis){.scale = AB_SCALE_PERCENTILE,
+                            .unit = AB_AXIS_QUANTILE,
+                            .title = "share of calls that are at least this fast"};
+    p->y = (struct ab_axis){
+        .scale = AB_SCALE_LOG, .unit = AB_AXIS_TIME, .low = INFINITY, .title = "time of one call"};
+    for (size_t i = 0; i < panel->n; i++) {
+        const struct ab_latency_curve *c = &panel->curves[i].curve;
+        p->y.low = fmin(p->y.low, fmax(1, c->points[0].y));
+        p->y.high = fmax(p->y.high, c->points[c->n - 1].y);
+        p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
+    }
+    if (floor_ns > 1)
+        p->y.low = fmin(p->y.low, floor_ns / 1.5);
+    p->is_x_exact = true;
+}
+
+static void draw_curve(struct ab_plot *p, const struct ab_report *report,
+                       const struct panel_curve *c)
+{
+    char title[200];
+    const char *name = c->side->session->backends[c->backend].name;
+    const struct ab_latency_curve *curve = &c->curve;
+    struct ab_paint paint = ab_report_paint(report, name);
+    if (c->side->dash != NULL)
+        paint.dash = c->side->dash;
+    if (c->side->name != NULL) {
+        snprintf(title, sizeof title, "%s %s", c->side->name, name);
+        paint.title = title;
+    }
+    if (curve->n_sure > 0)
+        ab_plot_line(p, paint, curve->points, curve->n_sure);
+    size_t from = curve->n_sure > 0 ? curve->n_sure - 1 : 0;
+    paint.dash = AB_DASH_DOTS;
+    if (curve->n - from > 1)
+        ab_plot_line(p, paint, curve->points + from, curve->n - from);
+}
+
+static void draw_panel(struct ab_html *h, const struct ab_report *report, const struct panel *panel,
+                       double floor_ns, const char *phase, unsigned op)
+{
+    static const char *const why =
+        "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
+        "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
+        "slower, so that the value is chance. In the grey band the clock cannot tell a call from "
+        "none.";
+    struct ab_plot p = {0};
+    char title[200], description[300], band[120], floor_text[64];
+    set_axes(panel, floor_ns, &p);
+    snprintf(title, sizeof title, "%.150s: %s", phase, ab_result_op_name(op));
+    snprintf(description, sizeof description, "Latency of %s in %.150s by percentile",
+             ab_result_op_name(op), phase);
+    ab_plot_begin(&p, h,
+                  &(struct ab_figure){.title = title, .description = description, .why = why});
+    if (floor_ns > 0) {
+        snprintf(band, sizeof band, "below the clock's floor (%s)",
+                 ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+        ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
+    }
+    for (size_t i = 0; i < panel->n; i++)
+        draw_curve(&p, report, &panel->curves[i]);
+    ab_plot_end(&p);
+}
+
+void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
+                      const struct ab_latency_side *sides, size_t n_sides, const char *phase,
+                      unsigned op)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < n_sides; i++)
+        most += sides[i].session->n_backends;
+    struct panel panel = {.curves = calloc(most, sizeof panel.curves[0])};
+    struct ab_hdr *hdr = malloc(sizeof *hdr);
+    if (panel.curves == NULL || hdr == NULL)
+        h->is_short_of_memory = true;
+    for (size_t i = 0; i < n_sides && !h->is_short_of_memory; i++)
+        add_curves(&panel, &sides[i], phase, op, hdr);
+    if (panel.n > 0)
+        draw_panel(h, report, &panel, sides[0].session->timer.floor_ns, phase, op);
+    free(panel.curves);
+    free(hdr);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A result against another: the changes with their intervals and limits, all of them in a table,
+ * and the latencies of both over each other.
+ */
+#include "report/html/pages/latency_curve.h"
+
+#include "base/bits.h"
+#include "core/units_show.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38 };
+
+/* ---- texts ---- */
+
+/* "churn alloc p99"; "whole run time" */
+static const char *name_cell(char *buf, size_t cap, const struct ab_cell *c)
+{
+    snprintf(buf, cap, "%s%s%s %s", c->phase != NULL ? c->phase : "whole run",
+             c->op != NULL ? " " : "", c->op != NULL ? c->op : "", c->metric);
+    return buf;
+}
+
+static const char *number(char buf[64], double x, const char *unit)
+{
+    enum ab_axis_unit u = strcmp(unit, "ns") == 0      ? AB_AXIS_TIME
+                          : strcmp(unit, "bytes") == 0 ? AB_AXIS_BYTES
+                                                       : AB_AXIS_COUNT;
+    return ab_axis_text(buf, 64, u, x);
+}
+
+/* "+7.4 %", or "3.2×" from twice or half on. */
+static const char *change(char buf[64], double ratio)
+{
+    if (ratio >= 2 || ratio <= 0.5)
+        return ab_axis_text(buf, 64, AB_AXIS_FACTOR, ratio);
+    return ab_axis_text(buf, 64, AB_AXIS_CHANGE, ratio - 1);
+}
+
+static const char *interval(char buf[160], const struct ab_effect *e)
+{
+    char low[64], high[64];
+    if (e->method == AB_EFFECT_EXACT)
+        snprintf(buf, 160, "exact");
+    else if (isnan(e->low) || isnan(e->high))
+        snprintf(buf, 160, "n/a");
+    else
+        snprintf(buf, 160, "%s … %s", change(low, e->low), change(high, e->high));
+    return buf;
+}
+
+static enum ab_colour colour_of(const struct ab_cell *c)
+{
+    const char *word = ab_cell_word(c);
+    if (strcmp(word, "regressed") == 0 || strcmp(word, "worse") == 0 || strcmp(word, "failed") == 0)
+        return AB_COLOUR_BAD;
+    if (strcmp(word, "improved") == 0 || strcmp(word, "better") == 0)
+        return AB_COLOUR_GOOD;
+    return strcmp(word, "inconclusive") == 0 ? AB_COLOUR_WARN : AB_COLOUR_SOFT;
+}
+
+/* ---- the chart of changes ---- */
+
+static bool is_in_chart(const struct ab_cell *c)
+{
+    const char *word = ab_cell_word(c);
+    return isfinite(c->effect.ratio) && c->effect.ratio > 0 &&
+           (ab_cell_is_judged(c) || c->op == NULL || strcmp(word, "worse") == 0 ||
+            strcmp(word, "better") == 0);
+}
+
+static uint32_t choose_cells(const struct ab_comparison *c, const struct ab_cell *rows[CHART_ROWS])
+{
+    uint32_t n = 0;
+    for (unsigned is_judged = 2; is_judged-- > 0;)
+        for (uint32_t i = 0; i < c->n_cells && n < CHART_ROWS; i++)
+            if (is_in_chart(&c->cells[i]) && ab_cell_is_judged(&c->cells[i]) == (is_judged == 1))
+                rows[n++] = &c->cells[i];
+    return n;
+}
+
+static void widen(struct ab_axis *x, double ratio)
+{
+    if (isfinite(ratio) && ratio > 0) {
+        x->low = fmin(x->low, ratio);
+        x->high = fmax(x->high, ratio);
+    }
+}
+
+/* Changes in per cent while all are small, else factors. */
+static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows, uint32_t n)
+{
+    *x = (struct ab_axis){.low = 1, .high = 1};
+    for (uint32_t i = 0; i < n; i++) {
+        widen(x, rows[i]->effect.ratio);
+        widen(x, rows[i]->effect.low);
+        widen(x, rows[i]->effect.high);
+        widen(x, 1 + rows[i]->limit);
+    }
+    bool is_small = x->high < 2 && x->low > 0.5;
+    x->scale = is_small ? AB_SCALE_LINEAR : AB_SCALE_LOG;
+    x->unit = is_small ? AB_AXIS_CHANGE : AB_AXIS_FACTOR;
+    x->title = "new by base; right is worse";
+    x->low = is_small ? x->low - 1.02 : x->low / 1.1;
+    x->high = is_small ? x->high - 0.98 : x->high * 1.1;
+    return is_small;
+}
+
+static void draw_row(struct ab_plot *p, const struct ab_report *report, const struct ab_cell *c,
+                     double y, bool is_small)
+{
+    double shift = is_small ? 1 : 0;
+    char label[400], cut[4 * NAME_CHARS + 8], text[440];
+    struct ab_paint paint = ab_report_paint(report, c->backend), mark = paint;
+    name_cell(text, sizeof text, c);
+    snprintf(label, sizeof label, "%.150s: %.200s", c->backend, text);
+    ab_page_cut(cut, sizeof cut, label, NAME_CHARS);
+    ab_plot_text(p, AB_COLOUR_INK, p->x.from - 10, ab_axis_at(&p->y, y) + 4, "end", cut);
+    paint.title = label;
+    paint.dash = NULL;
+    paint.width = 2;
+    ab_plot_line(p, paint, (const struct ab_point[]){{1 - shift, y}, {c->effect.ratio - shift, y}},
+                 2);
+    ab_plot_error_x(p, paint, c->effect.low - shift, c->effect.high - shift, y);
+    if (!isnan(c->limit)) {
+        mark.colour = AB_COLOUR_BAD;
+        mark.title = "limit";
+        mark.dash = NULL;
+        mark.width = 3;
+        ab_plot_line(p, mark,
+                     (const struct ab_point[]){{1 + c->limit - shift, y - 0.32},
+                                               {1 + c->limit - shift, y + 0.32}},
+                     2);
+    }
+    snprintf(text, sizeof text, "%s, %.30s", label, ab_cell_word(c));
+    paint.title = text;
+    ab_plot_mark(p, paint, (struct ab_point){c->effect.ratio - shift, y}, 5);
+}
+
+static void put_chart(struct ab_html *h, const struct ab_report *report,
+                      const struct ab_comparison *c)
+{
+    const struct ab_cell *rows[CHART_ROWS];
+    uint32_t n = choose_cells(c, rows);
+    struct ab_plot p = {0};
+    if (n == 0)
+        return;
+    bool is_small = set_change_axis(&p.x, rows, n);
+    p.y = (struct ab_axis){.low = 0, .high = n};
+    p.is_y_exact = true;
+    ab_plot_begin(&p, h,
+                  &(struct ab_figure){.title = "Changes with their 90 % intervals",
+                                      .description = "Change of each metric from base to new, with "
+                                                     "its interval and limit",
+                                      .why = "The dot is the change, the bar with caps its 90 % "
+                                             "interval, the red stroke the limit. A verdict needs "
+                                             "the interval on one side.",
+                                      .height = 70 + ROW_PX * n,
+                                      .left = CHART_LEFT,
+                                      .is_wide = true,
+                                      .has_no_y = true});
+    ab_plot_line(&p, (struct ab_paint){.colour = AB_COLOUR_INK, .title = "no change", .width = 1},
+                 (const struct ab_point[]){{is_small ? 0 : 1, 0}, {is_small ? 0 : 1, n}}, 2);
+    for (uint32_t i = 0; i < n; i++)
+        draw_row(&p, report, rows[i], n - i - 0.5, is_small);
+    ab_plot_end(&p);
+}
+
+/* ---- the table ---- */
+
+static void put_cell_row(struct ab_html *h, const struct ab_report *report, const struct ab_cell *c)
+{
+    char text[200], base[64], now[64], ratio[64], range[160], limit[64] = "";
+    if (!isnan(c->limit))
+        ab_axis_text(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
+    ab_html_f(h, "<tr><th scope=\"row\">");
+    ab_page_name(h, report, c->backend);
+    ab_html_f(
+        h, "</th><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>",
+        name_cell(text, sizeof text, c), number(base, c->base, c->unit),
+        number(now, c->now, c->unit),
+        isnan(c->effect.ratio) ? "n/a" : change(ratio, c->effect.ratio));
+    ab_html_f(h,
+              "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s\">%s%s%s</td></tr>\n",
+              interval(range, &c->effect), limit, ab_colours[colour_of(c)].class_name,
+              ab_cell_word(c), c->reason[0] != 0 ? ": " : "", c->reason);
+}
+
+static void put_table(struct ab_html *h, const struct ab_report *report,
+                      const struct ab_comparison *c)
+{
+    static const char *const columns[] = {"allocator",      "metric", "#base",   "#new", "#change",
+                                          "#90 % interval", "#limit", "verdict", NULL};
+    for (unsigned is_judged = 2; is_judged-- > 0;) {
+        if (is_judged == 0)
+            ab_page_fold_begin(h, "Compared without a limit", AB_PAGE_OPEN);
+        ab_page_table_begin(h, is_judged ? "Judged by a limit" : "More than 0 % is worse", columns);
+        for (uint32_t i = 0; i < c->n_cells; i++)
+            if (ab_cell_is_judged(&c->cells[i]) == (is_judged == 1))
+                put_cell_row(h, report, &c->cells[i]);
+        ab_page_table_end(h);
+        if (is_judged == 0)
+            ab_page_fold_end(h);
+    }
+}
+
+/* ---- all ---- */
+
+static void put_head(struct ab_html *h, const struct ab_comparison *c)
+{
+    static const enum ab_verdict order[] = {AB_VERDICT_FAILED, AB_VERDICT_REGRESSED,
+                                            AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
+                                            AB_VERDICT_OK};
+    bool is_first = true;
+    ab_html_f(h, "<h3>%s against %s</h3>\n<p>", c->now_label != NULL ? c->now_label : "new",
+              c->base_label != NULL ? c->base_label : "base");
+    for (size_t i = 0; i < AB_ARRAY_LEN(order); i++) {
+        uint32_t n = ab_comparison_count(c, order[i]);
+        if (n > 0)
+            ab_html_f(h, "%s%u %s", is_first ? "" : ", ", n, ab_verdict_name(order[i]));
+        is_first = is_first && n == 0;
+    }
+    ab_html_f(h, "%s; %u and %u rounds.</p>\n", is_first ? "no verdict" : "", c->base->n_rounds,
+              c->now->n_rounds);
+    if (c->advisory[0] != 0)
+        ab_html_f(h, "<p class=\"notice\">Verdicts are advisory: %s</p>\n", c->advisory);
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        ab_html_f(h, "<p class=\"soft\">%s</p>\n", c->notes[i]);
+}
+
+static void put_panels(struct ab_html *h, const struct ab_report *report,
+                       const struct ab_comparison *c, const char *phase)
+{
+    const struct ab_latency_side sides[] = {{.session = c->now, .dash = "", .name = "new"},
+                                            {.session = c->base, .dash = "6 4", .name = "base"}};
+    for (unsigned op = 0; op < AB_OP_ALL; op++)
+        if (ab_session_has_op(c->now, phase, op) || ab_session_has_op(c->base, phase, op))
+            ab_latency_panel(h, report, sides, AB_ARRAY_LEN(sides), phase, op);
+}
+
+static void put_overlay(struct ab_html *h, const struct ab_report *report,
+                        const struct ab_comparison *c)
+{
+    ab_html_f(h,
+              "<p>Latency of both: new solid, base dashed; dotted: fewer than %d calls were "
+              "slower.</p>\n",
+              AB_QUANTILE_MIN_SAMPLES_BEHIND);
+    ab_page_legend(h, report);
+    for (uint32_t p = 0; p < c->now->n_phases; p++) {
+        ab_page_phases_begin(h, c->now->n_phases, p);
+        put_panels(h, report, c, c->now->phases[p]);
+        ab_page_phases_end(h, c->now->n_phases, p);
+    }
+}
+
+void ab_page_compare(struct ab_html *h, const struct ab_report *report)
+{
+    for (size_t i = 0; i < report->n_comparisons; i++) {
+        const struct ab_comparison *c = report->comparisons[i];
+        put_head(h, c);
+        put_chart(h, report, c);
+        put_table(h, report, c);
+        if (c->base != c->now)
+            put_overlay(h, report, c);
+    }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of pages, and what they have in common.
+ */
+#include "report/html/pages/pages.h"
+
+#include "base/bits.h"
+#include "report/format.h"
+#include "stats/aggregate.h"
+
+#include <string.h>
+
+const struct ab_page ab_pages[] = {
+#define AB_PAGE(id, title, function) {id, title, function},
+#include "report/html/pages/pages.def"
+#undef AB_PAGE
+};
+const size_t ab_n_pages = AB_ARRAY_LEN(ab_pages);
+
+struct ab_paint ab_report_paint(const struct ab_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->n_series; i++) {
+        const struct ab_report_series *s = &report->series[i];
+        if (strcmp(s->name, name) == 0)
+            return (struct ab_paint){.colour = s->style.colour,
+                                     .dash = ab_dashes[s->style.dash],
+                                     .series = s->number,
+                                     .title = s->name};
+    }
+    return (struct ab_paint){.colour = AB_COLOUR_INK, .title = name};
+}
+
+static void put_swatch(struct ab_html *h, const struct ab_paint *paint)
+{
+    ab_html_f(h,
+              "<svg class=\"swatch\" viewBox=\"0 0 34 10\" aria-hidden=\"true\">"
+              "<path class=\"%s\" color=\"%s\" stroke=\"currentColor\" stroke-width=\"3\"",
+              ab_colours[paint->colour].class_name, ab_colours[paint->colour].light);
+    if (paint->dash != NULL && paint->dash[0] != 0)
+        ab_html_f(h, " stroke-dasharray=\"%s\"", paint->dash);
+    ab_html_f(h, " d=\"M1 5h32\"/></svg>");
+}
+
+void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name)
+{
+    struct ab_paint paint = ab_report_paint(report, name);
+    ab_html_f(h, "<span class=\"name\">");
+    put_swatch(h, &paint);
+    ab_html_f(h, "%s</span>", name);
+}
+
+/* The script makes switches of the items. */
+void ab_page_legend(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    ab_html_f(h, "<ul class=\"legend\">");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
+            continue;
+        ab_html_f(h, "<li data-switch=\"%u\">",
+                  ab_report_paint(report, s->backends[b].name).series);
+        ab_page_name(h, report, s->backends[b].name);
+        ab_html_f(h, "</li>");
+    }
+    ab_html_f(h, "</ul>\n");
+}
+
+void ab_page_figures_begin(struct ab_html *h)
+{
+    ab_html_f(h, "<div class=\"figures\">\n");
+}
+
+void ab_page_figures_end(struct ab_html *h)
+{
+    ab_html_f(h, "</div>\n");
+}
+
+void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index)
+{
+    ab_html_f(h, "<details class=\"fold\"%s><summary>%s</summary>\n",
+              index < AB_PAGE_OPEN ? " open" : "", title);
+}
+
+void ab_page_fold_end(struct ab_html *h)
+{
+    ab_html_f(h, "</details>\n");
+}
+
+void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase)
+{
+    char title[80];
+    uint32_t end = phase + AB_PAGE_PHASES < n_phases ? phase + AB_PAGE_PHASES : n_phases;
+    if (phase % AB_PAGE_PHASES != 0)
+        return;
+    snprintf(title, sizeof title, "phases %u to %u of %u", phase + 1, end, n_phases);
+    if (phase > 0)
+        ab_page_fold_begin(h, title, AB_PAGE_OPEN);
+    ab_page_figures_begin(h);
+}
+
+void ab_page_phases_end(struct ab_html *h, uint32_t n_phases, uint32_t phase)
+{
+    if ((phase + 1) % AB_PAGE_PHASES != 0 && phase + 1 < n_phases)
+        return;
+    ab_page_figures_end(h);
+    if (phase >= AB_PAGE_PHASES)
+        ab_page_fold_end(h);
+}
+
+const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most)
+{
+    return ab_format_name(buf, cap, name, most, true);
+}
+
+void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns)
+{
+    ab_html_f(h, "<div class=\"scroll\"><table>\n<caption>%s</caption>\n<thead><tr>", caption);
+    for (; *columns != NULL; columns++) {
+        bool is_number = **columns == '#';
+        ab_html_f(h,
+                  is_number ? "<th scope=\"col\" class=\"n\">%s</th>" : "<th scope=\"col\">%s</th>",
+                  *columns + is_number);
+    }
+    ab_html_f(h, "</tr></thead>\n<tbody>\n");
+}
+
+void ab_page_table_end(struct ab_html *h)
+{
+    ab_html_f(h, "</tbody></table></div>\n");
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report: one HTML file that needs nothing else, neither a network nor a script. Its script
+ * only adds to it, and a policy in the file allows that script and style, by their digests, and
+ * nothing else.
+ */
+#ifndef AB_REPORT_HTML_REPORT_H
+#define AB_REPORT_HTML_REPORT_H
+
+#include "result/result.h"
+#include "stats/compare.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The session, and comparisons of a base with it and with what was measured before it; false: out of
+ * memory. */
+bool ab_report_write(FILE *to, const struct ab_session *session,
+                     const struct ab_comparison *const *comparisons, size_t n_comparisons);
+
+#endif

@@ -1,0 +1,163 @@
+/* Adds to a report that is complete without it: values under the pointer, switches for back ends,
+ * copies of pictures and of their data, a switch for the theme. */
+'use strict';
+(() => {
+  const all = (selector, from) => [...(from || document).querySelectorAll(selector)];
+  const make = (name, text) => Object.assign(document.createElement(name), {textContent: text});
+
+  function button(text, label, act) {
+    const b = make('button', text);
+    b.type = 'button';
+    b.title = label;
+    b.addEventListener('click', () => act(b));
+    return b;
+  }
+
+  /* ---- theme ---- */
+  function addThemeSwitch() {
+    const root = document.documentElement;
+    const isDark = () => (root.dataset.theme ||
+      (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+    document.querySelector('nav').append(button('light / dark', 'Switch the colours', () => {
+      root.dataset.theme = isDark() ? 'light' : 'dark';
+    }));
+  }
+
+  /* ---- switches for back ends ---- */
+  function addSwitches() {
+    for (const item of all('[data-switch]')) {
+      const series = item.dataset.switch;
+      const b = button('', 'Show or hide', () => {
+        const isOn = b.getAttribute('aria-pressed') !== 'true';
+        for (const e of all(`[data-s="${series}"]`)) e.classList.toggle('off', !isOn);
+        for (const e of all(`[data-switch="${series}"] button`)) e.setAttribute('aria-pressed', isOn);
+      });
+      b.setAttribute('aria-pressed', 'true');
+      b.append(...item.childNodes);
+      item.append(b);
+    }
+  }
+
+  /* ---- values of a picture ---- */
+  function axisOf(svg, name) {
+    const [scale, unit, low, high, from, to] = svg.dataset[name].split(' ');
+    const forward = {linear: v => v, log: Math.log10, percentile: v => -Math.log10(1 - v)}[scale];
+    const back = {linear: v => v, log: v => 10 ** v, percentile: v => 1 - 10 ** -v}[scale];
+    const a = forward(+low), b = forward(+high);
+    return {unit, value: px => back(a + (px - from) / (to - from) * (b - a)), from: +from, to: +to};
+  }
+
+  function scaled(x, step, names) {
+    let i = 0;
+    while (i + 1 < names.length && Math.abs(x) >= step) { x /= step; i++; }
+    return `${+x.toPrecision(3)} ${names[i]}`.trim();
+  }
+
+  function show(unit, x) {
+    switch (unit) {
+    case 'time': return scaled(x, 1000, ['ns', 'µs', 'ms', 's']);
+    case 'bytes': return scaled(x, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
+    case 'factor': return `${+x.toPrecision(3)}×`;
+    case 'change': return `${x > 0 ? '+' : ''}${+(100 * x).toPrecision(3)} %`;
+    case 'quantile': return `${+(100 * x).toFixed(Math.min(8, Math.max(1, 1 - Math.log10(1 - x))))} %`;
+    default: return scaled(x, 1000, ['', 'k', 'M', 'G', 'T']);
+    }
+  }
+
+  /* Points of a path in px; our paths have M, l, h and v only. */
+  function pointsOf(path) {
+    const points = [];
+    let x = 0, y = 0;
+    for (const [, op, rest] of path.getAttribute('d').matchAll(/([Mlhv])([^Mlhvz]*)/g)) {
+      const n = (rest.match(/-?(?:\d+\.?\d*|\.\d+)/g) || []).map(Number);
+      if (op === 'M') [x, y] = n;
+      else if (op === 'l') { x += n[0]; y += n[1]; }
+      else if (op === 'h') x += n[0];
+      else y += n[0];
+      points.push([x, y]);
+    }
+    return points;
+  }
+
+  function curvesOf(svg) {
+    return all('g[data-s]', svg).filter(g => g.querySelector('title') &&
+      g.querySelector('path[fill="none"]')).map(g => ({
+      group: g, name: g.querySelector('title').textContent,
+      points: all('path[fill="none"]', g).flatMap(pointsOf),
+    }));
+  }
+
+  function heightAt(points, x) {
+    for (let i = 1; i < points.length; i++) {
+      const [a, b] = [points[i - 1], points[i]];
+      if (a[0] <= x && x <= b[0] && b[0] > a[0])
+        return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0]);
+    }
+    return NaN;
+  }
+
+  function addHover(figure, svg) {
+    let curves = null;
+    const box = make('div', '');
+    box.className = 'value off';
+    figure.append(box);
+    svg.addEventListener('pointerleave', () => box.classList.add('off'));
+    svg.addEventListener('pointermove', event => {
+      curves = curves || curvesOf(svg);
+      const at = new DOMPoint(event.clientX, event.clientY)
+        .matrixTransform(svg.getScreenCTM().inverse()).x;
+      const x = axisOf(svg, 'x'), y = axisOf(svg, 'y');
+      const lines = curves.filter(c => !c.group.classList.contains('off'))
+        .map(c => [c.name, heightAt(c.points, at)]).filter(([, h]) => !Number.isNaN(h))
+        .map(([name, h]) => `${name}  ${show(y.unit, y.value(h))}`);
+      box.textContent = [show(x.unit, x.value(at)), ...new Set(lines)].join('\n');
+      box.classList.toggle('off', lines.length === 0);
+    });
+  }
+
+  /* ---- copies ---- */
+  function said(b, text) {
+    const before = b.textContent;
+    b.textContent = text;
+    setTimeout(() => { b.textContent = before; }, 1200);
+  }
+
+  /* navigator.clipboard is not there for file:// in every browser. */
+  function copy(b, text) {
+    const area = make('textarea', '');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isDone = document.execCommand('copy');
+    area.remove();
+    said(b, isDone ? 'copied' : 'not allowed here');
+  }
+
+  const svgText = svg => new XMLSerializer().serializeToString(svg);
+
+  function dataText(svg) {
+    const x = axisOf(svg, 'x'), y = axisOf(svg, 'y');
+    const rows = curvesOf(svg).flatMap(c => c.points.map(([px, py]) =>
+      [c.name.replace(/[\t\n]/g, ' '), x.value(px).toPrecision(6), y.value(py).toPrecision(3)].join('\t')));
+    return ['name\tx\ty', ...rows].join('\n');
+  }
+
+  function addTools() {
+    for (const figure of all('figure')) {
+      const svg = figure.querySelector(':scope > svg');
+      if (!svg) continue;
+      const tools = make('span', '');
+      tools.className = 'tools';
+      tools.append(button('SVG', 'Copy this picture as SVG', b => copy(b, svgText(svg))));
+      if (svg.dataset.x && curvesOf(svg).length > 0) {
+        tools.append(button('data', 'Copy the values of the curves', b => copy(b, dataText(svg))));
+        addHover(figure, svg);
+      }
+      figure.querySelector('figcaption').append(tools);
+    }
+  }
+
+  addThemeSwitch();
+  addSwitches();
+  addTools();
+})();
