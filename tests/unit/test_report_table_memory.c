@@ -99,8 +99,14 @@ static struct numbers *attach(struct ab_session *s)
         for (int i = 0; i < 2000; i++)
             ab_hdr_record(n->classes[b].hdr, 40 + 10 * b);
         for (uint32_t i = 0; i < 4; i++)
-            n->windows[4 * b + i] = (struct ab_window){
-                b, "steady", 0, i * 10, i * 10 + 10, 100, 30, 60, 100.0 * (i + 1)};
+            n->windows[4 * b + i] = (struct ab_window){.backend = b,
+                                                        .phase = "steady",
+                                                        .begin = i * 10,
+                                                        .end = i * 10 + 10,
+                                                        .n = 100,
+                                                        .p50 = 30,
+                                                        .p99 = 60,
+                                                        .max = 100.0 * (i + 1)};
     }
     return n;
 }
