@@ -34,17 +34,17 @@ static bool wants_color(const struct ab_options *o)
     return !is_value("CLICOLOR", "0") && !is_value("TERM", "dumb") && isatty(STDOUT_FILENO);
 }
 
-static unsigned width(void)
+unsigned ab_terminal_width(int fd)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     const char *columns = getenv("COLUMNS");
     long n = columns == NULL ? 0 : strtol(columns, NULL, 10);
     return n >= 20 && n <= 1000 ? (unsigned)n : 80;
 }
 
-static bool has_utf8(void)
+bool ab_terminal_has_utf8(void)
 {
     setlocale(LC_CTYPE, ""); /* never LC_NUMERIC: numbers keep their '.' */
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -53,9 +53,9 @@ static bool has_utf8(void)
 struct ab_table_style ab_terminal_style(const struct ab_options *o)
 {
     return (struct ab_table_style){
-        .width = width(),
+        .width = ab_terminal_width(STDOUT_FILENO),
         .color = wants_color(o),
-        .utf8 = !o->is_ascii && has_utf8(),
+        .utf8 = !o->is_ascii && ab_terminal_has_utf8(),
         .is_verbose = o->is_verbose,
     };
 }

@@ -8,6 +8,11 @@
 #include "cli/options/options.h"
 #include "report/table/style.h"
 
+#include <stdbool.h>
+
+/* Of the terminal behind `fd`, else COLUMNS, else 80. */
+unsigned ab_terminal_width(int fd);
+bool ab_terminal_has_utf8(void);
 struct ab_table_style ab_terminal_style(const struct ab_options *o);
 
 #endif

@@ -42,6 +42,11 @@ const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_pea
 const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {
     [AB_BOUNDARY_MALLOC] = "malloc", [AB_BOUNDARY_HEAP] = "heap", [AB_BOUNDARY_INLINE] = "inline"};
 
+const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",
+                                                    [AB_ENDED_ROUNDS] = "rounds",
+                                                    [AB_ENDED_PRECISION] = "precision",
+                                                    [AB_ENDED_TIME] = "time_budget"};
+
 const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)

@@ -14,6 +14,7 @@
 #include "result/hdr.h"
 #include "tape/overview.h"
 #include "wire/memory_at.h"
+#include "wire/pass.h"
 #include "wire/source.h"
 
 #include <stdbool.h>
@@ -317,6 +318,33 @@ struct ab_part {
     uint32_t n_rounds;
 };
 
+/* How many rounds a pass runs in: those whose index is below (result/passes.h). */
+#define AB_EVERY_ROUND UINT32_MAX
+struct ab_pass_plan {
+    bool is_known; /* else, as in older results, every pass runs in every round */
+    uint32_t rounds[AB_PASS_COUNT];
+};
+
+enum ab_ended { /* why a session has the rounds that it has */
+                AB_ENDED_NOT,
+                AB_ENDED_ROUNDS,    /* as many as were asked for */
+                AB_ENDED_PRECISION, /* every interval is as narrow as was asked for */
+                AB_ENDED_TIME,      /* another round would not have fitted */
+                AB_ENDED_COUNT
+};
+extern const char
+    *const ab_ended_names[AB_ENDED_COUNT]; /* "", "rounds", "precision", "time_budget" */
+
+/* --time-budget, --precision. Until it ends, n_rounds_planned of the session is the most that there
+ * may be; then it is what there are. */
+struct ab_stopping {
+    double time_budget_s; /* 0 = none */
+    double precision;     /* of the ratio of whole-run times, 0.02 = 2 % to either side; 0 = none */
+    double spent_s;       /* by pre-flights and rounds, those that were resumed included */
+    uint32_t n_rounds_most;
+    enum ab_ended ended;
+};
+
 /* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
  * op `all`, which is the whole program; n_ops is 1. */
 #define AB_KIND_EXEC "exec"
@@ -341,6 +369,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t seed;
     time_t start; /* of measuring; 0 = not known */
     uint32_t n_rounds_planned;
+    struct ab_pass_plan passes;
+    struct ab_stopping stopping;
     bool is_complete;
     struct ab_facts facts;
     uint32_t n_slots;

@@ -12,7 +12,9 @@
 #include "report/read/read_overview.h"
 #include "report/read/read_parts.h"
 #include "report/read/read_records.h"
+#include "report/read/read_rounds.h"
 #include "result/session.h"
+#include "stats/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,6 +168,8 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->command_line = ab_json_text(j, &o, "command_line");
     s->n_rounds_planned = (uint32_t)ab_json_whole(j, &o, "rounds_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
+    ab_stored_passes(j, &o, &s->passes);
+    ab_stored_stopping(j, &o, &s->stopping);
     read_resumption(j, &o, s);
     ab_stored_shard(r, &o);
     read_lanes(r, &o, out);
@@ -387,6 +391,10 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
 
 void ab_stored_fini(struct ab_stored *stored)
 {
+    if (stored->comparison != NULL)
+        ab_comparison_fini(stored->comparison);
+    free(stored->comparison);
+    free(stored->compared_with);
     ab_session_fini(&stored->session);
     free(stored->session.backends);
     free(stored->session.gates);

@@ -5,6 +5,7 @@
  * below. What is not known is null, never 0, never missing.
  */
 #include "report/sinks/json_ratios.h"
+#include "report/sinks/json_rounds.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
@@ -82,6 +83,8 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "settings", settings);
     ab_json_put(w, o, "command_line", ab_json_string(s->command_line));
     ab_json_put(w, o, "rounds_planned", ab_json_integer(s->n_rounds_planned));
+    ab_json_put(w, o, "passes", ab_json_passes(w, &s->passes));
+    ab_json_put(w, o, "stopping", ab_json_stopping(w, &s->stopping));
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));

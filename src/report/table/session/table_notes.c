@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/session/table_noise.h"
+#include "report/table/session/table_rounds.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
 
@@ -283,9 +284,13 @@ static const char *setting(const struct ab_session *s, const char *name)
 static void print_conditions(const struct notes *r)
 {
     const struct ab_session *s = r->s;
-    const char *touch = setting(s, "touch");
+    const char *touch = setting(s, "touch"), *cache = setting(s, "cache");
+    char size[AB_CELL_BYTES];
     struct ab_text note = {0};
     ab_text_addf(&note, "touch: %s", touch != NULL ? touch : "workload default");
+    if (cache != NULL)
+        ab_text_addf(&note, "; cache: %s read in 64 calls, as data of the program",
+                     ab_units_bytes(size, sizeof size, strtod(cache, NULL)));
     if (s->facts.lanes > 1)
         ab_text_addf(&note, "; %u threads%s, window %u", s->facts.lanes,
                      s->is_strict ? " in strict order" : "", s->window);
@@ -303,6 +308,18 @@ static void print_conditions(const struct notes *r)
     if (s->n_parts > 0)
         ab_text_addf(&note, "; merged from %u results", s->n_parts);
     print_note(r, &note);
+}
+
+/* What was not in every round, and why there are so many. */
+static void print_rounds(const struct notes *r)
+{
+    struct ab_text passes = {0}, end = {0};
+    ab_rounds_note_passes(r->s, &passes);
+    ab_rounds_note_end(r->s, &end);
+    if (passes.n > 0)
+        print_note(r, &passes);
+    if (end.n > 0)
+        print_note(r, &end);
 }
 
 /* "node1 (Imaginary CPU): 3 rounds" */
@@ -402,6 +419,7 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
         print_inlined(&r);
     }
     print_conditions(&r);
+    print_rounds(&r);
     print_machines(&r);
     print_resets(&r);
     print_unverified(&r);
