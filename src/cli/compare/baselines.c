@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "remove", NULL};
+
 #define ENDING ".json"
 
 /* ---- names ---- */

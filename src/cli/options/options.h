@@ -79,7 +79,7 @@ struct ab_options {
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
     uint64_t cache_bytes; /* replay --cache; 0 = none */
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
