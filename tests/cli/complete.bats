@@ -42,6 +42,9 @@ offers() { # EXPECTED WORD…
     offers "glibc,jemalloc" run -b glibc,je
     offers "--backend=arena" run --backend=ar
     [[ " $(offered verify --check '') " == *" required "*" alignment "* ]] || fail "$(offered verify --check '')"
+    offers "time,memory" report -v time,me
+    offers "" report -v results/x.j
+    offers "cut" trace -q cu
     offers "" run --json ""
 }
 
