@@ -51,6 +51,10 @@ struct ab_ledger_stretch {
 #define AB_LEDGER_USABLE(load) ((uint32_t)((load) >> 32))
 #define AB_LEDGER_REQUESTED(load) ((uint32_t)(load))
 
+struct ab_ledger_block {
+    uint64_t at, size, usable; /* usable 0: none */
+};
+
 struct ab_page_ledger {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
@@ -75,8 +79,11 @@ struct ab_page_ledger {
                           process, less those that are known, and moves */
     uint64_t era;      /* while it stays the same no page was given back */
     uint64_t resident_bytes, known_before, n_faults; /* when it was read last */
-    bool is_resizing;                                /* a block lies on itself for a moment */
-    bool is_lost; /* more stretches than it holds, nonsense, or unreadable page tables */
+    /* Went last, and is still on its pages: most programs and allocators put the next block of its size
+     * there, and then nearly nothing changes. */
+    struct ab_ledger_block gone;
+    bool is_resizing; /* a block lies on itself for a moment */
+    bool is_lost;     /* more stretches than it holds, nonsense, or unreadable page tables */
 };
 
 /* Maps and writes what a heap of so many live bytes needs; more is there, and written as needed.
