@@ -360,8 +360,8 @@ static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, 
     const uint32_t first = ab_page_ledger_index(l, at), word = first >> 6;
     const uint32_t n = ab_page_ledger_index(l, last) - first + 1;
     const uint64_t mask = UINT64_MAX >> (64 - n) << (first & 63);
-    struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);
-    if (s == NULL || s->whole > 0 || (s->before[word] & mask) != 0)
+    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at); /* else it was long ago */
+    if (s->number != at >> AB_STRETCH_LOG2 || s->whole > 0 || (s->before[word] & mask) != 0)
         return false;
     s->presumed[word] |= s->resident[word] & mask;
     list(l, s);

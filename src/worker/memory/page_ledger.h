@@ -157,9 +157,10 @@ static inline void ab_page_ledger_touch(struct ab_page_ledger *l, uintptr_t firs
 {
     const struct ab_ledger_stretch *s = ab_page_ledger_recent(l, first);
     uint32_t i = ab_page_ledger_index(l, first);
-    bool is_one = first >> l->page_log2 == last >> l->page_log2;
-    if (!is_one || first >> AB_LEDGER_STRETCH_LOG2 != s->number ||
-        (s->pending[i >> 6] >> (i & 63) & 1) != 0)
+    uint64_t more = (last >> l->page_log2) - (first >> l->page_log2); /* pages */
+    if (first >> AB_LEDGER_STRETCH_LOG2 != s->number ||
+        last >> AB_LEDGER_STRETCH_LOG2 != s->number || (i & 63) + more > 63 ||
+        (s->pending[i >> 6] & UINT64_MAX >> (63 - more) << (i & 63)) != 0)
         ab_page_ledger_touch_slow(l, first, last);
 }
 
