@@ -250,8 +250,8 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
         status = run_round(&c, r, err);
         if (status != AB_OK && session->n_rounds > r)
             drop_round(session, r);
-        if (status == AB_OK && plan->round_done != NULL)
-            plan->round_done(plan->user, session);
+        if (status == AB_OK && plan->round_done != NULL && !plan->round_done(plan->user, session))
+            break;
     }
     session->is_complete = status == AB_OK;
     ab_proof_cache_fini(&c.cache);

@@ -8,7 +8,7 @@
 #define AB_PROGRAM_PROGRAM_SESSION_H
 
 #include "program/program_run.h"
-#include "runner/session.h"
+#include "runner/session/session.h"
 
 struct ab_program_plan {
     struct ab_program program;
@@ -19,7 +19,7 @@ struct ab_program_plan {
     int prepare_fd;      /* where its output goes */
     bool is_output_free; /* outputs may differ */
     void (*progress)(void *user, const struct ab_progress *p); /* may be NULL */
-    void (*round_done)(void *user, const struct ab_session *session);
+    bool (*round_done)(void *user, const struct ab_session *session);
     void *user;
 };
 

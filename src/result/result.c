@@ -42,6 +42,11 @@ const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_pea
 const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {
     [AB_BOUNDARY_MALLOC] = "malloc", [AB_BOUNDARY_HEAP] = "heap", [AB_BOUNDARY_INLINE] = "inline"};
 
+const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",
+                                                    [AB_ENDED_ROUNDS] = "rounds",
+                                                    [AB_ENDED_PRECISION] = "precision",
+                                                    [AB_ENDED_TIME] = "time_budget"};
+
 const char *const ab_order_names[] = {"free", "strict", NULL};
 
 const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
@@ -129,6 +134,19 @@ const char *ab_result_op_name(unsigned op)
 bool ab_result_is_waiting(const struct ab_result *r)
 {
     return r->wait_percent > 20;
+}
+
+unsigned ab_window_bin(uint64_t ns)
+{
+    if (ns < 2)
+        return (unsigned)ns;
+    unsigned e = ab_log2(ns), bin = 2 * e + (unsigned)(ns >> (e - 1) & 1);
+    return bin < AB_WINDOW_BINS ? bin : AB_WINDOW_BINS - 1;
+}
+
+uint64_t ab_window_bin_low(unsigned bin)
+{
+    return bin < 2 ? bin : (UINT64_C(2) + (bin & 1)) << (bin / 2 - 1);
 }
 
 double ab_result_quantile(const struct ab_hdr *hdr, double q)

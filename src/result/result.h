@@ -12,7 +12,9 @@
 #include "base/limits.h"
 #include "core/status.h"
 #include "result/hdr.h"
+#include "tape/overview.h"
 #include "wire/memory_at.h"
+#include "wire/pass.h"
 #include "wire/source.h"
 
 #include <stdbool.h>
@@ -120,6 +122,11 @@ struct ab_size_class {
 };
 #define AB_SIZE_CLASS_COUNT 65
 
+/* Two bins an octave, up to 60 s: 0, 1, 2, 3, 4-5, 6-7, 8-11, 12-15, 16-23 … */
+enum { AB_WINDOW_BINS = 72 };
+unsigned ab_window_bin(uint64_t ns);      /* what is longer is in the last */
+uint64_t ab_window_bin_low(unsigned bin); /* the first value of it; of AB_WINDOW_BINS too */
+
 /* Latency over time: the ops of one stretch of the tape, all kinds, every op equally likely. */
 struct ab_window {
     uint32_t backend;
@@ -128,6 +135,8 @@ struct ab_window {
     uint32_t begin, end;  /* positions in the tape: the op clock */
     uint64_t n;           /* ops timed, latency pass */
     double p50, p99, max; /* ns; NaN where too few were timed */
+    /* Of these ops, by ns: bin i of ab_window_bin. All 0 = not known. */
+    uint32_t counts[AB_WINDOW_BINS];
 };
 
 /* Where in a phase a memory record was taken. */
@@ -309,10 +318,47 @@ struct ab_part {
     uint32_t n_rounds;
 };
 
+/* How many rounds a pass runs in: those whose index is below (result/passes.h). */
+#define AB_EVERY_ROUND UINT32_MAX
+struct ab_pass_plan {
+    bool is_known; /* else, as in older results, every pass runs in every round */
+    uint32_t rounds[AB_PASS_COUNT];
+};
+
+enum ab_ended { /* why a session has the rounds that it has */
+                AB_ENDED_NOT,
+                AB_ENDED_ROUNDS,    /* as many as were asked for */
+                AB_ENDED_PRECISION, /* every interval is as narrow as was asked for */
+                AB_ENDED_TIME,      /* another round would not have fitted */
+                AB_ENDED_COUNT
+};
+extern const char
+    *const ab_ended_names[AB_ENDED_COUNT]; /* "", "rounds", "precision", "time_budget" */
+
+/* --time-budget, --precision. Until it ends, n_rounds_planned of the session is the most that there
+ * may be; then it is what there are. */
+struct ab_stopping {
+    double time_budget_s; /* 0 = none */
+    double precision;     /* of the ratio of whole-run times, 0.02 = 2 % to either side; 0 = none */
+    double spent_s;       /* by pre-flights and rounds, those that were resumed included */
+    uint32_t n_rounds_most;
+    enum ab_ended ended;
+};
+
 /* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
  * op `all`, which is the whole program; n_ops is 1. */
 #define AB_KIND_EXEC "exec"
 #define AB_PROGRAM_PHASE "program"
+/* What of a result an HTML report holds, so that it can be read again. */
+enum ab_embed {
+    AB_EMBED_MERGED, /* histograms of all rounds together (result/merge/merge_rounds.h) */
+    AB_EMBED_FULL,   /* all that --json writes */
+    AB_EMBED_NONE,
+};
+
+/* How a document says is_histogram_merged. */
+#define AB_HISTOGRAMS_KEY "histograms"
+#define AB_HISTOGRAMS_MERGED "merged"
 struct ab_session {    /* everything about one command's measurements */
     const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
     const char *name;  /* workload's name, the trace's file name, or the program's */
@@ -323,6 +369,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t seed;
     time_t start; /* of measuring; 0 = not known */
     uint32_t n_rounds_planned;
+    struct ab_pass_plan passes;
+    struct ab_stopping stopping;
     bool is_complete;
     struct ab_facts facts;
     uint32_t n_slots;
@@ -373,6 +421,7 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_gates;
     struct ab_claim_result *claims;
     uint32_t n_claims;
+    const struct ab_overview *overview;     /* of a trace, owned by the command; NULL = not known */
     const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
     const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;
@@ -383,6 +432,10 @@ struct ab_session {    /* everything about one command's measurements */
     bool is_window_given;       /* by --window; else it is what the tape needed */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
     bool is_strict;             /* lanes took turns in the exact order */
+    /* The first record of each back end, phase, op … has the histogram (or the counts) of all
+     * rounds, the others have empty ones; all other numbers are of each round. */
+    bool is_histogram_merged;
+    enum ab_embed embed; /* asked for; not a matter of the result */
 };
 
 /* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join

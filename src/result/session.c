@@ -66,6 +66,9 @@ void ab_session_settle(struct ab_session *s)
     settle(&s->timer.ns_per_tick);
     settle(&s->timer.quantum_ns);
     settle(&s->timer.floor_ns);
+    settle(&s->stopping.time_budget_s);
+    settle(&s->stopping.precision);
+    settle(&s->stopping.spent_s);
 #define SETTLE(name) settle(&s->noise.name);
     AB_NOISE_FIELDS(SETTLE)
 #undef SETTLE

@@ -176,13 +176,18 @@ static double round_ns_per_op(const struct ab_session *s, const struct aspect *o
     return ns_per_op(s, of->a, of->phase, round);
 }
 
-/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases. */
+/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases, of a real
+ * program from its start to its end. */
 static double round_time(const struct ab_session *s, uint32_t backend, const char *phase,
                          uint32_t round)
 {
     double sum = 0;
     if (phase != NULL)
         return ns_per_op(s, backend, phase, round);
+    if (s->kind != NULL && strcmp(s->kind, AB_KIND_EXEC) == 0) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+        return r != NULL ? r->wall_ns : NAN;
+    }
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
         sum += r != NULL && r->ns_per_op > 0 ? r->ns_per_op * (double)r->n_ops : NAN;
@@ -260,10 +265,14 @@ struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, ui
     return effect_over_rounds(s, &of_a, &of_b, round_rss_peak);
 }
 
+enum { P999 = 4 }; /* of AB_QUANTILES */
+
 static double round_p999(const struct ab_session *s, const struct aspect *of, uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, of->a, of->phase, of->op, round);
-    double value = r == NULL ? NAN : ab_result_quantile(r->hdr, 0.999);
+    double value = r == NULL                ? NAN
+                   : s->is_histogram_merged ? r->quantiles[P999]
+                                            : ab_result_quantile(r->hdr, 0.999);
     return value < s->timer.floor_ns ? s->timer.floor_ns : value;
 }
 

@@ -6,8 +6,8 @@
  */
 #include "stats/effect.h"
 
-#include "stats/pair_sums.h"
-#include "stats/rank_law.h"
+#include "stats/rank/pair_sums.h"
+#include "stats/rank/rank_law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -225,6 +225,11 @@ static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const st
     return n;
 }
 
+enum ab_pass ab_metric_pass(const struct ab_metric *m)
+{
+    return m->field != NULL ? ab_field_pass(m->field) : AB_PASS_MEMORY;
+}
+
 /* Of --instr. */
 static bool is_counted(const struct ab_field *field)
 {
@@ -242,7 +247,9 @@ static const char *why_uncounted(const struct ab_session *s, uint32_t backend)
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            bool in_each_round, char *buf, size_t cap)
 {
-    buf[0] = 0;
+    ab_pass_why_missing(s, ab_metric_pass(m), buf, cap);
+    if (buf[0] != 0)
+        return;
     if (ab_metric_is_dist(m)) {
         ab_metric_dist_why(s, backend, m, buf, cap);
     } else if (m->memory != NULL) {

@@ -6,7 +6,7 @@
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
 
-#include "result/result_fields.h"
+#include "result/passes.h"
 #include "stats/aggregate.h"
 
 struct ab_metric {
@@ -29,6 +29,9 @@ const char *ab_metric_unit(const struct ab_metric *m);
 const char *ab_metric_name(const struct ab_metric *m); /* of the field */
 /* Service time of single ops, so bounded below by the clock's floor? */
 bool ab_metric_is_latency(const struct ab_metric *m);
+
+/* The pass that measures it. */
+enum ab_pass ab_metric_pass(const struct ab_metric *m);
 
 /* Of one round, as it was measured; NaN = n/a. */
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,

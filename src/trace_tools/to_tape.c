@@ -109,6 +109,20 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
 
+/* The overview goes by the reader's slots, and by threads, which lanes may share. */
+static bool look(struct ab_overview_maker *m, const struct ab_event *e)
+{
+    if (e->kind == AB_EVENT_FREE || e->released)
+        ab_overview_free(m, e->slot, e->thread);
+    else if (e->failed)
+        ab_overview_idle(m);
+    else if (e->kind == AB_EVENT_RESIZE)
+        ab_overview_resize(m, e->slot, e->size);
+    else
+        return ab_overview_alloc(m, e->slot, e->thread, e->size);
+    return true;
+}
+
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
     uint32_t lane;
@@ -128,7 +142,12 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         .touch_bytes = p->options->touch_bytes,
     };
     p->n_events++;
+    if (p->overview != NULL && !look(p->overview, e))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the overview");
     if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
+        return status;
+    if (p->options->cache_bytes != 0 &&
+        (status = ab_tape_cache(p->b, p->options->cache_bytes, err)) != AB_OK)
         return status;
     if (e->kind == AB_EVENT_FREE || e->released)
         return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
@@ -147,7 +166,8 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
     ab_slot_pool_init(&p->pool, 0);
     ab_trace_lanes_init(&p->lanes, options->n_lanes);
     p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
-    if (p->events == NULL || (p->b = ab_tape_begin()) == NULL)
+    if (p->events == NULL || (p->b = ab_tape_begin()) == NULL ||
+        (options->wants_overview && (p->overview = ab_overview_begin()) == NULL))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
     return AB_OK;
@@ -156,6 +176,7 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
 void ab_trace_pusher_close(struct ab_trace_pusher *p)
 {
     ab_tape_abandon(p->b);
+    ab_overview_abandon(p->overview);
     ab_slot_pool_fini(&p->pool);
     ab_trace_lanes_fini(&p->lanes);
     free(p->slots);
@@ -172,6 +193,8 @@ static inline __attribute__((always_inline)) void prefetch(const struct ab_trace
         __builtin_prefetch(&p->slots[p->events[i + 2 * PREFETCH].slot], 1);
     if (i + PREFETCH < n && p->events[i + PREFETCH].slot < p->cap_slots)
         ab_tape_prefetch(p->b, p->slots[p->events[i + PREFETCH].slot]);
+    if (p->overview != NULL && i + PREFETCH < n)
+        ab_overview_prefetch(p->overview, p->events[i + PREFETCH].slot);
 }
 
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,

@@ -6,6 +6,7 @@
 #ifndef AB_TRACE_TOOLS_TO_TAPE_H
 #define AB_TRACE_TOOLS_TO_TAPE_H
 
+#include "tape/overview.h"
 #include "tape/slot_pool.h"
 #include "tape/tape.h"
 #include "trace/reader.h"
@@ -46,7 +47,8 @@ struct ab_trace_pusher {
     uint32_t *slots; /* by the reader's slot: the tape's */
     size_t cap_slots;
     uint64_t n_events;
-    struct ab_event *events; /* AB_TRACE_BATCH */
+    struct ab_overview_maker *overview; /* NULL = not asked for */
+    struct ab_event *events;            /* AB_TRACE_BATCH */
 };
 #define AB_TRACE_BATCH 512
 
@@ -68,6 +70,8 @@ struct ab_trace_tape_options {
     bool is_partial;  /* as of struct ab_trace_options */
     bool has_window;  /* else AB_WINDOW_AUTO */
     uint32_t window;
+    uint64_t cache_bytes; /* of ab_tape_cache before each call; 0 = none */
+    bool wants_overview;  /* the pusher makes one */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
      * known. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

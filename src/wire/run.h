@@ -19,23 +19,12 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/pass.h"
 #include "wire/slice.h"
 #include "wire/source.h"
 #include "wire/verify_run.h"
 
 #include <stdint.h>
-
-enum ab_pass {
-    AB_PASS_VERIFY,       /* pre-flight: contents, alignment, zeroing; nothing is timed */
-    AB_PASS_THROUGHPUT,   /* untimed ops, wall and CPU time a phase */
-    AB_PASS_LATENCY,      /* a fenced pair around sampled ops, deltas to a ring */
-    AB_PASS_TAIL,         /* every op by one chained reading, only what is slow is kept */
-    AB_PASS_MEMORY,       /* footprint beside live bytes; nothing is timed, lanes in strict order */
-    AB_PASS_CHECK,        /* one check of `verify` instead of a tape */
-    AB_PASS_INSTRUCTIONS, /* untimed ops, instructions of the lane a phase; one lane only */
-    AB_PASS_SYSTEM_CALLS, /* untimed ops, system calls are told to the parent */
-    AB_PASS_COUNT
-};
 
 /* What stands between the tape and the allocator: never for anything that is timed. */
 enum ab_decorator {
@@ -189,6 +178,7 @@ struct ab_tape_image {
     uint32_t window;
     uint32_t n_bursts;
     uint64_t n_turns, n_edges, n_remote;
+    uint64_t cache_bytes; /* a lane's buffer for AB_SLOT_CACHE; 0 = no such op */
     struct ab_facts facts;
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */

@@ -109,6 +109,22 @@ static void print_advice(void)
         }
 }
 
+static void print_stops(void)
+{
+    static const double precisions[] = {0.01, 0.02, 0.05, 0.10};
+    uint32_t n = times / 2 > 0 ? times / 2 : 1;
+    printf("\nstopped as soon as the interval is within …, after 6 to 100 rounds\n");
+    for (size_t m = 0; m < AB_ARRAY_LEN(models); m++)
+        for (size_t i = 0; i < AB_ARRAY_LEN(precisions); i++) {
+            struct noise_experiment e = {models[m], 1.08, 0, 0, true};
+            struct noise_stop s = noise_stop_at(&e, precisions[i], 100, n, seed + 2);
+            printf("  %-14s %3.0f %%  %5.1f %% of the intervals hold the true ratio; %5.1f %% "
+                   "stopped before the last, rounds %3.0f (median)\n",
+                   models[m]->name, 100 * precisions[i], 100 * s.covered, 100 * s.reached,
+                   s.rounds);
+        }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -123,5 +139,6 @@ int main(int argc, char **argv)
     print_coverage();
     print_all_needed();
     print_advice();
+    print_stops();
     return 0;
 }

@@ -141,7 +141,7 @@ def attempt(delay, number, mark=None):
     if output.count(b"\x1b[?25l") > output.count(b"\x1b[?25h"):
         findings.append("the cursor is hidden")
     last = output.rsplit(b"\r\x1b[K", 1)[-1]
-    if re.search(rb"round \d+/\d+  ", last):
+    if re.search(rb"round \d+ of \d+  |so far: ", last):
         findings.append(f"the progress line is left: {output[-400:]}")
     # before it has its handlers the signal ends it as it ends anything
     if code not in (0, 128 + number, -number):
@@ -171,7 +171,7 @@ shutil.rmtree("results")
 rng = random.Random(seed)
 partial = 0
 for i in range(count):
-    mark = None if i < count / 2 else b"round 2/"
+    mark = None if i < count / 2 else b"round 2 of"
     delay = rng.uniform(0, wall / 2 if mark else wall)
     partial += bool(attempt(delay, (signal.SIGINT, signal.SIGTERM)[i % 2], mark))
 print(f"{count} interruptions of {wall:.2f} s of work, {partial} partial results kept")

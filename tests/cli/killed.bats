@@ -70,7 +70,7 @@ kill_it() {
 @test "--no-store saves no rounds" {
     unset ALLOCBENCH_RESULTS
     start_bench run "$WORKLOADS/small.yaml" -b arena --rounds 200 --no-store
-    wait_until grep -q 'round 3 of 200' "$OUT/stderr" || fail "no third round"
+    wait_until grep -q '^\[ 3/200\]' "$OUT/stderr" || fail "no third round"
     kill_it
     expect_nothing_left
 }

@@ -138,12 +138,12 @@ load helpers
 @test "a log gets a line for each round that is done, and no other" {
     bench run "$WORKLOADS/small.yaml" -b arena --rounds 3
     expect_code 0
-    [ "$(grep -Ec '^allocbench: round [123] of 3 done after [0-9.]+ s(, about [0-9]+ s left)?$' \
-        "$OUT/stderr")" -eq 3 ] || fail "not three lines"
+    [ "$(grep -Ec '^\[ [123]/3\] [0-9]+ s(, [0-9]+ s left)?  arena [0-9.]+ ns$' "$OUT/stderr")" -eq 3 ] ||
+        fail "not three lines"
     [ "$(wc -l <"$OUT/stderr")" -eq 3 ] || fail "more"
-    tail -1 "$OUT/stderr" | grep -q 'round 3 of 3 done after [0-9.]* s$' || fail "the last"
+    tail -1 "$OUT/stderr" | grep -Eq '^\[ 3/3\] [0-9]+ s  arena' || fail "the last"
     bench replay "$ROOT/tests/golden/traces/good/one-each.abt" -b arena --rounds 2
-    [ "$(grep -c '^allocbench: round ' "$OUT/stderr")" -eq 2 ] || fail "not two lines"
+    [ "$(grep -c '^\[ [12]/2\] ' "$OUT/stderr")" -eq 2 ] || fail "not two lines"
 }
 
 @test "-q leaves standard error empty" {

@@ -74,7 +74,7 @@ quickstart() { # OPTION…
 }
 
 @test "each boundary in use has its null cost, in JSON and in words" {
-    small --rounds 1 -b glibc,arena --json "$OUT/result.json"
+    small --rounds 1 -b glibc,arena -v time --json "$OUT/result.json"
     expect_code 0
     expect_json '[.timer.null[].boundary] | unique == ["heap", "malloc"]' "$OUT/result.json"
     expect_json '.timer.null | length == 8 and all(.ns_per_op > 0 and .floor_ns > 0)' \
@@ -118,8 +118,8 @@ quickstart() { # OPTION…
 @test "the table alone goes to standard output, and only the rounds to standard error" {
     small --rounds 1 -b glibc,arena
     expect_code 0
-    ! grep -v '^allocbench: round 1 of 1 done' "$OUT/stderr" || fail "standard error has more"
-    grep -q '^all ops' "$OUT/stdout"
+    ! grep -v '^\[ 1/1\] ' "$OUT/stderr" || fail "standard error has more"
+    grep -q '^time per op, ns' "$OUT/stdout"
     ! grep -q "$(printf '\033')" "$OUT/stdout"
 }
 
@@ -189,7 +189,7 @@ phases:
 YAML
     bench check "$OUT/align.yaml"
     expect_code 0
-    [ "$(grep -c '^note ' "$OUT/stdout")" -eq 2 ]
+    [ "$(grep -c '\[align\]$' "$OUT/stdout")" -eq 2 ]
     grep -Eq '^note .*/align.yaml:8:27: align: 16 is no more than malloc guarantees; drop it to' \
         "$OUT/stdout"
     grep -Eq '^note .*/align.yaml:11:29: align: 8 is no more' "$OUT/stdout"

@@ -122,7 +122,7 @@ only_file() { # FOLDER
     expect_code 4
     expect_error "cannot store the result in '.*': No space left on device"
     expect_json .complete "$OUT/result.json"
-    [ -s "$OUT/result.csv" ] && grep -q '^all ops' "$OUT/stdout"
+    [ -s "$OUT/result.csv" ] && grep -q '^time per op, ns' "$OUT/stdout"
     [ -z "$(ls -A "$OUT/r" 2>/dev/null)" ] || fail "$(ls -A "$OUT/r")"
 }
 
@@ -195,7 +195,7 @@ EOF
     good=$ROOT/tests/golden/results/good
     bench report "$good/run.json" "$good/partial.json"
     expect_code 0
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'Interrupted after 2 of ' || fail "not marked"
     bench report "$good/run.json" "$good/partial.json" --csv -
     expect_code 2
     bench report
@@ -225,4 +225,18 @@ EOF
     (ulimit -v 6000000; allocbench report "$OUT/wide.json" >"$OUT/stdout" 2>"$OUT/stderr" 3>&-) || code=$?
     expect_code 3
     expect_error 'needs more than 1024 MiB of memory'
+}
+
+@test "a comparison with a baseline comes back, is printed and written again" {
+    good=$ROOT/tests/golden/results/good
+    bench report "$good/compared.json"
+    expect_code 0
+    grep -q '^base main (6 rounds), new this run' "$OUT/stdout" || fail "no comparison"
+    [ "$(grep -c '^glibc  *base' "$OUT/stdout")" -eq 1 ] || fail "not one heading"
+    grep -q '^1 inconclusive, judged jointly' "$OUT/stdout" || fail "no verdict"
+    bench report "$good/compared.json" --json "$OUT/again.json" --junit "$OUT/junit.xml"
+    cmp "$good/compared.json" "$OUT/again.json" || fail "another document"
+    grep -q 'skipped message="time of the whole run of glibc: inconclusive' "$OUT/junit.xml" || fail "not in JUnit"
+    bench report "$good/run.json"
+    ! grep -q inconclusive "$OUT/stdout" || fail "a comparison where there is none"
 }

@@ -163,3 +163,37 @@ struct noise_advice noise_follow_advice(const struct noise_experiment *e, uint32
     free(asked);
     return advice;
 }
+
+/* How many rounds it runs; *e is then the effect of these. */
+static uint32_t stop(const double *base, const double *now, double precision, uint32_t most,
+                     struct ab_effect *e)
+{
+    for (uint32_t n = AB_EFFECT_MIN_ROUNDS;; n++) {
+        *e = ab_effect_paired(base, now, n);
+        if (n >= most || fmax(e->high / e->ratio - 1, 1 - e->low / e->ratio) <= precision)
+            return n;
+    }
+}
+
+struct noise_stop noise_stop_at(const struct noise_experiment *e, double precision, uint32_t most,
+                                uint32_t times, uint64_t seed)
+{
+    double base[NOISE_ROUNDS_MAX], now[NOISE_ROUNDS_MAX];
+    double *rounds = calloc(times, sizeof rounds[0]);
+    struct noise_stop out = {.rounds = NAN};
+    struct ab_effect effect;
+    struct ab_rng rng;
+    ab_rng_init(&rng, seed, 0);
+    for (uint32_t i = 0; i < times && rounds != NULL; i++) {
+        noise_pairs(e->model, &rng, e->ratio, most, base, now);
+        rounds[i] = stop(base, now, precision, most, &effect);
+        out.covered += effect.low <= e->ratio && effect.high >= e->ratio;
+        out.reached += rounds[i] < most;
+    }
+    out.covered /= times;
+    out.reached /= times;
+    if (rounds != NULL)
+        out.rounds = ab_median(rounds, times);
+    free(rounds);
+    return out;
+}

@@ -66,6 +66,16 @@ struct noise_advice {
 struct noise_advice noise_follow_advice(const struct noise_experiment *e, uint32_t times,
                                         uint64_t seed);
 
+/* Rounds until the bounds of the interval are within `precision` of the ratio, from the sixth on and
+ * `most` at most: as --precision ends a session. */
+struct noise_stop {
+    double covered; /* share of the intervals that hold the true ratio */
+    double reached; /* share of the experiments that ended before `most` */
+    double rounds;  /* their median */
+};
+struct noise_stop noise_stop_at(const struct noise_experiment *e, double precision, uint32_t most,
+                                uint32_t times, uint64_t seed);
+
 /* Quartiles of what ab_effect_rounds_needed makes of e->n rounds, decided or not. */
 void noise_estimated_rounds(const struct noise_experiment *e, uint32_t times, uint64_t seed,
                             double quartiles[3]);

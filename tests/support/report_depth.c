@@ -45,6 +45,7 @@ static void add_windows(struct fake_depth *d, unsigned backend, uint32_t round)
             .p50 = 30 + i + backend,
             .p99 = i == 0 ? (double)NAN : 100.5 + i,
             .max = 5000 * (i + 1),
+            .counts = {[9] = 600 + 100 * i, [10] = 200, [24] = 100},
         };
 }
 
@@ -63,6 +64,23 @@ static void add_memory(struct fake_depth *d, unsigned backend, uint32_t round)
         for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
             m->drained_bytes[i] = at == AB_AT_END && i < 2 ? 8192 * (i + 1) : (double)NAN;
     }
+}
+
+/* Of three threads, one of which shares its row with others. */
+static void add_overview(struct fake_depth *d)
+{
+    struct ab_overview *o = &d->overview;
+    *o = (struct ab_overview){
+        .n_calls = 7, .step_calls = 2, .n_steps = 3, .n_threads = 40, .n_rows = 2};
+    o->thread[1] = AB_OVERVIEW_OTHERS;
+    for (uint32_t i = 0; i < 3; i++)
+        o->live[i] = (struct ab_overview_step){100 * i, 100 * i + 64};
+    o->blocks[0][0] = 1;
+    o->blocks[4][AB_OVERVIEW_CLASSES] = 2;
+    o->blocks[AB_OVERVIEW_CLASSES - 1][AB_OVERVIEW_CLASSES - 1] = 3;
+    o->freed[0][1] = 4;
+    o->freed[1][2] = 2;
+    d->f->s.overview = o;
 }
 
 /* Overhead is known for all ops, retained bytes for none, the others for nine in ten. */
@@ -113,6 +131,7 @@ struct fake_depth *fake_depth_new(void)
     d->f->s.memory = d->memory;
     d->f->s.timelines = d->lines;
     d->f->s.dists = d->dists;
+    add_overview(d);
     for (uint32_t round = 0; round < 3; round++)
         for (unsigned i = 0; i < 3; i++) {
             add_class(d, backends[i], round, AB_OP_ALLOC, 4);

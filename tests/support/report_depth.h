@@ -19,6 +19,7 @@ struct fake_depth {
     struct ab_timeline lines[16];
     struct ab_timeline_point points[16][FAKE_POINTS];
     struct ab_memory_dist dists[128];
+    struct ab_overview overview;
 };
 
 struct fake_depth *fake_depth_new(void);

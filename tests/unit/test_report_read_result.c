@@ -503,6 +503,20 @@ static void damaged_size_classes_and_windows_are_named_with_their_place(void **s
         {"\"n_ops\": 4000,", "\"n_ops\": 3999,", "memory_distributions[0].n: does not go with"},
         {"\"n\": 4000,", "\"n\": 3990,",
          "memory_distributions[0].n: is 3990, but hdr_v2 holds 4000"},
+        {"\"9:600,200,0", "\"9:601,200,0", "windows[0].counts: add up to 901, but n is 900"},
+        {"\"9:600,", "\"9,600,", "windows[0].counts: must be BIN:COUNT"},
+        {"\"9:600,", "\"59:600,", "windows[0].counts: must be BIN:COUNT"},
+        {"\"9:600,", "\"9:-600,", "windows[0].counts: must be BIN:COUNT"},
+        {"\"9:600,", "\"9:9999999999,", "windows[0].counts: must be BIN:COUNT"},
+        {"\"le_bytes\": 16,\n        \"le_calls\": null", "\"le_bytes\": 1, \"le_calls\": 1",
+         "trace_overview.blocks[1]: is of a class that was there before"},
+        {"\"le_calls\": null", "\"le_calls\": 3",
+         "trace_overview.blocks[1].le_calls: must be a power of two"},
+        {"\"le_calls\": 1,", "\"le_calls\": 281474976710656,",
+         "trace_overview.blocks[0].le_calls: must be a power of two up to 2^47"},
+        {"\"high\": [", "\"high\": [1, ", "trace_overview.live.high"},
+        {"\"freed_by\": [", "\"freed_by\": [-1, ", "trace_overview.threads[0].freed_by"},
+        {"\"thread\": 0,", "\"thread\": null,", "trace_overview.threads[0]: has no thread"},
         {"\"external\": [", "\"external\": [1, ",
          "timelines[0].external: must be one number a point"},
         {"\"external\": [", "\"external\": [\"\", ",
@@ -535,7 +549,8 @@ static void keys_that_came_later_may_be_missing(void **state)
         "config.resumed_from",    "config.cpus",
         "backends.0.has_reset",   "results.3.background_cpu_ns_per_op",
         "results.3.wait_percent", "memory_distributions",
-        "config.shard",           "host.name"};
+        "config.shard",           "host.name",
+        "trace_overview"};
     char *document = fake_document();
     for (size_t i = 0; i < AB_ARRAY_LEN(later); i++) {
         struct damage without = {later[i], NULL, ""};

@@ -129,6 +129,21 @@ static void fields_exist_where_they_were_measured(void **state)
     assert_int_equal(ab_field_u64(field_named("tail_n"), &r), 7);
 }
 
+/* Bins meet, and a value is in the bin whose ends are around it. */
+static void bins_of_a_window_cover_all_times(void **state)
+{
+    (void)state;
+    static const uint64_t ns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 1000, AB_HDR_HIGHEST};
+    for (size_t i = 0; i < AB_ARRAY_LEN(ns); i++) {
+        unsigned bin = ab_window_bin(ns[i]);
+        assert_true(ab_window_bin_low(bin) <= ns[i] && ns[i] < ab_window_bin_low(bin + 1));
+    }
+    assert_int_equal(ab_window_bin_low(9), 24);
+    assert_int_equal(ab_window_bin(47), 10);
+    assert_int_equal(ab_window_bin(UINT64_MAX), AB_WINDOW_BINS - 1);
+    assert_true(ab_window_bin_low(AB_WINDOW_BINS) > AB_HDR_HIGHEST);
+}
+
 static void more_than_a_fifth_of_waits_is_waiting(void **state)
 {
     static const struct {
@@ -153,6 +168,7 @@ int main(void)
         cmocka_unit_test(only_ok_and_what_stands_aside_have_numbers),
         cmocka_unit_test(fields_have_names_of_their_own_and_all_quantiles),
         cmocka_unit_test(fields_exist_where_they_were_measured),
+        cmocka_unit_test(bins_of_a_window_cover_all_times),
         cmocka_unit_test(more_than_a_fifth_of_waits_is_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,11 @@ static void windows_cover_the_phase_and_hold_its_fair_sample(void **state)
             end = w->end;
             n += w->n;
             n_windows++;
+            uint64_t counted = 0;
+            for (unsigned bin = 0; bin < AB_WINDOW_BINS; bin++)
+                counted += w->counts[bin];
+            assert_int_equal(counted, w->n);
+            assert_int_equal(counted, w->counts[ab_window_bin(100)] + w->counts[ab_window_bin(40)]);
         }
         for (uint32_t i = 0; i < s.n_results; i++)
             if (s.results[i].phase == phase->name && s.results[i].op == AB_OP_ALL)

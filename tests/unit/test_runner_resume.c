@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner/resume.h"
+#include "runner/session/resume.h"
 
 #include "base/bits.h"
 #include "support/report_session.h"

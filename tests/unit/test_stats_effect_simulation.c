@@ -120,6 +120,19 @@ static void as_many_rounds_as_were_asked_for_decide(void **state)
     }
 }
 
+/* Looked at after each round, and left when it is narrow. */
+static void stopping_by_precision_leaves_the_coverage_nearly_as_it_is(void **state)
+{
+    (void)state;
+    struct noise_experiment e = {&noise_shared_runner, 1.08, 0, 0, true};
+    struct noise_stop s = noise_stop_at(&e, 0.02, 100, 1000, 3);
+    assert_true(s.covered >= 0.87 && s.covered <= 0.94);
+    assert_true(s.reached > 0.99 && s.rounds >= 8 && s.rounds <= 20);
+    e.model = &noise_far_tail;
+    s = noise_stop_at(&e, 0.10, 100, 1000, 3);
+    assert_true(s.covered >= 0.86 && s.covered <= 0.94);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +142,7 @@ int main(void)
         cmocka_unit_test(equal_ones_are_called_clear_in_a_tenth),
         cmocka_unit_test(needed_rounds_are_right_to_a_factor_of_two),
         cmocka_unit_test(as_many_rounds_as_were_asked_for_decide),
+        cmocka_unit_test(stopping_by_precision_leaves_the_coverage_nearly_as_it_is),
     };
     return cmocka_run_group_tests_name("effect_simulation", tests, NULL, NULL);
 }

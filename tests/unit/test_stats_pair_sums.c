@@ -2,7 +2,7 @@
  *
  * Ordered sums of pairs against writing them all down and sorting them.
  */
-#include "stats/pair_sums.h"
+#include "stats/rank/pair_sums.h"
 
 #include "base/rng.h"
 

@@ -2,7 +2,7 @@
  *
  * Rank laws against the counting of every subset, against printed tables, and where counting ends.
  */
-#include "stats/rank_law.h"
+#include "stats/rank/rank_law.h"
 
 #include "base/bits.h"
 

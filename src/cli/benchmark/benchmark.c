@@ -10,8 +10,11 @@
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/benchmark/rounds/interruption.h"
+#include "cli/benchmark/rounds/pass_choice.h"
+#include "cli/benchmark/rounds/round_limit.h"
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
@@ -28,8 +31,8 @@
 #include "runner/case.h"
 #include "runner/counts/count_round.h"
 #include "runner/estimate.h"
-#include "runner/resume.h"
-#include "runner/session.h"
+#include "runner/session/resume.h"
+#include "runner/session/session.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 
@@ -50,6 +53,7 @@ struct measurement {
     struct ab_session session;
     const char **phases;
     struct ab_gate_set gates;
+    struct ab_pass_plan passes;
     struct ab_decision decision; /* what is decided: against a baseline, by gates */
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char worker_path[PATH_MAX];
@@ -147,9 +151,12 @@ static void describe_session(struct measurement *m)
     session->settings = s->settings;
     session->seed = s->seed;
     session->start = time(NULL);
-    session->n_rounds_planned = m->options->rounds;
+    session->n_rounds_planned = ab_round_limit_most(m->options);
+    session->passes = m->passes;
+    ab_round_limit_describe(m->options, s->resumed, session);
     session->shard = m->options->shard;
     session->facts = s->tape->facts;
+    session->overview = s->overview;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
     session->window = s->tape->window;
@@ -192,19 +199,28 @@ static enum ab_status name_resumed(const struct measurement *m, struct ab_err *e
 
 struct watch { /* what looks on while a session runs */
     struct ab_progress_line line;
+    struct ab_round_limit limit;
     struct ab_store *store;
 };
 
 static void show_progress(void *user, const struct ab_progress *p)
 {
-    ab_progress_show(&((struct watch *)user)->line, p);
+    struct watch *watch = user;
+    if (watch->line.rounds_ns == 0 && p->n_rounds > 0)
+        ab_round_limit_round(&watch->limit); /* what was before it is no part of a round */
+    ab_progress_show(&watch->line, p);
 }
 
 /* The last round is stored with the verdicts, at once. */
-static void save_round(void *user, const struct ab_session *session)
+static bool end_round(void *user, const struct ab_session *session)
 {
+    struct watch *watch = user;
+    bool goes_on = ab_round_limit_goes_on(&watch->limit);
+    watch->line.n_expected = ab_round_limit_expected(&watch->limit);
+    ab_progress_round(&watch->line, session);
     if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
-        ab_store_save(((struct watch *)user)->store, session);
+        ab_store_save(watch->store, session);
+    return goes_on;
 }
 
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
@@ -213,10 +229,10 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     struct watch watch = {.store = &m->store};
     struct ab_session_plan plan = {
         .cases = m->cases,
-        .rounds = o->rounds,
+        .rounds = m->session.n_rounds_planned,
         .processes = o->processes != 0 ? o->processes : ab_estimate_processes(m->subject->map),
         .progress = show_progress,
-        .round_done = save_round,
+        .round_done = end_round,
         .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
@@ -232,7 +248,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     enum ab_status status = check_cpus(o, err);
     if (status != AB_OK)
         return status;
-    status = ab_shard_check(o->shard, o->rounds, m->session.n_backends, err);
+    status = ab_shard_check(o->shard, plan.rounds, m->session.n_backends, err);
     if (status != AB_OK)
         return status;
     plan.context.cpus = m->session.cpus = o->cpus;
@@ -247,9 +263,9 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
     ab_progress_begin(&watch.line, o->is_quiet);
+    watch.line.has_rule = o->time_budget_ns > 0 || o->precision > 0;
+    ab_round_limit_begin(&watch.limit, &m->session);
     status = ab_session_run(&plan, &m->session, err);
-    if (status == AB_OK)
-        ab_progress_all_done(&watch.line);
     ab_progress_end(&watch.line);
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
@@ -258,10 +274,11 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 static void print_verdicts(const struct measurement *m)
 {
     struct ab_table_style style = ab_terminal_style(m->options);
-    bool is_quiet = m->options->is_quiet;
-    bool is_taken = ab_outputs_use_stdout(m->options) || is_quiet;
-    if (is_quiet && ab_decision_status(&m->decision, &m->session) == AB_OK)
+    bool is_taken = ab_outputs_use_stdout(m->options);
+    if (m->options->is_quiet) {
+        ab_verdicts_tell(&m->session, m->options->fails_inconclusive);
         return;
+    }
     style.color = style.color && !is_taken;
     if (!is_taken)
         ab_sink_claims(stdout, &m->session, style);
@@ -297,39 +314,10 @@ static int judge(const struct measurement *m)
                           : ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
 }
 
-/* What of -b has to be said again: a result is not taken at its word about libraries. */
-static void add_libraries(const struct measurement *m, struct ab_text *t)
-{
-    bool has_file = false;
-    for (size_t i = 0; i < m->selection.n; i++)
-        has_file = has_file || m->selection.items[i].is_file;
-    for (size_t i = 0; has_file && i < m->options->n_backends; i++)
-        ab_text_addf(t, " -b '%s'", m->options->backends[i]);
-}
-
-/* That it was interrupted, and how to go on. */
 static void explain_interruption(const struct measurement *m, struct ab_err *err)
 {
-    const struct ab_session *s = &m->session;
-    struct ab_text t = {0};
-    const char *command = strcmp(s->kind, "trace") == 0 ? "replay" : "run";
-    uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
-    if (s->n_rounds == s->n_rounds_resumed)
-        ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
-    else if (m->store.name[0] == 0)
-        ab_text_addf(&t, "interrupted: %u of %u rounds are complete, and not stored", s->n_rounds,
-                     planned);
-    else
-        ab_text_addf(&t,
-                     "interrupted: %u of %u rounds are complete; the rest with\n"
-                     "  allocbench %s --resume '%s/%s'",
-                     s->n_rounds, planned, command, m->store.folder, m->store.name);
-    if (m->store.name[0] != 0 && m->options->results != NULL)
-        ab_text_addf(&t, " --results '%s'", m->options->results);
-    if (m->store.name[0] != 0)
-        add_libraries(m, &t);
-    ab_fail(err, AB_INTERRUPTED, "%s", m->options->is_quiet || t.s == NULL ? "" : t.s);
-    ab_text_fini(&t);
+    struct ab_interruption it = {m->options, &m->session, &m->store, &m->selection};
+    ab_interruption_explain(&it, err);
 }
 
 /* What a run itself needs, of the first one and of one that confirms it. */
@@ -386,6 +374,7 @@ static enum ab_status run_again(struct measurement *again, const bool *is_concer
  * measurement would be on the stack all the time. */
 static __attribute__((noinline)) enum ab_status confirm(struct measurement *m, struct ab_err *err)
 {
+    struct ab_options options = *m->options;
     bool is_concerned[AB_SELECTION_MAX] = {false};
     struct ab_subject subject = *m->subject;
     struct measurement again = *m;
@@ -395,8 +384,12 @@ static __attribute__((noinline)) enum ab_status confirm(struct measurement *m, s
         return AB_OK;
     if (!m->options->is_quiet)
         fprintf(stderr, "%u verdict%s to confirm: %u more rounds\n", n, n == 1 ? "" : "s",
-                m->options->rounds);
+                m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
+    options.rounds = m->session.n_rounds; /* as many, however many these came to be */
+    options.time_budget_ns = 0;
+    options.precision = 0;
+    again.options = &options;
     subject.resumed = NULL;
     again.subject = &subject;
     again.session = (struct ab_session){0};
@@ -424,10 +417,18 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
         (status = prepare_cases(m, err)) != AB_OK ||
         (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
-        (status = list_phases(m, err)) != AB_OK || (status = read_gates(m, err)) != AB_OK)
+        (status = list_phases(m, err)) != AB_OK ||
+        (status = ab_terminal_check_phase(m->options, &m->session, err)) != AB_OK ||
+        (status = read_gates(m, err)) != AB_OK ||
+        (status = ab_round_limit_check(m->options, m->session.n_backends, err)) != AB_OK ||
+        (status = ab_pass_choice_make(m->options, &m->gates, m->subject->resumed, &m->passes,
+                                      err)) != AB_OK)
         return status;
     describe_session(m);
     ab_noise_warn_gates(m->options, &m->session, m->gates.gates, m->gates.n_gates);
+    if (m->options->baseline != NULL)
+        ab_noise_warn_limit(m->options, m->session.host.fingerprint, "--limit", "all", "time",
+                            m->options->limit, m->session.n_rounds_planned);
     status = ab_outputs_check(&m->outputs, &m->session, err);
     return status != AB_OK ? status : ab_decision_check(&m->decision, &m->session, err);
 }

@@ -24,6 +24,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_tape *tape; /* what is known of it; its ops are the map's */
     const struct ab_tape_map *map;
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
+    const struct ab_overview *overview; /* of a trace; NULL = none */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
     /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is
      * shown and stored. */

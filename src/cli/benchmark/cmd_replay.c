@@ -5,7 +5,7 @@
  */
 #include "cli/benchmark/benchmark.h"
 #include "cli/benchmark/build_limit.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/resume_result.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
@@ -28,6 +28,7 @@ struct replay {
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
     struct ab_tape_map map;
+    struct ab_overview overview;
 };
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
@@ -126,8 +127,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     r->options.tape.user = &reading;
     set_burst(o, &r->options);
     enum ab_status status = ab_trace_feed_open(file, &r->options, &r->feed, err);
-    if (status == AB_OK)
-        status = lay_down(r, err);
+    if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
+        ab_overview_end(r->feed->pusher.overview, &r->overview);
     ab_progress_end(&reading.line);
     return name_input(r, status, err);
 }
@@ -135,7 +136,7 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
 static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, int *exit_code, struct ab_err *err)
 {
-    char touch[64], program[300], threads[64], burst[64];
+    char touch[64], program[300], threads[64], burst[64], cache[64];
     const struct ab_trace_info *info = &r->feed->info;
     const struct ab_tape *tape = &r->feed->total;
     const char *settings[8], *slash = strrchr(r->path, '/');
@@ -145,6 +146,10 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
              tape->facts.lanes);
     settings[n++] = touch_text(o, touch, sizeof touch);
     settings[n++] = program;
+    if (o->cache_bytes != 0) {
+        snprintf(cache, sizeof cache, "cache=%llu", (unsigned long long)o->cache_bytes);
+        settings[n++] = cache;
+    }
     if (info->threads > 1)
         settings[n++] = threads;
     if (r->feed->burst_events != 0) {
@@ -167,6 +172,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .settings = settings,
         .seed = o->has_seed ? o->seed : 1,
         .tape = tape,
+        .overview = &r->overview,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
     };
@@ -181,8 +187,10 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .touch_bytes = o->touch_bytes,
                                         .n_lanes = o->n_lanes,
                                         .is_partial = o->is_partial,
+                                        .wants_overview = true,
                                         .has_window = o->has_window,
-                                        .window = o->window}};
+                                        .window = o->window,
+                                        .cache_bytes = o->cache_bytes}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
         ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);

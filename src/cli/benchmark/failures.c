@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints what became of back ends that a result has no numbers of.
+ * Prints what failed: back ends that a result has no numbers of, and, in few words, verdicts.
  */
 #include "cli/benchmark/failures.h"
 
 #include "core/text.h"
+#include "report/ci/findings.h"
+#include "report/format.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int ab_failures_tell(const struct ab_session *session, bool is_quiet)
 {
@@ -26,4 +29,27 @@ int ab_failures_tell(const struct ab_session *session, bool is_quiet)
                     ab_text_printable(reason, sizeof reason, b->reason));
     }
     return exit_code;
+}
+
+/* Back ends that failed are told of by themselves. */
+static bool is_told(const struct ab_finding *f, bool fails_inconclusive)
+{
+    bool is_verdict = strcmp(f->kind, "gate") == 0 || strcmp(f->kind, "comparison") == 0;
+    bool is_bad = f->outcome == AB_OUTCOME_FAILED || f->outcome == AB_OUTCOME_ERROR ||
+                  (fails_inconclusive && strcmp(f->verdict, "inconclusive") == 0);
+    return is_verdict && is_bad && !f->is_shown_only;
+}
+
+void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive)
+{
+    struct ab_findings all;
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    if (ab_findings_make(session, &all))
+        for (size_t i = 0; i < all.n; i++)
+            if (is_told(&all.items[i], fails_inconclusive))
+                fprintf(stderr, "allocbench: %s: %s: %s\n", all.items[i].kind, all.items[i].title.s,
+                        all.items[i].sentence.s);
+    ab_finding_list_fini(&all);
+    ab_format_end(&guard);
 }

@@ -9,4 +9,8 @@
  * `is_quiet` leaves out. */
 int ab_failures_tell(const struct ab_session *session, bool is_quiet);
 
+/* Says on stderr, in a line each, which verdicts fail the command, gates and numbers compared: all
+ * that --quiet leaves of them. Where what is inconclusive fails it, that as well. */
+void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive);
+
 #endif

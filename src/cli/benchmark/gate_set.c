@@ -8,6 +8,7 @@
 #include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "core/text.h"
+#include "result/passes.h"
 #include "workload/parse/gate_lines.h"
 
 #include <stdlib.h>
@@ -205,10 +206,13 @@ static double least_reading(const struct ab_clock *clock)
     return (double)least * clock->ns_per_tick;
 }
 
-enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,
-                                       struct ab_err *err)
+/* Why a gate cannot be judged, "" = it can. */
+typedef void refusal(const struct ab_gate *gate, const void *user, char *why, size_t cap);
+
+/* Says of all gates why not, each at its place. */
+static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, const void *user,
+                             struct ab_err *err)
 {
-    double floor_ns = set->n_gates > 0 ? least_reading(clock) : 0;
     struct ab_diag diag = {0};
     enum ab_status status = AB_OK;
     char why[300];
@@ -216,9 +220,10 @@ enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const stru
         diag.source = ab_workload_source(set->workload);
     for (size_t i = 0; i < set->n_gates && status == AB_OK; i++) {
         const struct ab_gate *gate = &set->gates[i];
-        if (!ab_gate_is_below(gate, floor_ns))
+        why[0] = 0;
+        reason(gate, user, why, sizeof why);
+        if (why[0] == 0)
             continue;
-        ab_gate_explain_floor(gate, floor_ns, why, sizeof why);
         if (i >= set->n_of_workload) {
             status = fail_option(gate->text, why, err);
             continue;
@@ -230,4 +235,31 @@ enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const stru
         status = tell(&diag, err);
     ab_diag_fini(&diag);
     return status;
+}
+
+static void refuse_below(const struct ab_gate *gate, const void *floor_ns, char *why, size_t cap)
+{
+    if (ab_gate_is_below(gate, *(const double *)floor_ns))
+        ab_gate_explain_floor(gate, *(const double *)floor_ns, why, cap);
+}
+
+enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,
+                                       struct ab_err *err)
+{
+    double floor_ns = set->n_gates > 0 ? least_reading(clock) : 0;
+    return refuse(set, refuse_below, &floor_ns, err);
+}
+
+static void refuse_unmeasured(const struct ab_gate *gate, const void *plan, char *why, size_t cap)
+{
+    enum ab_pass pass = ab_metric_pass(&gate->metric);
+    if (!ab_pass_is_planned(plan, pass))
+        snprintf(why, cap, "%s comes from the %s pass, which --passes leaves out",
+                 ab_metric_name(&gate->metric), ab_pass_names[pass]);
+}
+
+enum ab_status ab_gate_set_check_passes(const struct ab_gate_set *set,
+                                        const struct ab_pass_plan *plan, struct ab_err *err)
+{
+    return refuse(set, refuse_unmeasured, plan, err);
 }

@@ -40,6 +40,10 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
                                 struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);
 
+/* Refuses gates on numbers of a pass that will not run. */
+enum ab_status ab_gate_set_check_passes(const struct ab_gate_set *set,
+                                        const struct ab_pass_plan *plan, struct ab_err *err);
+
 /* Refuses latencies that even the quickest of many empty readings is above. The floor itself, in
  * the worker and on the tape, is only known later, and never lower. */
 enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,

@@ -5,6 +5,7 @@
  */
 #include "cli/benchmark/outputs.h"
 
+#include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
 #include "stats/aggregate.h"
 
@@ -19,7 +20,8 @@ static bool is_of_histograms(unsigned sink)
 
 static bool is_stdout(const struct ab_options *o, unsigned sink)
 {
-    return !is_of_histograms(sink) && o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
+    return !is_of_histograms(sink) && ab_sinks[sink].write_figures == NULL &&
+           o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
 }
 
 const char *ab_outputs_asked_for(const struct ab_options *o)
@@ -201,6 +203,10 @@ static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last
 static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outputs *out,
                                 struct ab_err *err)
 {
+    if (ab_sinks[sink].write_figures != NULL) {
+        out->figures[sink] = path;
+        return ab_figures_prepare(path, err);
+    }
     if (is_of_histograms(sink))
         return open_histograms(&ab_sinks[sink], path, &out->histograms[sink], err);
     enum ab_status status = ab_output_open(path, &out->files[sink], err);
@@ -210,7 +216,7 @@ static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outpu
 enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err)
 {
-    *out = (struct ab_outputs){0};
+    *out = (struct ab_outputs){.embed = o->embed};
     enum ab_status status = check_stdout(o, err);
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
         if (o->sinks[i] != NULL)
@@ -222,6 +228,8 @@ static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
                                  const struct ab_session *session, struct ab_err *err)
 {
     const struct ab_sink *sink = &ab_sinks[i];
+    if (outputs->figures[i] != NULL)
+        return sink->write_figures(outputs->figures[i], session, err);
     if (outputs->histograms[i].folder != NULL)
         return write_histograms(sink, &outputs->histograms[i], session, err);
     if (outputs->files[i].to == NULL)
@@ -236,8 +244,10 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
 {
     struct ab_err more;
     enum ab_status first = AB_OK;
+    struct ab_session asked = *session;
+    asked.embed = outputs->embed;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        enum ab_status status = write_sink(outputs, i, session, first == AB_OK ? err : &more);
+        enum ab_status status = write_sink(outputs, i, &asked, first == AB_OK ? err : &more);
         first = first == AB_OK ? status : first;
     }
     return first;

@@ -83,6 +83,15 @@ static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
+static enum ab_status take_cache(struct ab_resume *r, struct ab_err *err)
+{
+    const char *const *settings = r->stored.session.settings;
+    for (; *settings != NULL && r->options.cache_bytes == 0; settings++)
+        if (strncmp(*settings, "cache=", 6) == 0)
+            return ab_options_set(AB_COMMAND_REPLAY, "cache", *settings + 6, &r->options, err);
+    return AB_OK;
+}
+
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
 {
     const char *const *settings = r->stored.session.settings;
@@ -109,12 +118,39 @@ static void take_tape(struct ab_resume *r)
             o->burst_events = n;
 }
 
+static bool has_rule(const struct ab_session *s)
+{
+    return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
+}
+
+/* As many rounds; or the rule by which they end, and then their number is none of the conditions. */
+static void take_rounds(struct ab_resume *r)
+{
+    struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    if (o->time_budget_ns == 0 && o->precision <= 0) {
+        o->time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
+        o->precision = s->stopping.precision;
+    }
+    bool is_ruled = o->time_budget_ns > 0 || o->precision > 0;
+    if (!o->has_rounds)
+        o->rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
+    o->has_rounds = true;
+    if (is_ruled)
+        s->n_rounds_planned = o->rounds;
+}
+
+/* A rule ended it, and the command line has another one: it goes on. */
+static bool asks_for_more(const struct ab_options *o, const struct ab_session *s)
+{
+    return has_rule(s) && (o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds);
+}
+
 static void take_conditions(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
-    if (!o->has_rounds)
-        o->rounds = s->n_rounds_planned;
+    take_rounds(r);
     if (o->base == NULL)
         o->base = s->base;
     if (!o->has_seed && s->seed <= INT64_MAX) {
@@ -151,6 +187,8 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
         status = take_backends(r, err);
     if (status == AB_OK)
         status = is_trace ? take_touch(r, err) : take_sets(r, err);
+    if (status == AB_OK && is_trace)
+        status = take_cache(r, err);
     if (is_trace)
         take_tape(r);
     return status;
@@ -167,7 +205,7 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
         status = ab_stored_read(o->resume, &r.stored, err);
         if (status != AB_OK)
             return status;
-        r.is_done = r.stored.session.is_complete;
+        r.is_done = r.stored.session.is_complete && !asks_for_more(o, &r.stored.session);
         if (r.is_done && !o->is_quiet)
             fprintf(stderr, "%s is complete; nothing to run\n", shown);
         if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)

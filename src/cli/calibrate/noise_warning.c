@@ -4,6 +4,7 @@
  */
 #include "cli/calibrate/noise_warning.h"
 
+#include "base/bits.h"
 #include "cli/benchmark/result_store.h"
 #include "core/text.h"
 #include "report/counts/calibration.h"
@@ -53,27 +54,40 @@ static void warn(const struct ab_noise_levels *noise, const char *what, const ch
             200 * p95);
 }
 
+/* No run of a real program is quieter than those of calibrate, which wait for a quiet CPU. */
+static const char *calibrated_name(const struct ab_field *field)
+{
+    static const char *const times[] = {"wall_ns", "cpu_ns", "user_ns"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(times); i++)
+        if (strcmp(field->name, times[i]) == 0)
+            return "time";
+    return field->name;
+}
+
 void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
                          const struct ab_gate *gates, size_t n)
 {
     struct ab_calibration c;
     bool is_there = false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !o->is_quiet; i++) {
         const struct ab_gate *g = &gates[i];
         bool compares = g->against != AB_GATE_ABSOLUTE && g->against != AB_GATE_LIVE;
         if (!compares || g->metric.field == NULL)
             continue;
         if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
             return;
-        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), g->metric.field->name,
-             fabs(g->bound - 1), o->rounds);
+        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), calibrated_name(g->metric.field),
+             fabs(g->bound - 1), session->n_rounds_planned);
     }
+    if (o->baseline != NULL)
+        ab_noise_warn_limit(o, session->host.fingerprint, "--limit", "all", "time", o->limit,
+                            session->n_rounds_planned);
 }
 
 void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,
                          const char *op, const char *metric, double limit, uint32_t rounds)
 {
     struct ab_calibration c;
-    if (isfinite(limit) && find(o, fingerprint, &c))
+    if (!o->is_quiet && isfinite(limit) && find(o, fingerprint, &c))
         warn(&c.noise, what, op, metric, limit, rounds);
 }

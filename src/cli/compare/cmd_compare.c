@@ -2,6 +2,7 @@
  *
  * `compare`: stored results against the first of them.
  */
+#include "cli/benchmark/failures.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
@@ -91,8 +92,12 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         c->now_label = r->news[i].label;
         c->is_strict = r->options->is_strict_compare;
         now->comparison = c;
-        r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, c, now));
     }
+    if (r->options->is_joint && !ab_comparisons_join(r->comparisons, r->n))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < r->n; i++)
+        r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, &r->comparisons[i],
+                                                                    &r->news[i].stored.session));
     return AB_OK;
 }
 
@@ -118,10 +123,14 @@ static void print_all(const struct compare_run *r)
     for (size_t i = 0; i < r->n; i++) {
         const struct ab_comparison *c = &r->comparisons[i];
         bool is_bad = ab_verdict_status(o, c, c->now) != AB_OK;
-        if (i > 0 && !is_taken && !o->is_quiet)
+        if (o->is_quiet) {
+            ab_verdicts_tell(c->now, o->fails_inconclusive);
+            continue;
+        }
+        if (i > 0 && !is_taken)
             fputc('\n', stdout);
-        if ((!o->is_quiet && !is_taken) || is_bad)
-            print_one(r, c, is_taken || o->is_quiet ? stderr : stdout);
+        if (!is_taken || is_bad)
+            print_one(r, c, is_taken ? stderr : stdout);
     }
 }
 

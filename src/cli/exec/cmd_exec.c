@@ -9,8 +9,9 @@
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/progress.h"
+#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/verdict.h"
 #include "cli/exec/exec_work.h"
@@ -172,10 +173,13 @@ static void show_progress(void *user, const struct ab_progress *p)
     ab_progress_show(&((struct watch *)user)->line, p);
 }
 
-static void save_round(void *user, const struct ab_session *s)
+static bool end_round(void *user, const struct ab_session *s)
 {
+    struct watch *watch = user;
+    ab_progress_round(&watch->line, s);
     if (s->n_rounds < s->n_rounds_planned)
-        ab_store_save(((struct watch *)user)->store, s);
+        ab_store_save(watch->store, s);
+    return true;
 }
 
 static enum ab_status run_session(struct exec *x, struct ab_err *err)
@@ -194,13 +198,11 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
         .prepare_fd = STDERR_FILENO,
         .is_output_free = o->is_output_free,
         .progress = show_progress,
-        .round_done = save_round,
+        .round_done = end_round,
         .user = &watch,
     };
     ab_progress_begin(&watch.line, o->is_quiet);
     enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
-    if (status == AB_OK)
-        ab_progress_all_done(&watch.line);
     ab_progress_end(&watch.line);
     return status;
 }
@@ -210,9 +212,11 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
 static void print_gates(const struct exec *x)
 {
     struct ab_table_style style = ab_terminal_style(x->options);
-    bool is_taken = ab_outputs_use_stdout(x->options) || x->options->is_quiet;
-    if (x->options->is_quiet && ab_gates_status(&x->session) == AB_OK)
+    bool is_taken = ab_outputs_use_stdout(x->options);
+    if (x->options->is_quiet) {
+        ab_verdicts_tell(&x->session, x->options->fails_inconclusive);
         return;
+    }
     style.color = style.color && !is_taken;
     ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
 }
@@ -241,6 +245,8 @@ static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
         tell_work(x);
     }
     print_gates(x);
+    if (status == AB_OK && written == AB_OK)
+        written = ab_outputs_lines(o, &x->session, ab_outputs_use_stdout(o) ? stderr : stdout, err);
     fflush(stdout);
     if (!o->is_quiet)
         ab_store_tell(&x->store, stderr);
@@ -252,7 +258,8 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
 {
     struct ab_err why;
     struct ab_session *s = &x->session;
-    ab_prediction_note(&x->prediction, s);
+    if (!ab_prediction_note(&x->prediction, s))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
     if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s, NULL))
@@ -301,6 +308,7 @@ enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab
         status = ab_prediction_make(o, x.rounds, &x.prediction, err);
     if (status == AB_OK) {
         describe_session(&x);
+        ab_noise_warn_gates(o, &x.session, x.gates.gates, x.gates.n_gates);
         status = run_session(&x, err);
         if (status == AB_INTERRUPTED)
             ab_fail(err, status, "interrupted: %u of %u rounds are complete", x.session.n_rounds,

@@ -79,12 +79,14 @@ static void print_verdicts(const struct ab_options *o, const struct ab_session *
 {
     bool is_taken = o->output != NULL && strcmp(o->output, "-") == 0;
     struct ab_table_style style = ab_terminal_style(o);
-    if (o->is_quiet && ab_gates_status(s) == AB_OK)
+    if (o->is_quiet) {
+        ab_verdicts_tell(s, o->fails_inconclusive);
         return;
-    style.color = style.color && !is_taken && !o->is_quiet;
-    if (!o->is_quiet && !is_taken)
+    }
+    style.color = style.color && !is_taken;
+    if (!is_taken)
         ab_sink_claims(stdout, s, style);
-    ab_sink_gates(is_taken || o->is_quiet ? stderr : stdout, s, style);
+    ab_sink_gates(is_taken ? stderr : stdout, s, style);
     fflush(stdout);
 }
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads the values of options that are more than a number, a word or a text: touches, CPU lists,
- * shares, ranges of events.
+ * shares, ranges of events, passes.
  */
 #include "cli/options/option_value.h"
 
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "core/text.h"
 #include "result/merge/shard.h"
+#include "result/passes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,5 +180,92 @@ enum ab_status ab_option_limit(const char *name, const char *value, struct ab_op
     if (bad != NULL)
         return ab_option_bad_value(name, value, bad, err);
     o->limit = x.value;
+    return AB_OK;
+}
+
+/* How close the bounds of a ratio have to come to it. */
+enum ab_status ab_option_precision(const char *name, const char *value, struct ab_options *o,
+                                   struct ab_err *err)
+{
+    struct ab_number x;
+    size_t n = strlen(value);
+    const char *bad = ab_units_parse(value, n, AB_UNIT_FRACTION, &x);
+    if (bad != NULL || value[n - 1] != '%')
+        bad = "expected a percentage such as 2%";
+    else if (x.value < 0.001 || x.value > 0.5)
+        bad = "must be from 0.1% to 50%";
+    if (bad != NULL)
+        return ab_option_bad_value(name, value, bad, err);
+    o->precision = x.value;
+    return AB_OK;
+}
+
+/* "latency", "memory:3" or "tail:all", n characters of which `name` are the name, that of `pass`:
+ * into the plan. NULL, or what is wrong. */
+static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass pass,
+                             struct ab_pass_plan *plan)
+{
+    struct ab_number rounds;
+    uint32_t *out = &plan->rounds[pass];
+    *out = AB_PASS_AS_NEEDED;
+    if (name == n)
+        return NULL;
+    *out = AB_EVERY_ROUND;
+    if (n - name == 4 && strncmp(s + name, ":all", 4) == 0)
+        return NULL;
+    if (ab_units_parse(s + name + 1, n - name - 1, AB_UNIT_COUNT, &rounds) != NULL ||
+        rounds.whole == 0 || rounds.whole > AB_ROUNDS_MAX)
+        return "expected NAME, NAME:all or NAME:N with N from 1 to 1000";
+    if (pass == AB_PASS_THROUGHPUT)
+        return "throughput runs in every round";
+    *out = (uint32_t)rounds.whole;
+    return NULL;
+}
+
+static const enum ab_pass passes[] = {
+#define ITEM(pass) pass,
+    AB_ROUND_PASSES(ITEM)
+#undef ITEM
+};
+
+/* AB_USAGE, with the list of all and the nearest. */
+static enum ab_status find_pass(const char *option, const char *s, size_t n, enum ab_pass *out,
+                                struct ab_err *err)
+{
+    const char *names[AB_ARRAY_LEN(passes)];
+    char word[32], why[200];
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    for (size_t i = 0; i < AB_ARRAY_LEN(passes); i++) {
+        names[i] = ab_pass_names[passes[i]];
+        *out = passes[i];
+        if (strcmp(names[i], word) == 0)
+            return AB_OK;
+    }
+    const char *near = ab_text_nearest(word, names, AB_ARRAY_LEN(names));
+    snprintf(why, sizeof why,
+             "%s%s%sexpected some of throughput, latency, tail and memory, separated by commas",
+             near != NULL ? "did you mean " : "", near != NULL ? near : "",
+             near != NULL ? "? " : "");
+    return ab_option_bad_value(option, word, why, err);
+}
+
+enum ab_status ab_option_passes(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err)
+{
+    struct ab_pass_plan plan = {.is_known = true};
+    for (const char *s = value;; s++) {
+        size_t n = strcspn(s, ","), length = strcspn(s, ":,");
+        enum ab_pass pass;
+        enum ab_status status = find_pass(name, s, length, &pass, err);
+        if (status != AB_OK)
+            return status;
+        const char *bad = read_pass(s, n, length, pass, &plan);
+        if (bad != NULL)
+            return ab_option_bad_value(name, value, bad, err);
+        s += n;
+        if (*s == 0)
+            break;
+    }
+    o->passes = plan;
     return AB_OK;
 }

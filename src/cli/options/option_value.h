@@ -27,6 +27,10 @@ enum ab_status ab_option_shard(const char *name, const char *value, struct ab_op
                                struct ab_err *err);
 enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
                                 struct ab_err *err);
+enum ab_status ab_option_passes(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err);
+enum ab_status ab_option_precision(const char *name, const char *value, struct ab_options *o,
+                                   struct ab_err *err);
 enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,
                                struct ab_err *err);
 

@@ -18,6 +18,9 @@
 enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
 enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
+/* In `passes`: the pass was named without a number of rounds. */
+#define AB_PASS_AS_NEEDED (AB_EVERY_ROUND - 1)
+
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
@@ -30,12 +33,17 @@ struct ab_options {
     bool has_limit;          /* --limit was given */
     double limit;            /* of the time of a whole run, 0.05 = 5 % */
     bool is_strict_compare;  /* --strict */
+    bool is_joint;           /* --jointly */
     bool fails_inconclusive; /* --inconclusive=fail */
     const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
+    bool has_passes; /* --passes; rounds of each, 0 = not named */
+    struct ab_pass_plan passes;
+    uint64_t time_budget_ns;    /* 0 = none */
+    double precision;           /* of ratios of whole-run time, 0.02 = 2 %; 0 = none */
     uint32_t processes;         /* of the throughput pass, a round and back end; 0 = by the tape */
     const char *base;           /* the others are compared with it; NULL = not named */
     const char *resume;         /* a partial result to go on with; NULL = none */
@@ -63,13 +71,17 @@ struct ab_options {
     uint64_t first_event, end_event;
     bool is_dropping_live; /* trace cut --live drop */
     bool is_partial;       /* trace, replay */
+    enum ab_embed embed;   /* of an HTML report */
     bool wants_digest;     /* trace */
     const char *live_csv;  /* trace export; NULL = not asked for */
     bool has_window;
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
+    uint64_t cache_bytes; /* replay --cache; 0 = none */
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
+    unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
+    const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */

@@ -47,19 +47,18 @@ static void put_time(char *buf, size_t cap, double ns)
 
 static void put_percent(char *buf, size_t cap, double x)
 {
-    if (x == 0)
-        snprintf(buf, cap, "0 %%");
-    else
-        snprintf(buf, cap, "%+.3g %%", 100 * x);
+    snprintf(buf, cap, "%+.3g %%", 100 * x);
 }
 
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
 {
     if (isnan(value))
         snprintf(buf, cap, "n/a");
+    else if (value == 0)
+        snprintf(buf, cap, "0");
     else if (unit == AB_AXIS_TIME)
         put_time(buf, cap, value);
-    else if (unit == AB_AXIS_BYTES && value != 0)
+    else if (unit == AB_AXIS_BYTES)
         ab_units_bytes(buf, cap, value);
     else if (unit == AB_AXIS_FACTOR)
         snprintf(buf, cap, "%.3g×", value);
@@ -142,7 +141,7 @@ static void set_linear(struct ab_axis *a, double room, bool is_widened)
         a->high = step * ceil(a->high / step - 1e-9);
     }
     for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + step * 1e-9; i++)
-        add_tick(a, i * step, true);
+        add_tick(a, i * step + 0.0, true); /* not -0 */
 }
 
 static void set_log(struct ab_axis *a, double room, bool is_widened)

@@ -180,6 +180,21 @@ void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, 
     close_paint(p);
 }
 
+void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
+                  double width)
+{
+    if (n == 0)
+        return;
+    open_paint(p, &paint);
+    ab_html_f(p->h,
+              "<path stroke=\"currentColor\" stroke-width=\"%.1f\" stroke-linecap=\"round\" d=\"",
+              width);
+    for (size_t i = 0; i < n; i++)
+        ab_html_f(p->h, "M%.1f %.1fh0", px_x(p, points[i].x), px_y(p, points[i].y));
+    ab_html_f(p->h, "\"/>");
+    close_paint(p);
+}
+
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y)
 {
     if (isnan(low) || isnan(high) || isnan(y))
@@ -191,6 +206,7 @@ void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, doubl
               "d=\"M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d\"/>",
               left, at - CAP_PX, 2 * CAP_PX, CAP_PX, right, CAP_PX, 2 * CAP_PX);
     close_paint(p);
+    ab_boxes_take(&p->boxes, (struct ab_box){left, at - CAP_PX, right, at + CAP_PX});
 }
 
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high)
@@ -204,6 +220,7 @@ void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double 
               "d=\"M%.1f %.1fh%dm-%d 0V%.1fm-%d 0h%d\"/>",
               at - CAP_PX, bottom, 2 * CAP_PX, CAP_PX, top, CAP_PX, 2 * CAP_PX);
     close_paint(p);
+    ab_boxes_take(&p->boxes, (struct ab_box){at - CAP_PX, top, at + CAP_PX, bottom});
 }
 
 /* ---- text ---- */

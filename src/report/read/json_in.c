@@ -93,38 +93,111 @@ static enum ab_status open_source(const char *path, const char *shown, size_t ca
     return status;
 }
 
+/* Reads what `from` gives. An error of the source is the caller's matter. */
+static json_t *load(json_load_callback_t from, void *user, size_t cap_memory, json_error_t *error)
+{
+    memory_left = cap_memory;
+    is_memory_short = false;
+    json_set_alloc_funcs(take, give);
+    json_t *document = json_load_callback(from, user, JSON_REJECT_DUPLICATES, error);
+    json_set_alloc_funcs(malloc, free);
+    return document;
+}
+
+static enum ab_status check_loaded(const json_t *document, const json_error_t *error,
+                                   size_t cap_memory, const char *shown, struct ab_err *err)
+{
+    char what[512];
+    if (is_memory_short)
+        return ab_fail(err, AB_INPUT, "%s: needs more than %zu MiB of memory", shown,
+                       cap_memory >> 20);
+    if (document == NULL)
+        return ab_fail(err, AB_INPUT, "%s:%d:%d: not valid JSON: %s", shown, error->line,
+                       error->column, ab_text_printable(what, sizeof what, error->text));
+    return AB_OK;
+}
+
 enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memory, json_t **out,
                             struct ab_err *err)
 {
     struct source source;
     json_error_t error;
-    char shown[512], what[512];
+    char shown[512];
     ab_text_printable(shown, sizeof shown, path);
     enum ab_status status = open_source(path, shown, cap_bytes, &source, err);
     if (status != AB_OK)
         return status;
-    memory_left = cap_memory;
-    is_memory_short = false;
-    json_set_alloc_funcs(take, give);
-    json_t *document = json_load_callback(pull, &source, JSON_REJECT_DUPLICATES, &error);
-    json_set_alloc_funcs(malloc, free);
+    json_t *document = load(pull, &source, cap_memory, &error);
     close(source.fd);
     errno = source.reason;
     if (source.reason != 0) /* a document may be whole all the same: not to be trusted */
         status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
     else if (source.is_too_long)
         status = fail_size(shown, cap_bytes, err);
-    else if (is_memory_short)
-        status = ab_fail(err, AB_INPUT, "%s: needs more than %zu MiB of memory", shown,
-                         cap_memory >> 20);
-    else if (document == NULL)
-        status = ab_fail(err, AB_INPUT, "%s:%d:%d: not valid JSON: %s", shown, error.line,
-                         error.column, ab_text_printable(what, sizeof what, error.text));
+    else
+        status = check_loaded(document, &error, cap_memory, shown, err);
     if (status == AB_OK)
         *out = document;
     else
         json_decref(document);
     return status;
+}
+
+struct span {
+    const char *p;
+    size_t n;
+};
+
+static size_t pull_span(void *to, size_t n, void *user)
+{
+    struct span *s = user;
+    size_t got = n < s->n ? n : s->n;
+    memcpy(to, s->p, got);
+    s->p += got;
+    s->n -= got;
+    return got;
+}
+
+enum ab_status ab_json_parse(const char *text, size_t n, size_t cap_memory, const char *shown,
+                             json_t **out, struct ab_err *err)
+{
+    json_error_t error;
+    struct span span = {text, n};
+    json_t *document = load(pull_span, &span, cap_memory, &error);
+    enum ab_status status = check_loaded(document, &error, cap_memory, shown, err);
+    if (status == AB_OK)
+        *out = document;
+    else
+        json_decref(document);
+    return status;
+}
+
+enum ab_status ab_json_read_file(const char *path, size_t cap_bytes, char **text, size_t *n,
+                                 struct ab_err *err)
+{
+    struct source source;
+    struct stat st;
+    char shown[512];
+    ab_text_printable(shown, sizeof shown, path);
+    enum ab_status status = open_source(path, shown, cap_bytes, &source, err);
+    if (status != AB_OK)
+        return status;
+    size_t used = 0, got = 1, size = fstat(source.fd, &st) == 0 ? (size_t)st.st_size : 0;
+    char *s = malloc(size + 1);
+    while (s != NULL && got > 0 && got != (size_t)-1 && used < size)
+        if ((got = pull(s + used, size - used, &source)) != (size_t)-1)
+            used += got;
+    close(source.fd);
+    errno = source.reason;
+    if (s == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
+    if (source.reason != 0) {
+        free(s);
+        return ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
+    }
+    *text = s;
+    *n = used;
+    return AB_OK;
 }
 
 void ab_json_free(json_t *document)

@@ -33,6 +33,12 @@ struct ab_json_node {
  * errors tell line and column. Free it with ab_json_free. */
 enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memory, json_t **out,
                             struct ab_err *err);
+/* ab_json_load of text in memory; `shown` names it in errors. */
+enum ab_status ab_json_parse(const char *text, size_t n, size_t cap_memory, const char *shown,
+                             json_t **out, struct ab_err *err);
+/* All of a regular file of at most `cap_bytes`, malloc'ed. */
+enum ab_status ab_json_read_file(const char *path, size_t cap_bytes, char **text, size_t *n,
+                                 struct ab_err *err);
 void ab_json_free(json_t *document);
 
 /* Records the error "FILE: PATH: …" unless there is one already. */

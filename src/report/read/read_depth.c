@@ -6,6 +6,7 @@
 #include "report/read/read_depth.h"
 
 #include "base/bits.h"
+#include "report/read/read_overview.h"
 
 static unsigned read_log2(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
@@ -62,6 +63,7 @@ static void read_window(struct ab_stored_reader *r, const struct ab_json_node *o
     w->p50 = ab_json_number(&r->json, o, "p50");
     w->p99 = ab_json_number(&r->json, o, "p99");
     w->max = ab_json_number(&r->json, o, "max");
+    ab_stored_window_counts(r, o, w);
     if (w->end < w->begin)
         ab_json_fail(&r->json, &end, "is before its begin");
 }

@@ -78,11 +78,10 @@ static struct ab_hdr *keep_histogram(struct ab_stored_reader *r)
 }
 
 /* The text is dropped from the document: it is the bulk of it. */
-struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
-                                   uint64_t n)
+static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o)
 {
     struct ab_err why;
-    struct ab_json_node at = {.parent = o, .key = "hdr_v2"}, n_at = {.parent = o, .key = "n"};
+    struct ab_json_node at = {.parent = o, .key = "hdr_v2"};
     const char *text = ab_json_text(&r->json, o, "hdr_v2");
     if (r->json.status != AB_OK)
         return NULL;
@@ -96,11 +95,30 @@ struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_j
         return NULL;
     }
     json_object_del(o->json, "hdr_v2");
-    uint64_t total = ab_hdr_total(r->scratch);
+    return keep_histogram(r);
+}
+
+struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                   uint64_t n)
+{
+    struct ab_json_node n_at = {.parent = o, .key = "n"};
+    struct ab_hdr *hdr = read_histogram(r, o);
+    uint64_t total = hdr != NULL ? ab_hdr_total(hdr) : n;
     if (total != n)
         ab_json_fail(&r->json, &n_at, "is %" PRIu64 ", but hdr_v2 holds %" PRIu64 " values", n,
                      total);
-    return keep_histogram(r);
+    return hdr;
+}
+
+/* Of all rounds, or (null) none because another record has it. */
+static struct ab_hdr *merged_histogram(struct ab_stored_reader *r, const struct ab_json_node *o)
+{
+    if (!json_is_null(json_object_get(o->json, "hdr_v2")))
+        return read_histogram(r, o);
+    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
+    if (hdr != NULL)
+        hdr->min = UINT64_MAX;
+    return hdr;
 }
 
 void ab_stored_refine_max(struct ab_hdr *hdr, uint64_t max)
@@ -221,9 +239,24 @@ static void read_result(struct ab_stored_reader *r, const struct ab_json_node *o
         read_fields(r, o, result, AB_FIELD_ALL);
     read_program(r, o, result);
     read_tail(r, o, result);
-    result->hdr = ab_stored_histogram(r, o, result->n);
+    result->hdr = r->session->is_histogram_merged ? merged_histogram(r, o)
+                                                  : ab_stored_histogram(r, o, result->n);
     if (result->hdr != NULL)
         refine_histogram(result->hdr, result);
+}
+
+/* Merged ones hold what the rounds timed together. */
+static void check_merged(struct ab_stored_reader *r, const struct ab_json_node *list)
+{
+    const struct ab_session *s = r->session;
+    uint64_t said = 0, held = 0;
+    for (uint32_t i = 0; i < s->n_results && r->json.status == AB_OK; i++) {
+        said += s->results[i].n;
+        held += ab_hdr_total(s->results[i].hdr);
+    }
+    if (s->is_histogram_merged && said != held)
+        ab_json_fail(&r->json, list, "have %" PRIu64 " timed ops, but histograms of %" PRIu64, said,
+                     held);
 }
 
 /* Everything but the numbers, as one key. */
@@ -269,6 +302,7 @@ void ab_stored_results(struct ab_stored_reader *r, const struct ab_json_node *do
         read_result(r, &o, &s->results[s->n_results++]);
     }
     s->cap_results = s->n_results;
+    check_merged(r, &list);
     check_unique(r, &list);
 }
 

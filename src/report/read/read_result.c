@@ -7,10 +7,14 @@
 
 #include "core/text.h"
 #include "report/read/read_depth.h"
+#include "report/read/read_html.h"
 #include "report/read/read_memory.h"
+#include "report/read/read_overview.h"
 #include "report/read/read_parts.h"
 #include "report/read/read_records.h"
+#include "report/read/read_rounds.h"
 #include "result/session.h"
+#include "stats/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,6 +168,8 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     s->command_line = ab_json_text(j, &o, "command_line");
     s->n_rounds_planned = (uint32_t)ab_json_whole(j, &o, "rounds_planned", UINT32_MAX, 0);
     s->cpu = (int32_t)(uint32_t)ab_json_whole(j, &o, "cpu", INT32_MAX, UINT32_MAX);
+    ab_stored_passes(j, &o, &s->passes);
+    ab_stored_stopping(j, &o, &s->stopping);
     read_resumption(j, &o, s);
     ab_stored_shard(r, &o);
     read_lanes(r, &o, out);
@@ -320,6 +326,17 @@ static void read_rounds(struct ab_stored_reader *r, const struct ab_json_node *d
     s->cap_rounds = s->n_rounds;
 }
 
+/* Each round has its own, unless the document says otherwise. */
+static void read_histograms(struct ab_json_reader *r, const struct ab_json_node *document,
+                            struct ab_session *s)
+{
+    static const char *const ways[] = {AB_HISTOGRAMS_MERGED};
+    if (!ab_json_has(r, document, AB_HISTOGRAMS_KEY))
+        return;
+    ab_json_one_of(r, document, AB_HISTOGRAMS_KEY, ways, 1);
+    s->is_histogram_merged = true;
+}
+
 static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
 {
     struct ab_json_node document = {.json = out->document};
@@ -339,17 +356,20 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_timer(r, &document);
     read_counting(&r->json, &document, &s->counting);
     read_noise(r, &document);
+    read_histograms(&r->json, &document, s);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
     ab_stored_memory(r, &document);
+    s->overview = out->overview = ab_stored_overview(r, &document);
 }
 
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err)
 {
     struct ab_stored stored = {0};
     json_t *document = NULL;
-    enum ab_status status = ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX,
-                                         &document, err);
+    bool is_page = ab_html_is_page(path);
+    enum ab_status status = (is_page ? ab_html_load : ab_json_load)(
+        path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err);
     if (status != AB_OK)
         return status;
     stored.document = document;
@@ -371,12 +391,17 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
 
 void ab_stored_fini(struct ab_stored *stored)
 {
+    if (stored->comparison != NULL)
+        ab_comparison_fini(stored->comparison);
+    free(stored->comparison);
+    free(stored->compared_with);
     ab_session_fini(&stored->session);
     free(stored->session.backends);
     free(stored->session.gates);
     free(stored->phases);
     free(stored->settings);
     free(stored->cpus);
+    free(stored->overview);
     ab_json_free(stored->document);
     *stored = (struct ab_stored){0};
 }

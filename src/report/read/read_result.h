@@ -29,9 +29,13 @@ struct ab_stored {
     enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
+    struct ab_comparison *comparison; /* of ab_stored_read_comparison, else NULL; so is its base */
+    struct ab_session *compared_with;
+    struct ab_overview *overview;
 };
 
-/* AB_INPUT when it is no result: one message that names file and place, what was found and what is
+/* `path` is a stored result, or an HTML report with one in it.
+ * AB_INPUT when it is no result: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
 void ab_stored_fini(struct ab_stored *stored);

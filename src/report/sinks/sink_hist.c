@@ -22,7 +22,9 @@ struct rows {
 static void begin_row(FILE *to, const struct rows *rows)
 {
     ab_csv_run(to, rows->session);
-    fprintf(to, "%" PRIu32 ",", rows->round);
+    if (!rows->session->is_histogram_merged) /* empty: of all rounds */
+        fprintf(to, "%" PRIu32, rows->round);
+    fputc(',', to);
     ab_csv_text(to, rows->session->backends[rows->backend].name);
     fputc(',', to);
     ab_csv_text(to, rows->phase);

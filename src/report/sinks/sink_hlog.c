@@ -43,14 +43,15 @@ static uint64_t highest(const struct ab_hdr *hdr)
     return 0;
 }
 
-static bool put_interval(FILE *to, const char *tag, uint32_t round, const struct ab_hdr *hdr)
+static bool put_interval(FILE *to, const char *tag, uint32_t round, uint32_t n_rounds,
+                         const struct ab_hdr *hdr)
 {
     char *encoded = NULL;
     struct ab_err err;
     if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
         return false;
-    fprintf(to, "Tag=%s,%" PRIu32 ".000,1.000,%.3f,%s\n", tag, round, (double)highest(hdr) / 1e6,
-            encoded);
+    fprintf(to, "Tag=%s,%" PRIu32 ".000,%" PRIu32 ".000,%.3f,%s\n", tag, round, n_rounds,
+            (double)highest(hdr) / 1e6, encoded);
     free(encoded);
     return true;
 }
@@ -58,10 +59,12 @@ static bool put_interval(FILE *to, const char *tag, uint32_t round, const struct
 static bool put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
     char tag[AB_TAG_BYTES];
-    if (!ab_session_has_numbers(s, r->backend) || r->n == 0)
+    uint32_t n_rounds = s->is_histogram_merged ? s->n_rounds : 1;
+    if (!ab_session_has_numbers(s, r->backend) || r->n == 0 ||
+        (s->is_histogram_merged && ab_hdr_total(r->hdr) == 0))
         return true;
     ab_sink_tag(tag, s->backends[r->backend].name, r->phase, ab_result_op_name(r->op));
-    return put_interval(to, tag, r->round, r->hdr);
+    return put_interval(to, tag, r->round, n_rounds, r->hdr);
 }
 
 static bool put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
@@ -70,7 +73,7 @@ static bool put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     if (!ab_session_has_numbers(s, d->backend) || d->hdr == NULL || ab_hdr_total(d->hdr) == 0)
         return true;
     ab_sink_tag(tag, s->backends[d->backend].name, d->phase, ab_memory_dists[d->kind].name);
-    return put_interval(to, tag, d->round, d->hdr);
+    return put_interval(to, tag, d->round, 1, d->hdr);
 }
 
 /* Readers want intervals to ascend. */

@@ -5,6 +5,7 @@
  * below. What is not known is null, never 0, never missing.
  */
 #include "report/sinks/json_ratios.h"
+#include "report/sinks/json_rounds.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
 
@@ -14,6 +15,7 @@
 #include "report/files/checksum.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/sinks/json_overview.h"
 #include "report/sinks/json_parts.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
@@ -81,6 +83,8 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "settings", settings);
     ab_json_put(w, o, "command_line", ab_json_string(s->command_line));
     ab_json_put(w, o, "rounds_planned", ab_json_integer(s->n_rounds_planned));
+    ab_json_put(w, o, "passes", ab_json_passes(w, &s->passes));
+    ab_json_put(w, o, "stopping", ab_json_stopping(w, &s->stopping));
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
@@ -230,7 +234,8 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     put_fields(w, o, r, AB_FIELD_EACH);
     put_fields(w, quantiles, r, AB_FIELD_QUANTILE);
     ab_json_put(w, o, "quantiles", quantiles);
-    ab_json_put(w, o, "hdr_v2", histogram(r->hdr));
+    bool is_elsewhere = s->is_histogram_merged && ab_hdr_total(r->hdr) == 0;
+    ab_json_put(w, o, "hdr_v2", is_elsewhere ? json_null() : histogram(r->hdr));
     if (r->op == AB_OP_ALL)
         put_fields(w, o, r, AB_FIELD_ALL);
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
@@ -397,6 +402,7 @@ static json_t *window(struct ab_json *w, const struct ab_session *s, const struc
     ab_json_put(w, o, "p50", ab_json_real(x->p50));
     ab_json_put(w, o, "p99", ab_json_real(x->p99));
     ab_json_put(w, o, "max", ab_json_real(x->max));
+    ab_json_put(w, o, "counts", ab_json_window_counts(x));
     return o;
 }
 
@@ -437,6 +443,8 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "timer", timer(w, s));
     ab_json_put(w, o, "counting", ab_counting_json(w, &s->counting));
     ab_json_put(w, o, "noise", noise(w, s));
+    if (s->is_histogram_merged)
+        ab_json_put(w, o, AB_HISTOGRAMS_KEY, ab_json_string(AB_HISTOGRAMS_MERGED));
     for (uint32_t i = 0; i < s->n_backends; i++)
         ab_json_append(w, backends, backend(w, &s->backends[i]));
     ab_json_put(w, o, "backends", backends);
@@ -449,6 +457,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_json_put(w, o, "trace_overview", ab_json_overview(w, s->overview));
     ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
     ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));

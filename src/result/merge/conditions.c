@@ -4,6 +4,8 @@
  */
 #include "result/merge/conditions.h"
 
+#include "result/passes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +85,28 @@ static void compare_backends(struct ab_differences *d, const struct ab_session *
     }
 }
 
+/* "6", "every round" */
+static const char *rounds_of(char buf[32], const struct ab_pass_plan *plan, enum ab_pass pass)
+{
+    snprintf(buf, 32, "in every round");
+    if (plan->is_known && plan->rounds[pass] != AB_EVERY_ROUND)
+        snprintf(buf, 32, plan->rounds[pass] == 0 ? "not run" : "in %u rounds", plan->rounds[pass]);
+    return buf;
+}
+
+static void compare_passes(struct ab_differences *d, const struct ab_session *now,
+                           const struct ab_session *was)
+{
+    char label[64], a[32], b[32];
+#define COMPARE(pass) \
+    snprintf(label, sizeof label, "the %s pass", ab_pass_names[pass]); \
+    if (pass != AB_PASS_THROUGHPUT) \
+        ab_differences_add(d, label, rounds_of(a, &now->passes, pass), \
+                           rounds_of(b, &was->passes, pass));
+    AB_ROUND_PASSES(COMPARE)
+#undef COMPARE
+}
+
 static const char *version_of(const struct ab_session *s)
 {
     return s->tool.version != NULL ? s->tool.version : AB_VERSION;
@@ -97,6 +121,7 @@ void ab_conditions_compare(struct ab_differences *d, const struct ab_session *no
     compare_settings(d, now, was);
     ab_differences_add_number(d, "the seed", now->seed, was->seed);
     ab_differences_add_number(d, "--rounds", now->n_rounds_planned, was->n_rounds_planned);
+    compare_passes(d, now, was);
     ab_differences_add(d, "tape_sha256", now->tape_sha256, was->tape_sha256);
     compare_phases(d, now, was);
     compare_lanes(d, now, was);

@@ -65,6 +65,11 @@ static enum ab_status check_parts(const struct ab_merge *m)
         if (s->tape_sha256 == NULL || s->tape_sha256[0] == 0)
             status = ab_fail(m->err, AB_INPUT, "%s: has no digest of its tape",
                              shown(a, m->parts[i].file));
+        else if (s->is_histogram_merged)
+            status = ab_fail(m->err, AB_USAGE,
+                             "%s: its histograms are merged over the rounds, as an HTML report has "
+                             "them; give the JSON, or a report with --embed=full",
+                             shown(a, m->parts[i].file));
         if (status == AB_OK && i > 0)
             status = check_conditions(m, i);
         for (uint32_t k = 0; k < i && status == AB_OK; k++)
@@ -264,6 +269,20 @@ static enum ab_status merge_backends(struct ab_merge *m)
 
 /* ---- all ---- */
 
+/* Where rounds were divided, their parts are rounds of the whole. */
+static void merge_passes(const struct ab_merge *m)
+{
+    const struct ab_session *first = m->parts[0].session;
+    struct ab_run_shard shard = {1, first->shard.count};
+    for (unsigned pass = 0; pass < AB_PASS_COUNT && is_divided(first); pass++) {
+        uint32_t *rounds = &m->out->passes.rounds[pass];
+        if (*rounds != AB_EVERY_ROUND)
+            *rounds = ab_shard_merged_round(
+                shard, first->n_rounds_planned,
+                *rounds < first->n_rounds_planned ? *rounds : first->n_rounds_planned);
+    }
+}
+
 /* Work and conditions of the first part, and nothing that was measured. */
 static void begin_session(const struct ab_merge *m)
 {
@@ -285,6 +304,8 @@ static void begin_session(const struct ab_merge *m)
     out->n_rounds_resumed = 0;
     out->shard = (struct ab_run_shard){0};
     out->n_rounds_planned = m->n_rounds;
+    out->stopping = (struct ab_stopping){.ended = AB_ENDED_NOT};
+    merge_passes(m);
 }
 
 /* Each machine has a clock of its own. */

@@ -6,7 +6,7 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
-#include "result/result_fields.h"
+#include "result/passes.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -226,6 +226,13 @@ static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
     }
 }
 
+/* The slowest op of all is the tail pass's to find: where that does not run, nothing is called so. */
+static void forget_slowest(struct ab_result *r)
+{
+    r->max = NAN;
+    r->n_worst = 0;
+}
+
 static void summarise(struct ab_result *r)
 {
     r->n = ab_hdr_total(r->hdr);
@@ -256,6 +263,8 @@ static void fold_kind(const struct ab_fold *f, uint32_t phase, unsigned kind,
         return;
     summarise(r);
     keep_worst(r, &piles->slowest[kind], piles->slowest[kind].ns > 0);
+    if (!ab_pass_is_in(&f->session->passes, AB_PASS_TAIL, f->round))
+        forget_slowest(r);
     if (!isnan(piles->quiet_share))
         r->n_left_out = (double)piles->n_left_out[kind];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
@@ -338,7 +347,8 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
     double n = (double)all_ops(p);
     struct piles piles = {.hdr[AB_OP_ALL] = all};
     ab_hdr_init(all);
-    fold_samples(f, p, latency, &piles);
+    if (latency != NULL)
+        fold_samples(f, p, latency, &piles);
     s->nulls[s->n_nulls++] = (struct ab_null_cost){
         .phase = p->name,
         .boundary = ab_boundary_names[boundary],
@@ -346,7 +356,9 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
         .n_ops = all_ops(p),
         .ns_per_op = e->busy / n,
         .wall_ns_per_op = wall_estimate(e) / n,
-        .latency_pass_ns_per_op = ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n,
+        .latency_pass_ns_per_op = latency != NULL
+                                      ? ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n
+                                      : (double)NAN,
         .floor_ns = ab_result_quantile(all, 0.5),
         .instr_per_op = NAN,
     };

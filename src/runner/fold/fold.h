@@ -24,7 +24,8 @@ static inline uint32_t ab_fold_null_case(const struct ab_session *s, enum ab_bou
 {
     return s->n_backends + (uint32_t)boundary;
 }
-/* Both passes of the null back end at one boundary, to session->nulls. */
+/* Both passes of the null back end at one boundary, to session->nulls; latency NULL = it did not
+ * run. */
 enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
                             const struct ab_throughput *runs, uint16_t quiet,
                             const struct ab_outcome *latency, struct ab_err *err);

@@ -96,7 +96,7 @@ static uint32_t window_of(const struct ab_phase *phase, uint32_t clock, uint32_t
 }
 
 static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, uint32_t i,
-                       uint32_t n, const struct ab_hdr *hdr)
+                       uint32_t n, const struct ab_hdr *hdr, const uint32_t *counts)
 {
     struct ab_session *s = f->session;
     if (!AB_GROW(s->windows, s->cap_windows, s->n_windows))
@@ -113,6 +113,7 @@ static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, ui
         .p99 = ab_result_quantile(hdr, 0.99),
         .max = total > 0 ? (double)hdr->max : (double)NAN,
     };
+    memcpy(s->windows[s->n_windows - 1].counts, counts, AB_WINDOW_BINS * sizeof counts[0]);
     return true;
 }
 
@@ -151,10 +152,13 @@ static bool fold_windows(const struct ab_fold *f, uint32_t phase, const struct a
     uint32_t n_windows = ab_fold_window_count(p);
     uint32_t n = list_fair(f, phase, run, n_windows, list), next = 0;
     for (uint32_t i = 0; i < n_windows; i++) {
+        uint32_t counts[AB_WINDOW_BINS] = {0};
         ab_hdr_init(hdr);
-        for (; next < n && list[next].window == i; next++)
+        for (; next < n && list[next].window == i; next++) {
             ab_hdr_record(hdr, list[next].ns);
-        if (!add_window(f, p, i, n_windows, hdr))
+            counts[ab_window_bin(list[next].ns)] += list[next].ns <= AB_HDR_HIGHEST;
+        }
+        if (!add_window(f, p, i, n_windows, hdr, counts))
             return false;
     }
     return true;

@@ -14,7 +14,7 @@ enum { PAGE_POINTS = 60000 }; /* of all curves of a report */
 
 /* ---- a curve ---- */
 
-static void add_point(struct ab_curve *c, double q, double ns)
+static void add_point(struct ab_latency_curve *c, double q, double ns)
 {
     /* The middle of three on one level says nothing; the last of the sure ones stays. */
     if (c->n >= 2 && c->n > c->n_sure && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
@@ -23,7 +23,7 @@ static void add_point(struct ab_curve *c, double q, double ns)
 }
 
 /* The sure part ends here; its last point is also the first of the rest. */
-static void add_sure(struct ab_curve *c, double q, double ns)
+static void add_sure(struct ab_latency_curve *c, double q, double ns)
 {
     if (c->n >= 2 && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
         c->n--;
@@ -46,7 +46,7 @@ static double walk_to(struct walk *w, double q, uint64_t n)
     return (double)ab_hdr_high(w->i > 0 ? w->i - 1 : 0);
 }
 
-void ab_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_curve *out)
+void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out)
 {
     uint64_t n = ab_hdr_total(hdr);
     struct walk w = {.hdr = hdr};
@@ -78,7 +78,7 @@ size_t ab_latency_points(const struct ab_session *s)
 /* ---- a panel ---- */
 
 struct panel_curve {
-    struct ab_curve curve;
+    struct ab_latency_curve curve;
     const struct ab_latency_side *side;
     uint32_t backend;
 };
@@ -98,7 +98,7 @@ static void add_curves(struct panel *panel, const struct ab_latency_side *side, 
         if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
             continue;
         ab_session_merge(s, b, phase, op, hdr);
-        ab_curve_make(hdr, n_points, &c->curve);
+        ab_latency_curve_make(hdr, n_points, &c->curve);
         c->side = side;
         c->backend = b;
         panel->n += c->curve.n > 0;
@@ -113,7 +113,7 @@ static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot 
     p->y = (struct ab_axis){
         .scale = AB_SCALE_LOG, .unit = AB_AXIS_TIME, .low = INFINITY, .title = "time of one call"};
     for (size_t i = 0; i < panel->n; i++) {
-        const struct ab_curve *c = &panel->curves[i].curve;
+        const struct ab_latency_curve *c = &panel->curves[i].curve;
         p->y.low = fmin(p->y.low, fmax(1, c->points[0].y));
         p->y.high = fmax(p->y.high, c->points[c->n - 1].y);
         p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
@@ -128,7 +128,7 @@ static void draw_curve(struct ab_plot *p, const struct ab_report *report,
 {
     char title[200];
     const char *name = c->side->session->backends[c->backend].name;
-    const struct ab_curve *curve = &c->curve;
+    const struct ab_latency_curve *curve = &c->curve;
     struct ab_paint paint = ab_report_paint(report, name);
     if (c->side->dash != NULL)
         paint.dash = c->side->dash;
@@ -153,13 +153,13 @@ static void draw_panel(struct ab_html *h, const struct ab_report *report, const 
         "slower, so that the value is chance. In the grey band the clock cannot tell a call from "
         "none.";
     struct ab_plot p = {0};
-    char description[300], band[80], floor_text[64];
+    char title[200], description[300], band[120], floor_text[64];
     set_axes(panel, floor_ns, &p);
+    snprintf(title, sizeof title, "%.150s: %s", phase, ab_result_op_name(op));
     snprintf(description, sizeof description, "Latency of %s in %.150s by percentile",
              ab_result_op_name(op), phase);
     ab_plot_begin(&p, h,
-                  &(struct ab_figure){
-                      .title = ab_result_op_name(op), .description = description, .why = why});
+                  &(struct ab_figure){.title = title, .description = description, .why = why});
     if (floor_ns > 0) {
         snprintf(band, sizeof band, "below the clock's floor (%s)",
                  ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));

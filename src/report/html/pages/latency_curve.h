@@ -11,7 +11,7 @@
 
 enum { AB_CURVE_POINTS = 300, AB_CURVE_POINTS_LEAST = 24 };
 
-struct ab_curve {
+struct ab_latency_curve {
     struct ab_point points[AB_CURVE_POINTS + 2]; /* x: q, y: ns */
     size_t n;
     size_t n_sure; /* of these: at least AB_QUANTILE_MIN_SAMPLES_BEHIND samples are slower */
@@ -19,7 +19,7 @@ struct ab_curve {
 
 /* At most n_points (AB_CURVE_POINTS) points; n = 0 where nothing was timed. Values as
  * ab_hdr_quantile. */
-void ab_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_curve *out);
+void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out);
 
 struct ab_latency_side { /* whose back ends are drawn */
     const struct ab_session *session;

@@ -15,10 +15,17 @@ static bool has_latency(const struct ab_session *s)
     return false;
 }
 
+static void put_phase(struct ab_html *h, const struct ab_report *report, const char *phase)
+{
+    const struct ab_latency_side side = {.session = report->session};
+    for (unsigned op = 0; op < AB_OP_ALL; op++)
+        if (ab_session_has_op(report->session, phase, op))
+            ab_latency_panel(h, report, &side, 1, phase, op);
+}
+
 void ab_page_latency(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    const struct ab_latency_side side = {.session = s};
     if (!has_latency(s))
         return;
     ab_html_f(h,
@@ -27,12 +34,8 @@ void ab_page_latency(struct ab_html *h, const struct ab_report *report)
               AB_QUANTILE_MIN_SAMPLES_BEHIND);
     ab_page_legend(h, report);
     for (uint32_t p = 0; p < s->n_phases; p++) {
-        ab_page_fold_begin(h, s->phases[p], p);
-        ab_page_figures_begin(h);
-        for (unsigned op = 0; op < AB_OP_ALL; op++)
-            if (ab_session_has_op(s, s->phases[p], op))
-                ab_latency_panel(h, report, &side, 1, s->phases[p], op);
-        ab_page_figures_end(h);
-        ab_page_fold_end(h);
+        ab_page_phases_begin(h, s->n_phases, p);
+        put_phase(h, report, s->phases[p]);
+        ab_page_phases_end(h, s->n_phases, p);
     }
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW_PX = 22, LEFT = 150, NAME_CHARS = 19, OPEN_PHASES = 12 };
+enum { ROW_PX = 22, LEFT = 150, NAME_CHARS = 19 };
 
 static bool is_shown(const struct ab_report *report, uint32_t backend)
 {
@@ -149,18 +149,10 @@ void ab_page_time(struct ab_html *h, const struct ab_report *report)
     uint32_t n = report->view->phases.n_phases;
     if (n == 0 || ab_session_is_exec(report->session))
         return;
-    for (uint32_t first = 0; first < n; first += OPEN_PHASES) {
-        char title[64];
-        uint32_t end = first + OPEN_PHASES < n ? first + OPEN_PHASES : n;
-        snprintf(title, sizeof title, "phases %u to %u of %u", first + 1, end, n);
-        if (first > 0)
-            ab_page_fold_begin(h, title, AB_PAGE_OPEN);
-        ab_page_figures_begin(h);
-        for (uint32_t p = first; p < end; p++)
-            put_phase(h, report, p);
-        ab_page_figures_end(h);
-        if (first > 0)
-            ab_page_fold_end(h);
+    for (uint32_t p = 0; p < n; p++) {
+        ab_page_phases_begin(h, n, p);
+        put_phase(h, report, p);
+        ab_page_phases_end(h, n, p);
     }
     put_table(h, report);
 }

@@ -86,6 +86,27 @@ void ab_page_fold_end(struct ab_html *h)
     ab_html_f(h, "</details>\n");
 }
 
+void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase)
+{
+    char title[80];
+    uint32_t end = phase + AB_PAGE_PHASES < n_phases ? phase + AB_PAGE_PHASES : n_phases;
+    if (phase % AB_PAGE_PHASES != 0)
+        return;
+    snprintf(title, sizeof title, "phases %u to %u of %u", phase + 1, end, n_phases);
+    if (phase > 0)
+        ab_page_fold_begin(h, title, AB_PAGE_OPEN);
+    ab_page_figures_begin(h);
+}
+
+void ab_page_phases_end(struct ab_html *h, uint32_t n_phases, uint32_t phase)
+{
+    if ((phase + 1) % AB_PAGE_PHASES != 0 && phase + 1 < n_phases)
+        return;
+    ab_page_figures_end(h);
+    if (phase >= AB_PAGE_PHASES)
+        ab_page_fold_end(h);
+}
+
 const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most)
 {
     return ab_format_name(buf, cap, name, most, true);

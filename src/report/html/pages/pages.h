@@ -50,6 +50,12 @@ enum { AB_PAGE_OPEN = 6 };
 void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index);
 void ab_page_fold_end(struct ab_html *h);
 
+/* Around the figures of each phase: AB_PAGE_PHASES phases share a group, all groups but the first
+ * are folded. */
+enum { AB_PAGE_PHASES = 8 };
+void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase);
+void ab_page_phases_end(struct ab_html *h, uint32_t n_phases, uint32_t phase);
+
 /* The name, cut in the middle where it has more than `most` characters; printable. */
 const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
 

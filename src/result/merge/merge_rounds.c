@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the records that differ in their round alone: sorted by all else, they are neighbours.
+ */
+#include "result/merge/merge_rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct record { /* all that makes it one of a kind */
+    const char *phase;
+    uint64_t kind; /* op, op and size class, or where a window begins */
+    uint32_t backend, index;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    int order = strcmp(x->phase, y->phase);
+    if (order == 0)
+        order = (x->backend > y->backend) - (x->backend < y->backend);
+    if (order == 0)
+        order = (x->kind > y->kind) - (x->kind < y->kind);
+    return order;
+}
+
+static int by_kind_then_index(const void *a, const void *b)
+{
+    uint32_t x = ((const struct record *)a)->index, y = ((const struct record *)b)->index;
+    int order = by_kind(a, b);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+static void *copy(const void *items, uint32_t n, size_t bytes)
+{
+    void *to = malloc((size_t)n * bytes + 1);
+    if (to != NULL && n > 0)
+        memcpy(to, items, (size_t)n * bytes);
+    return to;
+}
+
+/* *first += later. The first record of a group has the original's histogram until a second comes. */
+static bool add(struct ab_merged_rounds *m, struct ab_hdr **first, const struct ab_hdr *later)
+{
+    bool is_own = m->n_hdrs > 0 && m->hdrs[m->n_hdrs - 1] == *first;
+    if (!is_own) {
+        struct ab_hdr *made = malloc(sizeof *made);
+        if (made == NULL)
+            return false;
+        ab_hdr_init(made);
+        ab_hdr_merge(made, *first);
+        *first = m->hdrs[m->n_hdrs++] = made;
+    }
+    ab_hdr_merge(*first, later);
+    return true;
+}
+
+static bool merge_results(struct ab_merged_rounds *m, struct record *records)
+{
+    struct ab_session *s = &m->session;
+    struct ab_result *first = NULL;
+    for (uint32_t i = 0; i < s->n_results; i++)
+        records[i] = (struct record){s->results[i].phase, s->results[i].op, s->results[i].backend,
+                                     i};
+    qsort(records, s->n_results, sizeof records[0], by_kind_then_index);
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        struct ab_result *r = &s->results[records[i].index];
+        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0) {
+            first = r;
+            continue;
+        }
+        if (!add(m, &first->hdr, r->hdr))
+            return false;
+        r->hdr = m->empty;
+    }
+    return true;
+}
+
+static bool merge_classes(struct ab_merged_rounds *m, struct record *records)
+{
+    struct ab_session *s = &m->session;
+    struct ab_size_class *first = NULL;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        records[i] = (struct record){c->phase, (uint64_t)c->op * AB_SIZE_CLASS_COUNT + c->log2,
+                                     c->backend, i};
+    }
+    qsort(records, s->n_size_classes, sizeof records[0], by_kind_then_index);
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        struct ab_size_class *c = &s->size_classes[records[i].index];
+        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0)
+            first = c;
+        else if (!add(m, &first->hdr, c->hdr))
+            return false;
+        else
+            c->hdr = NULL;
+    }
+    for (uint32_t i = 0; i < s->n_size_classes; i++)
+        if (s->size_classes[i].hdr != NULL)
+            s->size_classes[kept++] = s->size_classes[i];
+    s->n_size_classes = kept;
+    return true;
+}
+
+static void merge_windows(struct ab_merged_rounds *m, struct record *records)
+{
+    struct ab_session *s = &m->session;
+    struct ab_window *first = NULL;
+    for (uint32_t i = 0; i < s->n_windows; i++)
+        records[i] = (struct record){s->windows[i].phase, s->windows[i].begin,
+                                     s->windows[i].backend, i};
+    qsort(records, s->n_windows, sizeof records[0], by_kind_then_index);
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        struct ab_window *w = &s->windows[records[i].index];
+        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0) {
+            first = w;
+            continue;
+        }
+        for (unsigned bin = 0; bin < AB_WINDOW_BINS; bin++)
+            first->counts[bin] += w->counts[bin];
+        memset(w->counts, 0, sizeof w->counts);
+    }
+}
+
+static void keep_first_timelines(struct ab_session *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_timelines; i++) {
+        uint32_t before = 0;
+        while (before < kept && s->timelines[before].backend != s->timelines[i].backend)
+            before++;
+        if (before == kept)
+            s->timelines[kept++] = s->timelines[i];
+    }
+    s->n_timelines = kept;
+}
+
+static bool copy_lists(const struct ab_session *s, struct ab_merged_rounds *m)
+{
+    struct ab_session *out = &m->session;
+    out->results = copy(s->results, s->n_results, sizeof s->results[0]);
+    out->size_classes = copy(s->size_classes, s->n_size_classes, sizeof s->size_classes[0]);
+    out->windows = copy(s->windows, s->n_windows, sizeof s->windows[0]);
+    out->timelines = copy(s->timelines, s->n_timelines, sizeof s->timelines[0]);
+    m->hdrs = malloc(((size_t)s->n_results + s->n_size_classes + 1) * sizeof m->hdrs[0]);
+    m->empty = calloc(1, sizeof *m->empty);
+    if (m->empty != NULL)
+        m->empty->min = UINT64_MAX;
+    return out->results != NULL && out->size_classes != NULL && out->windows != NULL &&
+           out->timelines != NULL && m->hdrs != NULL && m->empty != NULL;
+}
+
+bool ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out)
+{
+    struct ab_merged_rounds m = {.session = *session};
+    size_t most = (size_t)session->n_results + session->n_size_classes + session->n_windows;
+    struct record *records = malloc((most + 1) * sizeof records[0]);
+    bool ok = copy_lists(session, &m) && records != NULL && merge_results(&m, records) &&
+              merge_classes(&m, records);
+    if (ok) {
+        merge_windows(&m, records);
+        keep_first_timelines(&m.session);
+        m.session.is_histogram_merged = true;
+        *out = m;
+    } else
+        ab_merged_rounds_fini(&m);
+    free(records);
+    return ok;
+}
+
+void ab_merged_rounds_fini(struct ab_merged_rounds *m)
+{
+    for (uint32_t i = 0; i < m->n_hdrs; i++)
+        free(m->hdrs[i]);
+    free(m->hdrs);
+    free(m->empty);
+    free(m->session.results);
+    free(m->session.size_classes);
+    free(m->session.windows);
+    free(m->session.timelines);
+    *m = (struct ab_merged_rounds){0};
+}

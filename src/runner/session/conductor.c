@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Single runs of a session: each starts a worker, judges how it ended, and folds its report in.
+ */
+#include "runner/session/conductor.h"
+
+#include "base/units.h"
+#include "core/units_show.h"
+#include "result/passes.h"
+#include "runner/estimate.h"
+#include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* … and one a case in a round, so that what it draws does not depend on who ran before it, nor on
+ * whether. Rounds have 16 bits, cases those above; the nulls are cases too. */
+#define CASE_STREAM(round, number) (AB_ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
+#define NULL_NUMBER(boundary) (0xff00u + (unsigned)(boundary))
+
+bool ab_conductor_is_running(const struct ab_conductor *c, uint32_t backend)
+{
+    return ab_backend_status_has_numbers(c->session->backends[backend].status);
+}
+
+bool ab_conductor_is_decorated(const struct ab_conductor *c, uint32_t backend)
+{
+    return c->plan->cases[backend].decorator != AB_DECORATOR_NONE;
+}
+
+void ab_conductor_say(struct ab_conductor *c, const char *backend, enum ab_pass pass)
+{
+    if (c->plan->progress == NULL)
+        return;
+    struct ab_progress p = {c->session->n_rounds,
+                            pass == AB_PASS_VERIFY ? 0 : c->n_rounds,
+                            backend,
+                            pass,
+                            c->done,
+                            c->total};
+    c->plan->progress(c->plan->user, &p);
+}
+
+static void fail_backend(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    b->status = run->status;
+    memcpy(b->reason, run->reason, sizeof b->reason);
+    ab_fold_forget(c->session, backend);
+    ab_throughput_drop(&c->throughput, backend, AB_FOLD_ANY);
+}
+
+/* What the first successful run says of the back end. */
+static void note_identity(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    const struct ab_run_report *r = &run->page->report;
+    if (r->version[0] != 0)
+        snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
+    if (r->identity.build_id[0] != 0)
+        snprintf(b->build_id, sizeof b->build_id, "%.40s", r->identity.build_id);
+    if (b->path[0] == 0 && r->identity.path[0] == '/')
+        snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
+                 r->identity.path);
+    b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
+    b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
+    if (ab_run_missing(c->session->facts.kinds, r->hooks, b->reason, sizeof b->reason))
+        b->status = AB_BACKEND_PARTIAL;
+}
+
+/* What the pre-flight saw that is more than ok. */
+static void note_conduct(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    const char *caveat = run->page->report.caveat;
+    snprintf(b->caveat, sizeof b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
+    if (run->status != AB_BACKEND_OK) {
+        b->status = AB_BACKEND_NONCONFORMING;
+        memcpy(b->reason, run->reason, sizeof b->reason);
+    } else if (ab_conductor_is_decorated(c, backend)) {
+        b->status = AB_BACKEND_DECORATED;
+        snprintf(b->reason, sizeof b->reason, "not timed: decorated");
+    }
+}
+
+static bool fits_memory(struct ab_conductor *c, uint32_t backend)
+{
+    struct ab_backend_info *b = &c->session->backends[backend];
+    char need[32], limit[32];
+    uint64_t bytes = ab_estimate_heap_bytes(&c->session->facts, b->never_frees);
+    if (bytes <= c->context.memory_limit_bytes)
+        return true;
+    b->status = AB_BACKEND_OOM;
+    snprintf(b->reason, sizeof b->reason,
+             "would need about %s%s, more than --mem-limit %s; not "
+             "run",
+             ab_units_bytes(need, sizeof need, (double)bytes),
+             b->never_frees ? " (it never frees)" : "",
+             ab_units_bytes(limit, sizeof limit, (double)c->context.memory_limit_bytes));
+    return false;
+}
+
+enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t i, struct ab_err *err)
+{
+    struct ab_outcome run;
+    ab_conductor_say(c, c->session->backends[i].name, AB_PASS_VERIFY);
+    if (!fits_memory(c, i))
+        return AB_OK;
+    enum ab_status status = ab_run(&c->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run,
+                                   err);
+    if (status != AB_OK)
+        return status;
+    bool is_allowed = c->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
+                      run.page->report.failure == AB_FAILURE_CHECK;
+    if (run.status != AB_BACKEND_OK && !is_allowed) {
+        fail_backend(c, i, &run);
+    } else {
+        note_identity(c, i, &run);
+        note_conduct(c, i, &run);
+        fits_memory(c, i);
+    }
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+/* Takes note of a throughput run and of what it says about the neighbours. */
+static enum ab_status keep_throughput(struct ab_conductor *c, const struct ab_fold *f,
+                                      uint32_t case_index, const struct ab_outcome *run,
+                                      struct ab_err *err)
+{
+    enum ab_status status = ab_throughput_add(&c->throughput, f, case_index, run, err);
+    if (status != AB_OK)
+        return status;
+    const struct ab_throughput_run *kept = &c->throughput.runs[c->throughput.n_runs - 1];
+    for (uint32_t i = 0; i < kept->n_slices; i++)
+        ab_quiet_add(&c->quiet, run->slices[i].after);
+    ab_quiet_settle(&c->quiet);
+    struct ab_noise *noise = &c->session->noise;
+    ab_throughput_add_noise(f, kept, run, ab_canary_limit(c->quiet.level), noise);
+    noise->canary_quiet_ns = c->quiet.level * c->context.clock.ns_per_tick;
+    return AB_OK;
+}
+
+uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c)
+{
+    return ab_canary_limit(c->quiet.level);
+}
+
+struct ab_fold ab_conductor_fold(struct ab_conductor *c, uint32_t backend, uint32_t round)
+{
+    return (struct ab_fold){c->session, c->context.tape, &c->context.clock, backend, round};
+}
+
+static enum ab_status check_null(const struct ab_outcome *run, struct ab_err *err)
+{
+    return run->status == AB_BACKEND_OK
+               ? AB_OK
+               : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
+}
+
+static struct ab_case null_case(enum ab_boundary boundary)
+{
+    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                     : AB_SOURCE_BUILTIN,
+                            .boundary = boundary,
+                            .builtin = "null"};
+}
+
+static enum ab_status run_null_throughput(struct ab_conductor *c, enum ab_boundary boundary,
+                                          uint32_t round, struct ab_err *err)
+{
+    struct ab_outcome run = {0};
+    struct ab_case null = null_case(boundary);
+    struct ab_fold fold = ab_conductor_fold(c, 0, round);
+    ab_conductor_say(c, "null", AB_PASS_THROUGHPUT);
+    enum ab_status status = ab_run(&c->context, &null, AB_PASS_THROUGHPUT, &c->rng, &run, err);
+    if (status == AB_OK)
+        status = check_null(&run, err);
+    if (status == AB_OK)
+        status = keep_throughput(c, &fold, ab_fold_null_case(c->session, boundary), &run, err);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* What timing an empty op reads. In strict order no op is timed, and without the latency pass none
+ * needs it. */
+static enum ab_status run_null_latency(struct ab_conductor *c, enum ab_boundary boundary,
+                                       uint32_t round, struct ab_outcome *run, struct ab_err *err)
+{
+    struct ab_case null = null_case(boundary);
+    if (!ab_pass_is_in(&c->session->passes, AB_PASS_LATENCY, round))
+        return AB_OK;
+    enum ab_status status = ab_run(&c->context, &null, AB_PASS_LATENCY, &c->rng, run, err);
+    return status == AB_OK ? check_null(run, err) : status;
+}
+
+enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary, uint32_t round,
+                               struct ab_err *err)
+{
+    struct ab_outcome latency = {0};
+    struct ab_fold fold = ab_conductor_fold(c, 0, round);
+    enum ab_status status = AB_OK;
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, NULL_NUMBER(boundary)));
+    for (uint32_t i = 0; i < c->plan->processes && status == AB_OK; i++)
+        status = run_null_throughput(c, boundary, round, err);
+    if (status == AB_OK)
+        status = run_null_latency(c, boundary, round, &latency, err);
+    if (status == AB_OK)
+        status = ab_fold_null(&fold, boundary, &c->throughput, ab_conductor_quiet_limit(c),
+                              latency.page != NULL ? &latency : NULL, err);
+    ab_outcome_fini(&latency);
+    return status;
+}
+
+static enum ab_status run_case(struct ab_conductor *c, uint32_t backend, uint32_t round,
+                               enum ab_pass pass, struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_fold fold = ab_conductor_fold(c, backend, round);
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, backend));
+    ab_conductor_say(c, c->session->backends[backend].name, pass);
+    enum ab_status status = ab_run(&c->context, &c->plan->cases[backend], pass, &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    c->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(c, backend, &run);
+    else if (pass == AB_PASS_THROUGHPUT)
+        status = keep_throughput(c, &fold, backend, &run, err);
+    else if (pass == AB_PASS_LATENCY) {
+        ab_fold_latency(&fold, &run);
+        status = ab_fold_depth(&fold, &run, err);
+    } else
+        ab_fold_tail(&fold, &run);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* One run with the marks as they are; what it sees becomes the marks. */
+static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, uint32_t round,
+                                      struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_run_context context = c->context;
+    struct ab_fold fold = ab_conductor_fold(c, backend, round);
+    bool is_scout = c->marks[backend] == NULL;
+    context.marks = c->marks[backend];
+    if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_conductor_say(c, c->session->backends[backend].name, AB_PASS_MEMORY);
+    enum ab_status status = ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng,
+                                   &run, err);
+    if (status != AB_OK)
+        return status;
+    c->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(c, backend, &run);
+    else if (!is_scout)
+        status = ab_fold_memory(&fold, &run, err);
+    if (run.status == AB_BACKEND_OK)
+        ab_fold_memory_marks(context.tape, &run, c->marks[backend]);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* Where the footprint peaks is only known after a run: the first one is run for that alone, every
+ * later one uses what the one before it saw. */
+static enum ab_status run_memory(struct ab_conductor *c, uint32_t backend, uint32_t round,
+                                 struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (c->marks[backend] == NULL)
+        status = run_memory_once(c, backend, round, err);
+    if (status == AB_OK && ab_conductor_is_running(c, backend))
+        status = run_memory_once(c, backend, round, err);
+    return status;
+}
+
+enum ab_status ab_conduct_pass(struct ab_conductor *c, uint32_t backend, uint32_t round,
+                               enum ab_pass pass, struct ab_err *err)
+{
+    return pass == AB_PASS_MEMORY ? run_memory(c, backend, round, err)
+                                  : run_case(c, backend, round, pass, err);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a session knows while it runs, and its single runs: a pre-flight, a null, one back end in one
+ * pass. Each runs a worker and folds what it says into the session; which of them run, and in which
+ * order, is session.c's.
+ */
+#ifndef AB_RUNNER_CONDUCTOR_H
+#define AB_RUNNER_CONDUCTOR_H
+
+#include "runner/fold/fold.h"
+#include "runner/session/session.h"
+
+struct ab_conductor {
+    const struct ab_session_plan *plan;
+    struct ab_session *session;
+    struct ab_rng rng;
+    uint32_t done, total;
+    uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
+    struct ab_quiet quiet;
+    struct ab_throughput throughput;
+    struct ab_run_context context;  /* the plan's, with the above */
+    struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
+};
+
+/* Is the back end still in the session: neither failed nor absent? */
+bool ab_conductor_is_running(const struct ab_conductor *c, uint32_t backend);
+/* Goes through every op once a round, and nothing else of it is of interest. */
+bool ab_conductor_is_decorated(const struct ab_conductor *c, uint32_t backend);
+/* Tells the plan's progress what runs next. */
+void ab_conductor_say(struct ab_conductor *c, const char *backend, enum ab_pass pass);
+struct ab_fold ab_conductor_fold(struct ab_conductor *c, uint32_t backend, uint32_t round);
+/* Limit of the canary, as far as is known. */
+uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c);
+
+/* Each of these is AB_OK also when the back end failed: it is then marked, and without numbers. */
+enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t backend, struct ab_err *err);
+/* All of the null back end in a round. A null that fails ends the session. */
+enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary, uint32_t round,
+                               struct ab_err *err);
+enum ab_status ab_conduct_pass(struct ab_conductor *c, uint32_t backend, uint32_t round,
+                               enum ab_pass pass, struct ab_err *err);
+
+/* Random streams of the seed: one for the pre-flights, one a round. */
+#define AB_PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
+#define AB_ROUND_STREAM(round) (AB_PREFLIGHT_STREAM << 32 | (round))
+
+#endif
