@@ -48,7 +48,7 @@ static void leave_place(struct place *p)
     close(p->folder);
 }
 
-/* What `replay` takes of the command line of `exec`. With a buffer, one process a round will do: it
+/* What `replay` takes of the command line of `exec`: throughput alone. With a buffer, one process a round will do: it
  * is for the differences, and takes longest. */
 static struct ab_options options_of_replay(const struct ab_options *o, uint32_t rounds,
                                            uint64_t cache_bytes, const char *path)
@@ -64,6 +64,8 @@ static struct ab_options options_of_replay(const struct ab_options *o, uint32_t 
     r.rounds = rounds;
     r.cache_bytes = cache_bytes;
     r.processes = cache_bytes > 0 ? 1 : 0;
+    r.has_passes = true;
+    memset(&r.passes, 0, sizeof r.passes);
     r.is_quiet = r.is_store_off = true;
     r.n_gates = 0;
     r.timeout_ns = 0;

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/options/option_topic.h"
 #include "cli/options/option_value.h"
 #include "result/result.h"
 #include "tape/tape.h"
@@ -119,7 +120,7 @@ static const struct ab_option_info table[] = {
      "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
      "(default: none; the calls follow each other). Other work than without",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
-     .range = "1KiB to 64MiB"},
+     .range = "1KiB to 64MiB", RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -349,6 +350,7 @@ static const struct ab_option_info table[] = {
      TEXT(sinks[AB_SINK_##id]), \
      .is_rare = IS_RARE_SINK(id)},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
     {name, \
      NULL, \
@@ -370,6 +372,7 @@ static const struct ab_option_info table[] = {
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
     {"json", "FILE", "info: write the summary as JSON; - is standard output", "Output", 0, TRACE,
@@ -413,12 +416,13 @@ static const struct ab_option_info table[] = {
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
-    {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
-     'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", "[TOPIC,TOPIC]",
+     "also print: time, size, worst, memory, percentiles, or all;\n"
+     "phase=NAME: all of one phase (default: time,worst,memory)",
+     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
+     .is_value = ab_option_is_topic},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
-    {"verbose", NULL, "show: also print latency by size and over time, and the slowest ops",
-     "Output", 'v', BASELINE, FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},

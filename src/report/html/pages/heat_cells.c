@@ -20,7 +20,8 @@ static void put_cell(struct ab_plot *p, const struct ab_heat_cell *c)
     double left = ab_axis_at(&p->x, c->x0), right = ab_axis_at(&p->x, c->x1);
     double bottom = ab_axis_at(&p->y, c->y0), top = ab_axis_at(&p->y, c->y1);
     if (right > left && bottom > top)
-        ab_html_f(p->h, "M%.1f %.1fH%.1fV%.1fH%.1fz", left, top, right, bottom, left);
+        ab_html_f(p->h, "M%.1f %.1fh%.1fv%.1fh%.1fz", left, top, right - left, bottom - top,
+                  left - right);
 }
 
 void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n, double least,

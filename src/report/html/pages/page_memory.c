@@ -6,13 +6,13 @@
 
 #include "core/median.h"
 #include "core/units_show.h"
-#include "report/view/memory.h"
+#include "report/view/view.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 200, PARTS = AB_VIEW_MEMORY_PARTS, ROW_PX = 17 };
+enum { COLUMNS = 120, PARTS = AB_VIEW_MEMORY_PARTS, ROW_PX = 17 };
 
 static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL,
                                               AB_COLOUR_EXTERNAL, AB_COLOUR_RETAINED};
@@ -101,7 +101,7 @@ static void put_key(struct ab_html *h)
         ab_html_f(h,
                   "<li><svg class=\"swatch\" viewBox=\"0 0 34 10\" aria-hidden=\"true\">"
                   "<rect class=\"%s\" color=\"%s\" fill=\"currentColor\" width=\"34\" "
-                  "height=\"10\"/></svg>%s</li>",
+                  "height=\"10\"/></svg><span class=\"name\">%s</span></li>",
                   ab_colours[colours[k]].class_name, ab_colours[colours[k]].light,
                   ab_view_memory_part_names[k]);
     ab_html_f(h, "</ul>\n");
@@ -264,19 +264,14 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
 void ab_page_memory(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    struct ab_view_memory view;
+    const struct ab_view_memory *view = &report->view->memory;
     double most = highest(s);
     bool is_any = false;
-    if (!ab_view_memory_make(s, &view)) {
-        h->is_short_of_memory = true;
-        return;
-    }
-    for (uint32_t b = 0; b < view.n_rows; b++)
-        is_any = is_any || (is_shown(s, b) && isfinite(view.rows[b].peak_bytes));
+    for (uint32_t b = 0; b < view->n_rows; b++)
+        is_any = is_any || (is_shown(s, b) && isfinite(view->rows[b].peak_bytes));
     if (is_any)
-        put_peaks(h, report, &view);
+        put_peaks(h, report, view);
     if (most > 0)
         put_timelines(h, s, most);
     put_drained(h, report);
-    ab_view_memory_fini(&view);
 }

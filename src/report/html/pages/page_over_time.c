@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Columns of a map; with many back ends fewer, so that the page stays small. */
-enum { COLUMNS_MOST = 96, COLUMNS_FEW = 48, MANY = 6 };
+enum { COLUMNS_MOST = 72, COLUMNS_FEW = 48, MANY = 6 };
 
 struct column { /* of all rounds */
     uint32_t begin, end;

@@ -6,7 +6,7 @@
 #include "report/html/pages/pages.h"
 
 #include "core/units_show.h"
-#include "report/view/slowest.h"
+#include "report/view/view.h"
 #include "stats/aggregate.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* Calls in a table, of each back end; marks of a picture, of each back end. */
-enum { ROWS_MOST = 12, MARKS_MOST = 150 };
+enum { ROWS_MOST = 12, MARKS_MOST = 40 };
 
 static bool is_shown(const struct ab_session *s, const struct ab_view_slow_call *c)
 {
@@ -33,29 +33,37 @@ static void find_range(const struct ab_session *s, const struct ab_view_slowest 
         }
 }
 
-/* Calls that repeat are full, single ones faint. */
+static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
+                         const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
+{
+    const char *name = report->session->backends[c->backend].name;
+    struct ab_paint paint = ab_report_paint(report, name);
+    char title[200], time[48];
+    snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32, name,
+             ab_result_op_name(c->op), c->position,
+             ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
+    paint.title = title;
+    ab_plot_mark(plot, paint, (struct ab_point){c->position, c->ns}, 4);
+}
+
+/* Calls that repeat are large, single ones points of one path. */
 static void put_marks(struct ab_plot *plot, const struct ab_report *report,
                       const struct ab_view_slowest *x, uint32_t backend)
 {
-    const struct ab_session *s = report->session;
-    struct ab_paint paint = ab_report_paint(report, s->backends[backend].name);
-    unsigned n = 0;
-    for (uint32_t i = 0; i < x->n_calls && n < MARKS_MOST; i++) {
+    struct ab_point dots[2 * MARKS_MOST];
+    struct ab_paint paint = ab_report_paint(report, report->session->backends[backend].name);
+    unsigned n_repeated = 0, n_dots = 0;
+    for (uint32_t i = 0; i < x->n_calls; i++) {
         const struct ab_view_slow_call *c = &x->calls[i];
-        char title[200], time[48];
-        if (c->backend != backend || !is_shown(s, c) || !(c->ns > 0))
+        if (c->backend != backend || !is_shown(report->session, c) || !(c->ns > 0))
             continue;
-        n++;
-        snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32,
-                 s->backends[backend].name, ab_result_op_name(c->op), c->position,
-                 ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
-        paint.title = title;
-        struct ab_point at = {c->position, c->ns};
-        if (ab_view_slow_call_repeats(c))
-            ab_plot_mark(plot, paint, at, 4);
-        else
-            ab_plot_mark(plot, paint, at, 1.8);
+        if (ab_view_slow_call_repeats(c)) {
+            if (n_repeated++ < MARKS_MOST)
+                put_repeated(plot, report, x, c);
+        } else if (n_dots < MARKS_MOST)
+            dots[n_dots++] = (struct ab_point){c->position, c->ns};
     }
+    ab_plot_dots(plot, paint, dots, n_dots, 2.6);
 }
 
 static void put_picture(struct ab_html *h, const struct ab_report *report,
@@ -120,24 +128,18 @@ static void put_table(struct ab_html *h, const struct ab_report *report,
 
 void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_session *s = report->session;
-    struct ab_view_slowest x;
+    const struct ab_view_slowest *x = &report->view->slowest;
     bool is_any = false;
-    if (!ab_view_slowest_make(s, &x)) {
-        h->is_short_of_memory = true;
+    for (uint32_t i = 0; i < x->n_calls; i++)
+        is_any = is_any || is_shown(report->session, &x->calls[i]);
+    if (!is_any)
         return;
-    }
-    for (uint32_t i = 0; i < x.n_calls; i++)
-        is_any = is_any || is_shown(s, &x.calls[i]);
-    if (is_any) {
-        ab_html_f(h,
-                  "<p>Every call of the tail pass is timed; each round keeps its %d slowest of a "
-                  "phase and kind. A call that is slow at the same place of the work in several "
-                  "rounds is the allocator's; one that is slow in one round only may have been "
-                  "interrupted (grey).</p>\n",
-                  AB_WORST_MAX);
-        put_picture(h, report, &x);
-        put_table(h, report, &x);
-    }
-    ab_view_slowest_fini(&x);
+    ab_html_f(h,
+              "<p>Every call of the tail pass is timed; each round keeps its %d slowest of a phase "
+              "and kind. A call that is slow at the same place of the work in several rounds is "
+              "the allocator's; one that is slow in one round only may have been interrupted "
+              "(grey).</p>\n",
+              AB_WORST_MAX);
+    put_picture(h, report, x);
+    put_table(h, report, x);
 }

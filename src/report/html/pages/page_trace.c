@@ -53,6 +53,17 @@ static size_t list_cells(const struct ab_overview *o, const struct corner *c,
     return n;
 }
 
+/* Powers of two read better than those of ten. */
+static void put_sizes(struct ab_plot *plot, const struct corner *c)
+{
+    unsigned step = (c->size_to - c->size_from) / 8 + 1;
+    for (unsigned k = c->size_from; k <= c->size_to; k += step) {
+        char text[48];
+        ab_plot_text(plot, AB_COLOUR_SOFT, plot->x.from - 7, ab_axis_at(&plot->y, exp2(k)) + 4,
+                     "end", ab_axis_text(text, sizeof text, AB_AXIS_BYTES, exp2(k)));
+    }
+}
+
 static void put_lifetimes(struct ab_html *h, const struct ab_overview *o)
 {
     static struct ab_heat_cell cells[AB_OVERVIEW_CLASSES * (AB_OVERVIEW_CLASSES + 1)];
@@ -74,9 +85,13 @@ static void put_lifetimes(struct ab_html *h, const struct ab_overview *o)
                       .why = "Dark on the left: blocks that die soon, for an arena or the stack. A "
                              "dark row: many blocks of one size, for a pool. The column on the "
                              "right: blocks that are never freed. The scale of the shades is "
-                             "logarithmic."});
-    if (c.never > 0)
-        ab_plot_band_x(&plot, AB_COLOUR_FLOOR, exp2(c.life_to + 1), end, "never freed");
+                             "logarithmic.",
+                      .has_no_y = true});
+    put_sizes(&plot, &c);
+    if (c.never > 0) {
+        ab_plot_band_x(&plot, AB_COLOUR_FLOOR, exp2(c.life_to + 1), end, "");
+        ab_plot_text(&plot, AB_COLOUR_SOFT, plot.x.to, plot.y.to - 7, "end", "never freed");
+    }
     ab_heat_cells(&plot, cells, list_cells(o, &c, cells), 1.0 / (double)c.all,
                   (double)c.most / (double)c.all);
     ab_plot_end(&plot);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words for an interruption, and a command line that a shell takes as it is.
+ */
+#include "cli/benchmark/rounds/interruption.h"
+
+#include "core/text.h"
+#include "result/merge/shard.h"
+
+#include <string.h>
+
+/* In single quotes, whatever is in it. */
+static void add_quoted(struct ab_text *t, const char *s)
+{
+    ab_text_add(t, "'");
+    for (; *s != 0; s++)
+        ab_text_addf(t, *s == '\'' ? "'\\''" : "%c", *s);
+    ab_text_add(t, "'");
+}
+
+static void add_option(struct ab_text *t, const char *option, const char *value)
+{
+    ab_text_addf(t, " %s ", option);
+    add_quoted(t, value);
+}
+
+/* What of -b has to be said again: a result is not taken at its word about libraries. */
+static void add_libraries(const struct ab_interruption *it, struct ab_text *t)
+{
+    bool has_file = false;
+    for (size_t i = 0; i < it->selection->n; i++)
+        has_file = has_file || it->selection->items[i].is_file;
+    for (size_t i = 0; has_file && i < it->options->n_backends; i++)
+        add_option(t, "-b", it->options->backends[i]);
+}
+
+static void add_command(const struct ab_interruption *it, struct ab_text *t)
+{
+    struct ab_text path = {0};
+    bool is_trace = strcmp(it->session->kind, "trace") == 0;
+    ab_text_addf(&path, "%s/%s", it->store->folder, it->store->name);
+    ab_text_addf(t, "\ncontinue:  allocbench %s", is_trace ? "replay" : "run");
+    add_option(t, "--resume", path.s != NULL ? path.s : "");
+    if (it->options->results != NULL)
+        add_option(t, "--results", it->options->results);
+    add_libraries(it, t);
+    ab_text_fini(&path);
+}
+
+static void add_rounds(const struct ab_session *s, struct ab_text *t)
+{
+    uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
+    ab_text_addf(t, "interrupted after %u ", s->n_rounds);
+    if (s->stopping.time_budget_s > 0 || s->stopping.precision > 0)
+        ab_text_addf(t, "round%s", s->n_rounds == 1 ? "" : "s");
+    else
+        ab_text_addf(t, "of %u rounds", planned);
+}
+
+void ab_interruption_explain(const struct ab_interruption *it, struct ab_err *err)
+{
+    const struct ab_session *s = it->session;
+    struct ab_text t = {0};
+    if (s->n_rounds == s->n_rounds_resumed) {
+        ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
+    } else {
+        add_rounds(s, &t);
+        ab_text_add(&t, it->store->name[0] != 0 ? "; what is complete is kept" : "; not stored");
+    }
+    if (it->store->name[0] != 0)
+        add_command(it, &t);
+    ab_fail(err, AB_INTERRUPTED, "%s", it->options->is_quiet || t.s == NULL ? "" : t.s);
+    ab_text_fini(&t);
+}
