@@ -6,7 +6,7 @@
 load helpers
 
 @test "accesses have rows of their own, for handles and addresses alike" {
-    bench run "$WORKLOADS/handles.yaml" --rounds 2 -b glibc,handle,pool
+    bench run "$WORKLOADS/handles.yaml" --rounds 2 -b glibc,handle,pool -v time
     expect_code 0
     awk '/^access/ {in_it = 1} /^(all ops|distribution)/ {in_it = 0} in_it {print $1}' \
         "$OUT/stdout" | tr '\n' ' ' >"$OUT/rows"

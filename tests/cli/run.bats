@@ -74,7 +74,7 @@ quickstart() { # OPTION…
 }
 
 @test "each boundary in use has its null cost, in JSON and in words" {
-    small --rounds 1 -b glibc,arena --json "$OUT/result.json"
+    small --rounds 1 -b glibc,arena -v time --json "$OUT/result.json"
     expect_code 0
     expect_json '[.timer.null[].boundary] | unique == ["heap", "malloc"]' "$OUT/result.json"
     expect_json '.timer.null | length == 8 and all(.ns_per_op > 0 and .floor_ns > 0)' \
@@ -119,7 +119,7 @@ quickstart() { # OPTION…
     small --rounds 1 -b glibc,arena
     expect_code 0
     ! grep -v '^\[ 1/1\] ' "$OUT/stderr" || fail "standard error has more"
-    grep -q '^all ops' "$OUT/stdout"
+    grep -q '^time per op, ns' "$OUT/stdout"
     ! grep -q "$(printf '\033')" "$OUT/stdout"
 }
 

@@ -234,8 +234,10 @@ void fake_session_free(struct fake_session *f)
 
 void fake_session_keep(struct fake_session *f, unsigned first)
 {
-    for (unsigned b = first; b < FAKE_COUNT; b++)
+    for (unsigned b = first; b < FAKE_COUNT; b++) {
         f->backends[b].status = AB_BACKEND_ABSENT;
+        f->backends[b].was_named = false;
+    }
 }
 
 void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3])
@@ -252,8 +254,20 @@ void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak
     f->s.memory = f->memory;
     for (uint32_t round = 0; round < f->s.n_rounds; round++) {
         assert_true(f->s.n_memory < AB_ARRAY_LEN(f->memory));
-        f->memory[f->s.n_memory++] = (struct ab_memory){
-            .backend = backend, .phase = phases[0], .round = round, .rss_peak_bytes = peak_bytes};
+        struct ab_memory *m = &f->memory[f->s.n_memory++];
+        *m = (struct ab_memory){.backend = backend,
+                                .phase = phases[0],
+                                .round = round,
+                                .at = AB_AT_FOOTPRINT_PEAK,
+                                .rss_peak_bytes = peak_bytes,
+                                .footprint_bytes = peak_bytes,
+                                .live_bytes = peak_bytes / 2,
+                                .live_peak_bytes = peak_bytes / 2,
+                                .internal_bytes = peak_bytes / 8,
+                                .external_bytes = peak_bytes / 4,
+                                .retained_bytes = peak_bytes / 8};
+        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+            m->drained_bytes[i] = i == 1 ? peak_bytes / 16 : (double)NAN;
     }
 }
 

@@ -36,7 +36,7 @@ struct fake_session *fake_session_new(void);
 struct fake_session *fake_session_of(uint32_t n_rounds);
 void fake_session_free(struct fake_session *f);
 
-/* Keeps the numbers and sets back ends [first, FAKE_COUNT) to absent. */
+/* Keeps the numbers and sets back ends [first, FAKE_COUNT) to absent, not asked for by name. */
 void fake_session_keep(struct fake_session *f, unsigned first);
 /* Sets ns_per_op of a back end in every phase: `ns` in rounds 0, 1, 2, and again from 3 on. */
 void fake_session_set_ns(struct fake_session *f, unsigned backend, const double ns[3]);

@@ -15,13 +15,16 @@ static void write_table(FILE *to, const struct ab_session *s, void *style)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    ab_table_depth(to, s, *(struct ab_table_style *)style);
+    struct ab_view view;
+    assert_true(ab_view_make(s, &view));
+    ab_table_depth(to, &view, *(struct ab_table_style *)style);
+    ab_view_fini(&view);
     ab_format_end(&guard);
 }
 
 static char *table(struct fake_session *f, unsigned width)
 {
-    struct ab_table_style style = {.width = width, .utf8 = true};
+    struct ab_table_style style = {.width = width, .utf8 = true, .topics = AB_TOPICS_ALL};
     return fake_capture(write_table, &f->s, &style);
 }
 

@@ -99,8 +99,14 @@ static struct numbers *attach(struct ab_session *s)
         for (int i = 0; i < 2000; i++)
             ab_hdr_record(n->classes[b].hdr, 40 + 10 * b);
         for (uint32_t i = 0; i < 4; i++)
-            n->windows[4 * b + i] = (struct ab_window){
-                b, "steady", 0, i * 10, i * 10 + 10, 100, 30, 60, 100.0 * (i + 1)};
+            n->windows[4 * b + i] = (struct ab_window){.backend = b,
+                                                        .phase = "steady",
+                                                        .begin = i * 10,
+                                                        .end = i * 10 + 10,
+                                                        .n = 100,
+                                                        .p50 = 30,
+                                                        .p99 = 60,
+                                                        .max = 100.0 * (i + 1)};
     }
     return n;
 }
@@ -127,7 +133,10 @@ static void write_both(FILE *to, const struct ab_session *s, void *user)
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_table_memory(to, s, *style);
-    ab_table_depth(to, s, *style);
+    struct ab_view view;
+    assert_true(ab_view_make(s, &view));
+    ab_table_depth(to, &view, *style);
+    ab_view_fini(&view);
     ab_format_end(&guard);
 }
 
@@ -155,7 +164,7 @@ static char *draw(void (*change)(struct ab_memory *m), struct ab_table_style sty
 static void the_bytes_of_the_median_run_add_up(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "memory / steady, in MiB: live peak 1.00 MiB");
     expect(text,
            "steady      live  internal  external  retained  = peak  x live   mean  at end  faults");
@@ -173,7 +182,7 @@ static void the_bytes_of_the_median_run_add_up(void **state)
 static void a_dash_has_the_number_of_its_reason(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "\n(1) no usable_size: counted as external\n");
     assert_null(strstr(text, "(2)")); /* what has no dash needs no note */
     free(text);
@@ -208,11 +217,11 @@ static void break_footprint(struct ab_memory *m)
 static void what_is_not_known_of_pages_is_no_zero(void **state)
 {
     (void)state;
-    char *text = draw(break_pages, (struct ab_table_style){.width = 120});
+    char *text = draw(break_pages, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    3.22    -(1)       -(1)  1.50x"
                  "    3.22     500\n");
     free(text);
-    text = draw(break_footprint, (struct ab_table_style){.width = 120});
+    text = draw(break_footprint, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    -(1)    -(1)       -(1)   -(1)"
                  "    -(1)     500\n");
     expect(text, "jemalloc                      -(1)         -(1)");
@@ -223,7 +232,7 @@ static void what_is_not_known_of_pages_is_no_zero(void **state)
 static void only_what_was_waited_for_has_a_column(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "resident after free-all  immediately  0.1 s later");
     expect(text, "glibc                     4.00 KiB     8.00 KiB");
     assert_null(strstr(text, "10 s later"));
@@ -239,7 +248,7 @@ static void make_untouched(struct ab_memory *m)
 static void what_is_untouched_stands_apart(void **state)
 {
     (void)state;
-    char *text = draw(make_untouched, (struct ab_table_style){.width = 120});
+    char *text = draw(make_untouched, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "  = peak  x live  untouched   mean");
     expect(text, "    3.22   3.00x       5.00  1.50x");
     free(text);
@@ -255,7 +264,7 @@ static void make_thirds(struct ab_memory *m)
 static void what_is_printed_adds_up(void **state)
 {
     (void)state;
-    char *text = draw(make_thirds, (struct ab_table_style){.width = 120});
+    char *text = draw(make_thirds, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "glibc     0.33      0.34      0.33      0.33    1.33");
     free(text);
 }
@@ -283,7 +292,7 @@ static void footprints_are_drawn_over_one_range(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120};
+    struct ab_table_style style = {.width = 120, .topics = AB_TOPICS_ALL};
     char *text = fake_capture(write_both, &f->s, &style);
     expect(text, ".     :      -     =\n"); /* half as high as the other */
     expect(text, ".     -      *     @\n");
@@ -296,7 +305,7 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
 {
     (void)state;
     has_dists = true;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120});
+    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "memory over the ops / steady, in % of live\n");
     expect(text,
            "steady      external p50   p90    p99    max  retained p50    p90    p99    max\n");
@@ -308,10 +317,22 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
     expect(text, "over time    external over time\n");
     free(text);
     has_dists = false;
-    text = draw(NULL, (struct ab_table_style){.width = 120});
+    text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     assert_null(strstr(text, "over the ops /"));
     assert_null(strstr(text, "external over time"));
     free(text);
+}
+
+static void set_worst(struct fake_session *f, unsigned backend, uint32_t round, uint32_t position,
+                      double ns)
+{
+    for (uint32_t i = 0; i < f->s.n_results; i++) {
+        struct ab_result *r = &f->results[i];
+        if (r->backend != backend || r->round != round || r->op != AB_OP_ALLOC)
+            continue;
+        r->n_worst = 1;
+        r->worst[0] = (struct ab_worst_op){ns, position, 2048};
+    }
 }
 
 static void sizes_times_and_the_worst_are_told(void **state)
@@ -319,12 +340,18 @@ static void sizes_times_and_the_worst_are_told(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120};
+    struct ab_table_style style = {.width = 120, .topics = AB_TOPICS_ALL};
+    set_worst(f, FAKE_GLIBC, 0, 1000, 24000);
+    set_worst(f, FAKE_GLIBC, 1, 1000, 26000);
+    set_worst(f, FAKE_GLIBC, 2, 77, 8030000);
     char *text = fake_capture(write_both, &f->s, &style);
+    expect(text, "glibc        25.0 us  alloc of 2.00 KiB  1000   2 of 3\n");
+    expect(text, "glibc                            1 call           once\n");
+    assert_null(strstr(text, "8.03 ms"));
     expect(text, "alloc up to 64 B");
     expect(text, "over the ops of the phase");
     expect(text, "400"); /* the largest of the stretches */
-    expect(text, "slowest ops of all rounds");
+    expect(text, "slowest calls, by their place in the work");
     free(text);
     detach(&f->s, n);
     fake_session_free(f);
@@ -339,7 +366,7 @@ static void nothing_wraps_whatever_the_width(void **state)
     memset(f->backends[0].name, 'x', 120);
     ab_format_begin(&guard);
     for (unsigned width = 20; width <= 200; width += 3) {
-        struct ab_table_style style = {.width = width, .utf8 = width % 2 == 0};
+        struct ab_table_style style = {.width = width, .utf8 = width % 2 == 0, .topics = AB_TOPICS_ALL};
         char *text = fake_capture(write_both, &f->s, &style), *rest = NULL;
         for (char *line = strtok_r(text, "\n", &rest); line != NULL;
              line = strtok_r(NULL, "\n", &rest)) {
@@ -357,7 +384,7 @@ static void a_session_without_records_says_nothing(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    struct ab_table_style style = {.width = 80};
+    struct ab_table_style style = {.width = 80, .topics = AB_TOPICS_ALL};
     f->s.n_phases = 0;
     char *text = fake_capture(write_both, &f->s, &style);
     assert_string_equal(text, "");

@@ -417,7 +417,9 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
         (status = prepare_cases(m, err)) != AB_OK ||
         (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
-        (status = list_phases(m, err)) != AB_OK || (status = read_gates(m, err)) != AB_OK ||
+        (status = list_phases(m, err)) != AB_OK ||
+        (status = ab_terminal_check_phase(m->options, &m->session, err)) != AB_OK ||
+        (status = read_gates(m, err)) != AB_OK ||
         (status = ab_round_limit_check(m->options, m->session.n_backends, err)) != AB_OK ||
         (status = ab_pass_choice_make(m->options, &m->gates, m->subject->resumed, &m->passes,
                                       err)) != AB_OK)

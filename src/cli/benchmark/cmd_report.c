@@ -47,6 +47,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status != AB_OK)
         ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
     if (status == AB_OK)
+        status = ab_terminal_check_phase(o, &stored.session, err);
+    if (status == AB_OK)
         status = ab_stored_read_gates(path, &stored, err);
     if (status == AB_OK)
         status = ab_stored_read_comparison(path, &stored, err);

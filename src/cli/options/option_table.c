@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/options/option_topic.h"
 #include "cli/options/option_value.h"
 #include "result/result.h"
 #include "tape/tape.h"
@@ -415,12 +416,13 @@ static const struct ab_option_info table[] = {
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
-    {"verbose", NULL, "also print latency by size and over time, and the slowest ops", "Output",
-     'v', RUN | REPLAY | REPORT, FLAG(is_verbose)},
+    {"verbose", "[TOPIC,TOPIC]",
+     "also print: time, size, worst, memory, percentiles, or all;\n"
+     "phase=NAME: all of one phase (default: time,worst,memory)",
+     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
+     .is_value = ab_option_is_topic},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
-    {"verbose", NULL, "show: also print latency by size and over time, and the slowest ops",
-     "Output", 'v', BASELINE, FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},

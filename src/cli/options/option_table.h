@@ -40,6 +40,9 @@ struct ab_option_info {
     bool is_rare;             /* only --help-all and the manual page have it */
     const char *more;         /* what these two say of it besides; NULL = nothing */
     const char *alias;        /* a name that it had before: accepted, not shown */
+    /* The value may be left out: the next word is one only where this says so, and read gets NULL
+     * without. NULL = not so. */
+    bool (*is_value)(const char *word);
     enum ab_status (*read)(const char *name, const char *value, struct ab_options *o,
                            struct ab_err *err);
 };

@@ -80,6 +80,8 @@ struct ab_options {
     uint32_t touch_bytes;
     uint64_t cache_bytes; /* replay --cache; 0 = none */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
+    unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
+    const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */

@@ -154,7 +154,10 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
         return unknown_option(command, argv[*i], err);
     if (info->arg == NULL && value != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes no value", info->name);
-    if (info->arg != NULL && value == NULL) {
+    if (info->is_value != NULL && value == NULL) {
+        if (*i + 1 < argc && info->is_value(argv[*i + 1]))
+            value = argv[++*i];
+    } else if (info->arg != NULL && value == NULL) {
         if (*i + 1 >= argc)
             return ab_fail(err, AB_USAGE, "--%s needs a value: --%s %s", info->name, info->name,
                            info->arg);

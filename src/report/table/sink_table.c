@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for the terminal: a section a measured phase (latencies by op, then throughput), what
- * is needed to read it, who is missing and why, one closing sentence. Numbers of all rounds:
- * histograms merged, throughput as median. The exact ones are in the JSON.
+ * The report for the terminal: the answer, then what was asked for beyond it, by topic: of each
+ * measured phase latencies by op and throughput, the tables of depth, memory, the conditions. Numbers
+ * of all rounds: histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "report/table/sink_table.h"
 #include "core/units_show.h"
@@ -12,7 +12,7 @@
 #include "core/text.h"
 #include "report/counts/table_counts.h"
 #include "report/format.h"
-#include "report/table/session/summary.h"
+#include "report/table/answer/answer.h"
 #include "report/table/session/table_depth.h"
 #include "report/table/session/table_memory.h"
 #include "report/table/session/table_notes.h"
@@ -30,6 +30,7 @@ struct report {
     const struct ab_session *s;
     struct ab_table_style style;
     struct ab_hdr *hdr; /* scratch for merging */
+    const struct ab_view *view;
     uint32_t base;
     struct ab_sparkline_range range; /* of the phase that is printed */
 };
@@ -45,6 +46,16 @@ static bool is_shown(const struct report *r, uint32_t backend)
     return ab_backend_status_has_numbers(r->s->backends[backend].status);
 }
 
+/* A max that repeats in no other round: of the allocator, or an interruption? */
+static bool is_single(const struct report *r, uint32_t backend, const char *phase, unsigned op)
+{
+    const struct ab_view_latency *l = &r->view->latency;
+    for (uint32_t c = 0; c < l->n_columns; c++)
+        if (l->columns[c].op == op && strcmp(r->s->phases[l->columns[c].phase], phase) == 0)
+            return ab_view_latency_at(l, backend, c)->is_max_single;
+    return false;
+}
+
 static void fill_latency(const struct report *r, uint32_t backend, const char *phase, unsigned op,
                          struct ab_table_row *row)
 {
@@ -53,6 +64,8 @@ static void fill_latency(const struct report *r, uint32_t backend, const char *p
     for (unsigned q = 0; q < N_SHOWN_QUANTILES; q++)
         ab_format_ns(row->cells[q], ab_result_quantile(r->hdr, shown_quantiles[q]), floor_ns);
     ab_format_ns(row->cells[N_SHOWN_QUANTILES], m.max, floor_ns);
+    if (is_single(r, backend, phase, op))
+        strcat(row->cells[N_SHOWN_QUANTILES], "!");
     ab_format_count(row->cells[N_SHOWN_QUANTILES + 1], m.n_rounds == 0 ? NAN : (double)m.n);
     ab_sparkline_hdr(row->cells[PICTURE_COLUMN], r->hdr, &r->range, AB_SPARKLINE_MOST,
                      r->style.utf8);
@@ -197,44 +210,6 @@ static void print_throughput(const struct report *r, const char *phase)
     print_backends(r, &t, phase, fill_throughput);
 }
 
-static void fill_whole_run(const struct report *r, uint32_t backend, const char *phase,
-                           struct ab_table_row *row)
-{
-    struct ab_round_range ns = ab_session_run_time(r->s, backend);
-    double peak = ab_session_rss_peak(r->s, backend).median;
-    if (ns.n > 0)
-        ab_units_time(row->cells[0], AB_CELL_BYTES, ns.median);
-    else
-        snprintf(row->cells[0], AB_CELL_BYTES, "-");
-    format_half(row->cells[1], ab_round_range_half(&ns));
-    if (isfinite(peak))
-        ab_units_bytes(row->cells[2], AB_CELL_BYTES, peak);
-    else
-        snprintf(row->cells[2], AB_CELL_BYTES, "-");
-    if (r->base != UINT32_MAX)
-        format_speed(r, row->cells[3], backend, phase);
-}
-
-/* Where there are several phases: what a program would feel, and what the closing sentence says. */
-static void print_whole_run(const struct report *r)
-{
-    char versus[VERSUS_BYTES];
-    format_versus(r, versus);
-    const struct ab_table_column columns[] = {
-        {"time", 0},
-        {r->style.utf8 ? "\u00b1" : "+-", 1},
-        {"peak memory", 0},
-        {versus, 0},
-    };
-    struct ab_table t;
-    if (r->s->n_phases < 2)
-        return;
-    ab_table_init(&t, columns, r->base == UINT32_MAX ? 3 : 4);
-    ab_table_add(&t, "whole run", true);
-    print_backends(r, &t, NULL, fill_whole_run);
-    fputc('\n', r->to);
-}
-
 /* Ops that the phase asks for in one round, from any complete back end. */
 static uint64_t ops_of_phase(const struct ab_session *s, const char *phase)
 {
@@ -272,30 +247,34 @@ static bool has_any_result(const struct ab_session *s)
     return false;
 }
 
+static bool is_asked_for(const struct report *r, const char *phase)
+{
+    return r->style.phase == NULL || strcmp(r->style.phase, phase) == 0;
+}
+
+static void print_topics(struct report *r)
+{
+    for (uint32_t i = 0; i < r->s->n_phases && (r->style.topics & AB_TOPIC_TIME) != 0; i++)
+        if (is_asked_for(r, r->s->phases[i]))
+            print_phase(r, r->s->phases[i]);
+    ab_table_depth(r->to, r->view, r->style);
+    if ((r->style.topics & AB_TOPIC_MEMORY) != 0)
+        ab_table_memory(r->to, r->s, r->style);
+    if (r->style.topics != 0)
+        ab_table_notes(r->to, r->s, r->style);
+}
+
 static void print_report(struct report *r)
 {
-    bool has_results = has_any_result(r->s);
-    struct ab_text summary = {0};
-    if (ab_session_is_exec(r->s)) {
-        if (has_results)
-            ab_table_program(r->to, r->s, r->base, r->style);
-        return;
-    }
-    for (uint32_t i = 0; i < r->s->n_phases && has_results; i++)
-        print_phase(r, r->s->phases[i]);
-    if (has_results && r->style.is_verbose)
-        ab_table_depth(r->to, r->s, r->style);
-    if (has_results) {
+    bool has_results = has_any_result(r->s), is_exec = ab_session_is_exec(r->s);
+    ab_answer_print(r->to, r->view, r->style);
+    if (has_results && is_exec)
+        ab_table_program(r->to, r->s, r->base, r->style);
+    else if (has_results)
         ab_table_counts(r->to, r->s, r->style);
-        ab_table_memory(r->to, r->s, r->style);
-        print_whole_run(r);
-    }
-    ab_table_notes(r->to, r->s, r->style, has_results);
-    ab_summary_add(&summary, r->s);
-    fputc('\n', r->to);
-    if (summary.s != NULL)
-        ab_table_prose(r->to, r->style, AB_PLAIN, summary.s);
-    ab_text_fini(&summary);
+    if (has_results && !is_exec && r->style.topics != 0)
+        print_topics(r);
+    ab_answer_end(r->to, r->view, r->style);
 }
 
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style)
@@ -303,11 +282,16 @@ void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_s
     struct ab_format_guard guard;
     struct report r = {.to = to, .s = session, .style = style, .base = ab_session_base(session)};
     ab_format_begin(&guard);
+    struct ab_view view;
+    bool has_view = ab_view_make(session, &view);
     r.hdr = malloc(sizeof *r.hdr);
-    if (r.hdr != NULL)
+    r.view = &view;
+    if (has_view && r.hdr != NULL)
         print_report(&r);
     else
         fputs("out of memory for the report\n", to);
+    if (has_view)
+        ab_view_fini(&view);
     free(r.hdr);
     ab_format_end(&guard);
 }

@@ -175,7 +175,7 @@ static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct l
             shown |= 1u << c;
         else if (t->columns[c].title[0] != 0)
             ab_text_addf(&line, "%s%s", line.s == NULL ? "  (not shown: " : ", ",
-                         t->columns[c].title);
+                         t->names != NULL ? t->names[c] : t->columns[c].title);
     if (line.s != NULL) {
         ab_text_add(&line, ")");
         ab_table_prose(to, style, AB_FAINT, line.s);

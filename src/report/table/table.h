@@ -38,6 +38,9 @@ struct ab_table {
     struct ab_table_row *rows;
     size_t n_rows, cap_rows;
     bool is_short_of_memory; /* rows are missing; print says so */
+    const char *const
+        *names; /* of columns that are left out, where titles alone say too little; NULL
+                                 = the titles */
 };
 
 void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);

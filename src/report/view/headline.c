@@ -290,8 +290,9 @@ static void add_left_out(struct writer *w)
 static void add_unverified(struct writer *w)
 {
     const struct ab_view_warning *x = ab_view_warnings_find(w->warnings, "unverified");
-    if (x != NULL)
-        ab_text_addf(&w->text, "Not verified, %s", x->text);
+    const char *names = x != NULL ? strstr(x->text, ": ") : NULL;
+    if (names != NULL)
+        ab_text_addf(&w->text, "Not verified%s", names);
     end_sentence(w);
 }
 

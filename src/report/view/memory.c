@@ -61,19 +61,14 @@ static double knows(const struct ab_memory *m)
     return 2 * isfinite(m->retained_bytes) + isfinite(m->footprint_bytes);
 }
 
-static double peak_of(const struct ab_memory *m)
-{
-    return isfinite(m->footprint_bytes) ? m->footprint_bytes : m->rss_peak_bytes;
-}
-
 static int by_footprint(const void *a, const void *b)
 {
     const struct ab_memory *x = *(const struct ab_memory *const *)a;
     const struct ab_memory *y = *(const struct ab_memory *const *)b;
     if (knows(x) != knows(y))
         return knows(x) > knows(y) ? -1 : 1;
-    if (peak_of(x) != peak_of(y))
-        return (peak_of(x) > peak_of(y)) - (peak_of(x) < peak_of(y));
+    if (x->footprint_bytes != y->footprint_bytes && knows(x) > 0)
+        return x->footprint_bytes > y->footprint_bytes ? 1 : -1;
     return (x->round > y->round) - (x->round < y->round);
 }
 
@@ -117,7 +112,8 @@ static const struct ab_memory *typical_of_run(const struct ab_session *s, uint32
             k++;
         if (k == n)
             list[n++] = m;
-        else if (peak_of(m) > peak_of(list[k]) || !isfinite(peak_of(list[k])))
+        else if (m->footprint_bytes > list[k]->footprint_bytes ||
+                 !isfinite(list[k]->footprint_bytes))
             list[k] = m;
     }
     return middle(list, n);
@@ -134,11 +130,22 @@ static double live_peak(const struct ab_session *s, const struct ab_memory *of)
     return most;
 }
 
-static void fill(const struct ab_session *s, const struct ab_memory *of,
-                 char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
+static void clear(struct ab_view_memory_row *row)
+{
+    *row = (struct ab_view_memory_row){
+        .peak_bytes = NAN, .why_peak = "", .live_peak_bytes = NAN, .untouched_bytes = NAN};
+    for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++) {
+        row->parts[i] = NAN;
+        row->whys[i] = "";
+    }
+}
+
+void ab_view_memory_read(const struct ab_session *s, const struct ab_memory *of,
+                         char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
     const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes, of->internal_bytes,
                                                 of->external_bytes, of->retained_bytes};
+    clear(row);
     row->of = of;
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++) {
         row->parts[i] = parts[i];
@@ -147,7 +154,7 @@ static void fill(const struct ab_session *s, const struct ab_memory *of,
         ab_view_memory_why(of->reason, whys_of_part[i], texts[i], sizeof texts[i]);
         row->whys[i] = texts[i];
     }
-    row->peak_bytes = peak_of(of);
+    row->peak_bytes = of->footprint_bytes;
     if (!isfinite(row->peak_bytes)) {
         ab_view_memory_why(of->reason, whys_of_peak, texts[AB_VIEW_MEMORY_PARTS], sizeof texts[0]);
         row->why_peak = texts[AB_VIEW_MEMORY_PARTS];
@@ -167,16 +174,6 @@ static void fill_of_program(const struct ab_session *s, uint32_t backend, double
     row->peak_bytes = ab_round_range_of(x, n).median;
 }
 
-static void clear(struct ab_view_memory_row *row)
-{
-    *row = (struct ab_view_memory_row){
-        .peak_bytes = NAN, .why_peak = "", .live_peak_bytes = NAN, .untouched_bytes = NAN};
-    for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++) {
-        row->parts[i] = NAN;
-        row->whys[i] = "";
-    }
-}
-
 static void make_row(const struct ab_session *s, uint32_t backend, void *scratch,
                      struct ab_view_memory *out)
 {
@@ -190,7 +187,7 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
     }
     const struct ab_memory *of = typical_of_run(s, backend, scratch);
     if (of != NULL)
-        fill(s, of, &out->texts[backend * (AB_VIEW_MEMORY_PARTS + 1)], row);
+        ab_view_memory_read(s, of, &out->texts[(size_t)backend * AB_VIEW_MEMORY_TEXTS], row);
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++)
         out->has_parts = out->has_parts || isfinite(row->parts[i]);
 }
@@ -202,7 +199,7 @@ bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
                            sizeof(double) > sizeof(void *) ? sizeof(double) : sizeof(void *));
     *out = (struct ab_view_memory){.rows = calloc((size_t)s->n_backends + 1, sizeof *out->rows),
                                    .n_rows = s->n_backends};
-    out->texts = calloc((size_t)s->n_backends * (AB_VIEW_MEMORY_PARTS + 1) + 1, sizeof *out->texts);
+    out->texts = calloc((size_t)s->n_backends * AB_VIEW_MEMORY_TEXTS + 1, sizeof *out->texts);
     bool is_ok = scratch != NULL && out->rows != NULL && out->texts != NULL;
     for (uint32_t i = 0; i < s->n_backends && is_ok; i++)
         make_row(s, i, scratch, out);

@@ -23,8 +23,8 @@ struct ab_view_memory_row {     /* of one back end */
     double parts[AB_VIEW_MEMORY_PARTS];     /* NaN = n/a; never negative */
     const char *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is not, or nobody knows.
                                                Where internal is n/a its bytes are external */
-    double peak_bytes; /* sum of the parts where all are known; of a real program, and where nothing
-                          else is known, the largest footprint seen */
+    double peak_bytes; /* footprint_bytes of the record: the sum of the parts where all are known; of a
+                          real program its resident memory at the peak, median of the rounds */
     const char *why_peak;
     double live_peak_bytes; /* most requested bytes in any phase of that run; NaN = n/a */
     double untouched_bytes; /* requested, never resident: in no sum */
@@ -40,6 +40,11 @@ struct ab_view_memory {
 /* False: out of memory. */
 bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out);
 void ab_view_memory_fini(struct ab_view_memory *m);
+
+enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 }; /* of a row */
+/* A row of one record, whose texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
+void ab_view_memory_read(const struct ab_session *s, const struct ab_memory *of,
+                         char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row);
 
 /* Of one phase: the record with the median footprint, of those that know most; NULL = there is none. */
 const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,

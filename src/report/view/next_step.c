@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the verdict and the warnings to what would settle or better it.
+ * From the verdict to what would settle it; what helps against noise is with its warning.
  */
 #include "report/view/next_step.h"
 
@@ -33,18 +33,10 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
 }
 
 void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headline *headline,
-                        const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
-                        struct ab_view_steps *out)
+                        struct ab_view_texts *texts, struct ab_view_steps *out)
 {
-    const struct ab_view_warning *unverified = ab_view_warnings_find(warnings, "unverified");
     *out = (struct ab_view_steps){0};
-    if (headline->verdict == AB_VIEW_TOO_NOISY) {
-        add(out, "allocbench doctor", "what disturbs this machine, and what helps");
-        add(out, "--cpus N", "pins to one CPU");
-    }
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)
         add_rounds(s, headline, texts, out);
-    if (unverified != NULL)
-        add(out, unverified->remedy, "all checks, not those of this work only");
 }

@@ -20,7 +20,6 @@ struct ab_view_steps {
 };
 
 void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headline *headline,
-                        const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
-                        struct ab_view_steps *out);
+                        struct ab_view_texts *texts, struct ab_view_steps *out);
 
 #endif

@@ -64,6 +64,7 @@ static bool fill(const struct ab_session *s, const struct ab_view_memory *memory
     row->after_free_bytes = drained(s, row->backend, of->drain, x);
     row->after_purge_bytes = drained(s, row->backend, AB_DRAIN_COUNT - 1, x);
     row->growth_bytes = growth.bytes;
+    row->growth_over_ops = growth.over_ops;
     row->why_growth = growth.why;
     return true;
 }
@@ -74,6 +75,7 @@ static void clear(struct ab_view_rank *row)
     row->speed = row->peak_ratio = ab_effect_paired(NULL, NULL, 0);
     row->p99_ns = row->p999_ns = row->peak_bytes = row->times_live = NAN;
     row->after_free_bytes = row->after_purge_bytes = row->growth_bytes = NAN;
+    row->growth_over_ops = NAN;
     row->why_growth = "";
 }
 

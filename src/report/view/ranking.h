@@ -38,6 +38,7 @@ struct ab_view_rank {
     double after_free_bytes;     /* resident when all is freed, after the longest wait; NaN = n/a */
     double after_purge_bytes;
     double growth_bytes; /* of the footprint at constant live bytes, in 1,000,000 ops: growth.h */
+    double growth_over_ops; /* how many ops it was seen in */
     const char *why_growth; /* it is n/a; "" = it is not */
 };
 

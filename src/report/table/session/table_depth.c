@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of `-v`: intervals of percentiles, latency by size of the request, the slowest ops, latency over time.
+ * The tables of `-v` below those of a phase: intervals of percentiles, latency by size of the
+ * request, latency over time, the slowest calls.
  */
 #include "report/table/session/table_depth.h"
 
@@ -23,6 +24,7 @@ static const double interval_quantiles[] = {0.5, 0.99, 0.999};
 struct depth {
     FILE *to;
     const struct ab_session *s;
+    const struct ab_view *v;
     struct ab_table_style style;
     struct ab_hdr *hdr; /* scratch for merging */
 };
@@ -141,57 +143,61 @@ static void print_classes_of(const struct depth *d, const char *phase, unsigned 
     ab_table_fini(&t);
 }
 
-/* ---- the worst ---- */
+/* ---- the slowest ---- */
 
-struct worst {
-    struct ab_worst_op op;
-    uint32_t backend;
-    unsigned kind;
-};
-
-static int by_slowness(const void *a, const void *b)
+/* Those that repeat of one back end in one phase, then how many were seen once. */
+static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t phase,
+                           struct ab_table *t)
 {
-    double x = ((const struct worst *)a)->op.ns, y = ((const struct worst *)b)->op.ns;
-    return (x < y) - (x > y);
-}
-
-static void print_worst_of(const struct depth *d, uint32_t backend, struct worst *ops, size_t n)
-{
-    struct ab_text line = {0};
-    char name[sizeof d->s->backends[0].name * 4], size[32], time[32];
-    qsort(ops, n, sizeof ops[0], by_slowness);
-    ab_text_addf(
-        &line, "  %s:",
-        ab_format_label(name, sizeof name, d->s->backends[backend].name, 40, d->style.utf8));
-    for (size_t i = 0; i < n && i < WORST_SHOWN; i++)
-        ab_text_addf(&line, "%s %s %s of %s at op %u", i == 0 ? "" : ";",
-                     ab_units_time(time, sizeof time, ops[i].op.ns), ab_result_op_name(ops[i].kind),
-                     ops[i].op.size == AB_SIZE_UNKNOWN
-                         ? "unknown size (latency pass)"
-                         : ab_units_bytes(size, sizeof size, (double)ops[i].op.size),
-                     ops[i].op.position);
-    if (line.s != NULL && n > 0)
-        ab_table_prose(d->to, d->style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
-}
-
-static void print_worst(const struct depth *d, const char *phase)
-{
-    struct worst *ops = calloc((size_t)d->s->n_results * AB_WORST_MAX + 1, sizeof *ops);
-    print_title(d, phase, "slowest ops of all rounds (op: position in the tape)");
-    for (uint32_t b = 0; b < d->s->n_backends && ops != NULL; b++) {
-        size_t n = 0;
-        for (uint32_t i = 0; i < d->s->n_results; i++) {
-            const struct ab_result *r = &d->s->results[i];
-            if (r->backend != b || r->op == AB_OP_ALL || strcmp(r->phase, phase) != 0)
-                continue;
-            for (uint32_t w = 0; w < r->n_worst; w++)
-                ops[n++] = (struct worst){r->worst[w], b, r->op};
-        }
-        if (is_shown(d, b))
-            print_worst_of(d, b, ops, n);
+    unsigned n_shown = 0, n_once = 0;
+    for (uint32_t i = 0; i < d->v->slowest.n_calls; i++) {
+        const struct ab_view_slow_call *call = &d->v->slowest.calls[i];
+        char size[32], label[AB_TABLE_LABEL_BYTES];
+        if (call->backend != backend || call->phase != phase)
+            continue;
+        n_once += !ab_view_slow_call_repeats(call);
+        if (!ab_view_slow_call_repeats(call) || n_shown == WORST_SHOWN)
+            continue;
+        n_shown++;
+        struct ab_table_row *row = ab_table_add(t, d->s->backends[backend].name, false);
+        if (row == NULL)
+            return;
+        ab_units_time(row->cells[0], AB_CELL_BYTES, call->ns);
+        snprintf(label, sizeof label, "%s of %s", ab_result_op_name(call->op),
+                 call->size == AB_SIZE_UNKNOWN
+                     ? "unknown size"
+                     : ab_units_bytes(size, sizeof size, (double)call->size));
+        ab_format_label(row->cells[1], AB_CELL_BYTES, label, 30, d->style.utf8);
+        snprintf(row->cells[2], AB_CELL_BYTES, "%u", call->position);
+        snprintf(row->cells[3], AB_CELL_BYTES, "%u of %u", call->n_seen, d->v->slowest.n_rounds);
     }
-    free(ops);
+    struct ab_table_row *once = n_once > 0 ? ab_table_add(t, d->s->backends[backend].name, false)
+                                           : NULL;
+    if (once == NULL)
+        return;
+    snprintf(once->cells[1], AB_CELL_BYTES, "%u call%s", n_once, n_once == 1 ? "" : "s");
+    snprintf(once->cells[3], AB_CELL_BYTES, "once");
+    once->emphasis = AB_FAINT;
+}
+
+static void print_worst(const struct depth *d, uint32_t phase)
+{
+    static const struct ab_table_column columns[] = {
+        {"median", 0}, {"call", 0}, {"op", 1}, {"seen in", 0}};
+    struct ab_table t;
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_add(&t, "slowest calls", true);
+    for (uint32_t b = 0; b < d->s->n_backends; b++)
+        if (is_shown(d, b))
+            print_worst_of(d, b, phase, &t);
+    if (t.n_rows > 1) {
+        print_title(d, d->s->phases[phase], "slowest calls, by their place in the work");
+        ab_table_print(d->to, &t, d->style);
+        ab_table_prose(d->to, d->style, AB_FAINT,
+                       "Slow in several rounds at the same place (op: position in the tape): the "
+                       "allocator. Once: an interruption, or too few rounds.");
+    }
+    ab_table_fini(&t);
 }
 
 /* ---- over time ---- */
@@ -251,19 +257,31 @@ static void print_windows(const struct depth *d, const char *phase)
     ab_table_fini(&t);
 }
 
-void ab_table_depth(FILE *to, const struct ab_session *s, struct ab_table_style style)
+static void print_sizes(const struct depth *d, const char *phase)
 {
-    struct depth d = {to, s, style, malloc(sizeof *d.hdr)};
-    for (uint32_t i = 0; i < s->n_phases && d.hdr != NULL; i++) {
-        const char *phase = s->phases[i];
-        print_intervals(&d, phase);
-        if (s->n_size_classes > 0)
-            print_title(&d, phase, "latency by size, in ns");
-        for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-            print_classes_of(&d, phase, op);
-        print_windows(&d, phase);
-        print_worst(&d, phase);
-        fputc('\n', to);
+    if (d->s->n_size_classes > 0)
+        print_title(d, phase, "latency by size, in ns");
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
+        print_classes_of(d, phase, op);
+}
+
+void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    struct depth d = {to, v->session, v, style, malloc(sizeof *d.hdr)};
+    for (uint32_t i = 0; i < d.s->n_phases && d.hdr != NULL; i++) {
+        const char *phase = d.s->phases[i];
+        if (style.phase != NULL && strcmp(style.phase, phase) != 0)
+            continue;
+        if ((style.topics & AB_TOPIC_PERCENTILES) != 0)
+            print_intervals(&d, phase);
+        if ((style.topics & AB_TOPIC_SIZE) != 0)
+            print_sizes(&d, phase);
+        if ((style.topics & AB_TOPIC_TIME) != 0)
+            print_windows(&d, phase);
+        if ((style.topics & AB_TOPIC_WORST) != 0)
+            print_worst(&d, i);
+        if ((style.topics & ~(unsigned)AB_TOPIC_MEMORY) != 0)
+            fputc('\n', to);
     }
     free(d.hdr);
 }

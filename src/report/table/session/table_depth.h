@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency in depth, for who asks: by size class, the worst ops and where they lie, over time.
+ * Latency in depth, by topic: by size class, over time, the slowest calls.
  */
 #ifndef AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
 #define AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
 
 #include "report/table/style.h"
-#include "result/result.h"
+#include "report/view/view.h"
 
 #include <stdio.h>
 
-void ab_table_depth(FILE *to, const struct ab_session *session, struct ab_table_style style);
+void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style style);
 
 #endif

@@ -10,9 +10,11 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/table/answer/table_peak.h"
 #include "report/table/session/table_dists.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
+#include "report/view/memory.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -20,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 4, WHY_BYTES = AB_FOOTNOTE_BYTES };
+enum { PARTS = AB_VIEW_MEMORY_PARTS, WHY_BYTES = AB_FOOTNOTE_BYTES };
 
 struct view {
     FILE *to;
@@ -47,64 +49,16 @@ static double median(const struct view *v, uint32_t backend, const char *phase,
 
 /* ---- why a number is not there ---- */
 
-/* The first "WHAT: why" of the reason whose WHAT is in the list, which ends with NULL. */
-static bool find_why(const char *reason, const char *const *whats, char why[WHY_BYTES])
-{
-    for (; *whats != NULL; whats++)
-        for (const char *part = reason; part != NULL && *part != 0;) {
-            const char *end = strstr(part, "; ");
-            size_t n = strlen(*whats), whole = end != NULL ? (size_t)(end - part) : strlen(part);
-            if (n + 2 < whole && strncmp(part, *whats, n) == 0 && strncmp(part + n, ": ", 2) == 0) {
-                size_t kept = whole - n - 2 < WHY_BYTES - 1 ? whole - n - 2 : WHY_BYTES - 1;
-                memcpy(why, part + n + 2, kept);
-                why[kept] = 0;
-                return true;
-            }
-            part = end != NULL ? end + 2 : NULL;
-        }
-    return false;
-}
-
 /* "-" and the number of the footnote, where the reason of the record has one. */
 static void format_dash(struct view *v, char cell[AB_CELL_BYTES], const char *reason,
                         const char *const *whats)
 {
     char why[WHY_BYTES];
-    if (!find_why(reason, whats, why))
-        why[0] = 0;
+    ab_view_memory_why(reason, whats, why, sizeof why);
     ab_footnotes_dash(&v->notes, cell, why, v->style.utf8);
 }
 
 /* ---- a phase ---- */
-
-/* One unit for all bytes of a table, so that they can be added where they stand. */
-struct scale {
-    double unit;
-    int decimals;
-    const char *name;
-};
-
-static struct scale scale_of(double most)
-{
-    static const struct scale units[] = {
-        {0x1p40, 0, "TiB"}, {0x1p30, 0, "GiB"}, {0x1p20, 0, "MiB"}, {0x1p10, 0, "KiB"}};
-    unsigned i = 0;
-    while (i + 1 < AB_ARRAY_LEN(units) && !(most >= units[i].unit))
-        i++;
-    struct scale scale = units[i];
-    scale.decimals = most / scale.unit < 100 ? 2 : 1;
-    return scale;
-}
-
-static double in_steps(const struct scale *scale, double bytes)
-{
-    return nearbyint(bytes / scale->unit * pow(10, scale->decimals));
-}
-
-static void format_steps(char cell[AB_CELL_BYTES], const struct scale *scale, double steps)
-{
-    snprintf(cell, AB_CELL_BYTES, "%.*f", scale->decimals, steps / pow(10, scale->decimals));
-}
 
 static void format_multiple(char cell[AB_CELL_BYTES], double multiple)
 {
@@ -122,68 +76,17 @@ static bool has_memory(const struct ab_session *s, uint32_t backend, const char 
     return false;
 }
 
-static double knows(const struct ab_memory *m)
-{
-    return 2 * isfinite(m->retained_bytes) + isfinite(m->footprint_bytes);
-}
-
-static int by_footprint(const void *a, const void *b)
-{
-    const struct ab_memory *x = *(const struct ab_memory *const *)a;
-    const struct ab_memory *y = *(const struct ab_memory *const *)b;
-    if (knows(x) != knows(y))
-        return knows(x) > knows(y) ? -1 : 1;
-    return (x->footprint_bytes > y->footprint_bytes) - (x->footprint_bytes < y->footprint_bytes);
-}
-
-/* The record with the median footprint, of those that know most; NULL = there is none. */
-static const struct ab_memory *typical(const struct ab_session *s, uint32_t backend,
-                                       const char *phase, enum ab_memory_at at)
-{
-    const struct ab_memory **list = calloc((size_t)s->n_memory + 1, sizeof *list), *found;
-    uint32_t n = 0, n_best = 0;
-    for (uint32_t i = 0; i < s->n_memory && list != NULL; i++)
-        if (s->memory[i].backend == backend && s->memory[i].at == at &&
-            strcmp(s->memory[i].phase, phase) == 0)
-            list[n++] = &s->memory[i];
-    if (n > 0)
-        qsort(list, n, sizeof *list, by_footprint);
-    while (n_best < n && knows(list[n_best]) == knows(list[0]))
-        n_best++;
-    found = n == 0 ? NULL : list[(n_best - 1) / 2];
-    free(list);
-    return found;
-}
-
 static const char *const why_peak[] = {AB_WHY_FOOTPRINT, NULL};
-static const char *const why_parts[PARTS][5] = {
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RETAINED, NULL},
-};
+static const char *const why_pages[] = {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL};
 static const char *const why_multiple[] = {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RATIOS, NULL};
 
-/* Each part is rounded so that the sum of those so far is: what is printed adds up. */
-static void fill_peak(struct view *v, const struct ab_memory *m, const struct scale *scale,
+static void fill_peak(struct view *v, const struct ab_memory *m, const struct ab_peak_scale *scale,
                       struct ab_table_row *row)
 {
-    const double parts[PARTS] = {m->live_bytes, m->internal_bytes, m->external_bytes,
-                                 m->retained_bytes};
-    double sum = 0, printed = 0;
-    for (unsigned i = 0; i < PARTS; i++) {
-        if (!isfinite(parts[i])) {
-            format_dash(v, row->cells[i], m->reason, why_parts[i]);
-            continue;
-        }
-        sum += parts[i];
-        format_steps(row->cells[i], scale, in_steps(scale, sum) - printed);
-        printed = in_steps(scale, sum);
-    }
-    if (isfinite(m->footprint_bytes))
-        format_steps(row->cells[PARTS], scale, in_steps(scale, m->footprint_bytes));
-    else
-        format_dash(v, row->cells[PARTS], m->reason, why_peak);
+    struct ab_view_memory_row peak;
+    char texts[AB_VIEW_MEMORY_TEXTS][AB_MEMORY_REASON_BYTES];
+    ab_view_memory_read(v->s, m, texts, &peak);
+    ab_peak_fill(&peak, scale, row->cells, &v->notes, v->style.utf8);
     if (isfinite(m->overhead))
         format_multiple(row->cells[PARTS + 1], m->overhead);
     else
@@ -192,7 +95,7 @@ static void fill_peak(struct view *v, const struct ab_memory *m, const struct sc
 
 struct phase_table {
     const char *name;
-    struct scale scale;
+    struct ab_peak_scale scale;
     bool has_untouched; /* a column of its own, where there is any or it is not known */
 };
 
@@ -202,19 +105,19 @@ static void fill_rest(struct view *v, uint32_t backend, const struct phase_table
 {
     unsigned c = PARTS + 2;
     const char *phase = t->name;
-    const struct ab_memory *last = typical(v->s, backend, phase, AB_AT_END);
+    const struct ab_memory *last = ab_view_memory_typical(v->s, backend, phase, AB_AT_END);
     double mean = MEDIAN(overhead_mean, AB_AT_FOOTPRINT_PEAK);
     double at_end = MEDIAN(footprint_bytes, AB_AT_END);
     if (t->has_untouched && isfinite(m->untouched_bytes))
-        format_steps(row->cells[c++], &t->scale, in_steps(&t->scale, m->untouched_bytes));
+        ab_peak_format(row->cells[c++], &t->scale, m->untouched_bytes);
     else if (t->has_untouched)
-        format_dash(v, row->cells[c++], m->reason, why_parts[0]);
+        format_dash(v, row->cells[c++], m->reason, why_pages);
     if (isfinite(mean))
         format_multiple(row->cells[c++], mean);
     else
         format_dash(v, row->cells[c++], m->reason, why_multiple);
     if (isfinite(at_end))
-        format_steps(row->cells[c++], &t->scale, in_steps(&t->scale, at_end));
+        ab_peak_format(row->cells[c++], &t->scale, at_end);
     else
         format_dash(v, row->cells[c++], last != NULL ? last->reason : "", why_peak);
     ab_format_count(row->cells[c], MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK));
@@ -241,8 +144,8 @@ static struct phase_table plan(const struct view *v, const char *phase)
         if (m->at == AB_AT_FOOTPRINT_PEAK)
             untouched = isfinite(m->untouched_bytes) ? fmax(untouched, m->untouched_bytes) : 0x1p60;
     }
-    t.scale = scale_of(most);
-    t.has_untouched = in_steps(&t.scale, untouched) > 0;
+    t.scale = ab_peak_scale_of(most);
+    t.has_untouched = ab_peak_steps(&t.scale, untouched) > 0;
     return t;
 }
 
@@ -254,7 +157,8 @@ static void print_rows(struct view *v, const struct phase_table *phase, struct a
     if (isfinite(most))
         ab_units_bytes(live, sizeof live, most);
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
-        const struct ab_memory *m = typical(v->s, b, phase->name, AB_AT_FOOTPRINT_PEAK);
+        const struct ab_memory *m = ab_view_memory_typical(v->s, b, phase->name,
+                                                           AB_AT_FOOTPRINT_PEAK);
         struct ab_table_row *row = m != NULL && has_memory(v->s, b, phase->name)
                                        ? ab_table_add_backend(t, &v->s->backends[b])
                                        : NULL;
@@ -432,6 +336,8 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
         return;
     }
     for (uint32_t i = 0; i < s->n_phases; i++) {
+        if (style.phase != NULL && strcmp(style.phase, s->phases[i]) != 0)
+            continue;
         print_phase(&v, s->phases[i]);
         has_dists |= ab_table_dists(to, s, s->phases[i], style, &v.notes);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is needed to read the tables: the clock and the harness, what the columns mean, the
- * conditions, what each back end did about resets, warnings, and which back ends are missing.
+ * What is needed to read the tables by topic: the clock and the harness, what the columns mean, noise,
+ * and under which conditions all was measured.
  */
 #ifndef AB_REPORT_TABLE_SESSION_TABLE_NOTES_H
 #define AB_REPORT_TABLE_SESSION_TABLE_NOTES_H
@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_style style,
-                    bool has_results);
+void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_style style);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
-static const double faults_worth_saying = 0.05;
+static const double faults_worth_saying = 0.05, ratio_worth_saying = 1.25;
 
 static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
                      struct ab_text *text)
@@ -83,11 +83,12 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
         char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
         if (!(range.high >= faults_worth_saying))
             continue;
-        ab_text_addf(&text, "%s%s %s (%s)", between, AB_SHOWN(600, s->phases[p]),
-                     ab_format_ratio(high, range.high),
-                     AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name));
-        if (range.of_low != range.of_high)
-            ab_text_addf(&text, " to %s (%s)", ab_format_ratio(low, range.low),
+        ab_text_addf(&text, "%s%s %s", between, AB_SHOWN(600, s->phases[p]),
+                     ab_format_ratio(high, range.high));
+        if (range.high > range.low * ratio_worth_saying)
+            ab_text_addf(&text, " (%s) to %s (%s)",
+                         AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name),
+                         ab_format_ratio(low, range.low),
                          AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
         between = ", ";
     }

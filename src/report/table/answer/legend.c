@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One paragraph below the tables.
+ */
+#include "report/table/answer/legend.h"
+
+#include "core/text.h"
+
+#include "core/units_show.h"
+#include <math.h>
+
+static void add(struct ab_text *t, const char *text)
+{
+    ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
+}
+
+void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
+                     struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    char base[AB_CELL_BYTES * 4];
+    if (legend->has_unclear)
+        ab_text_addf(&t, "~: not clearly different from %s.",
+                     ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name,
+                                     24, style.utf8));
+    if (legend->has_interval)
+        add(&t, "[low, high]: 90 % interval");
+    if (legend->has_tail)
+        add(&t, "p99, p99.9: of calls that return a block, all phases");
+    if (legend->has_floor)
+        ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
+                     ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
+    if (legend->has_drain)
+        ab_text_addf(&t, "%safter free: resident %s after all is freed.", t.n > 0 ? " " : "",
+                     ab_drain_names[v->ranking.drain]);
+    if (legend->has_multiple)
+        add(&t, "x live: peak by the most live bytes");
+    if (t.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, t.s);
+    ab_text_fini(&t);
+    ab_footnotes_print(to, &legend->notes, style);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What signs of the answer's tables mean: each is explained where it is shown, and nowhere else.
+ */
+#ifndef AB_REPORT_TABLE_ANSWER_LEGEND_H
+#define AB_REPORT_TABLE_ANSWER_LEGEND_H
+
+#include "report/table/table.h"
+#include "report/view/view.h"
+
+struct ab_legend {
+    bool has_unclear;  /* "~" */
+    bool has_interval; /* "[1.69, 1.80]" */
+    bool has_floor;    /* "<20" */
+    bool has_tail;     /* columns p99 and p99.9 of the ranking */
+    bool has_drain;    /* column "after free" */
+    bool has_multiple; /* column "x live" */
+    struct ab_footnotes notes;
+};
+
+void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
+                     struct ab_table_style style);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sentences of the answer: who wins, at what price, and when nobody does.
+ */
+#include "report/view/view.h"
+
+#include "support/cmocka.h"
+#include "support/report_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void join(const struct fake_session *f, char *buf, size_t cap, enum ab_view_verdict *verdict)
+{
+    struct ab_view v;
+    size_t used = 0;
+    assert_true(ab_view_make(&f->s, &v));
+    buf[0] = 0;
+    for (unsigned i = 0; i < v.headline.n_sentences; i++)
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s", i > 0 ? " " : "",
+                                 v.headline.sentences[i]);
+    *verdict = v.headline.verdict;
+    ab_view_fini(&v);
+}
+
+static void assert_says(const struct fake_session *f, enum ab_view_verdict verdict,
+                        const char *wanted)
+{
+    char text[4000];
+    enum ab_view_verdict came;
+    join(f, text, sizeof text, &came);
+    assert_string_equal(text, wanted);
+    assert_int_equal(came, verdict);
+}
+
+static void assert_mentions(const struct fake_session *f, const char *what, bool does)
+{
+    char text[4000];
+    enum ab_view_verdict came;
+    join(f, text, sizeof text, &came);
+    if ((strstr(text, what) != NULL) != does)
+        fail_msg("'%s' in: %s", what, text);
+}
+
+/* 2 M ops at 21.5 ns and 90 k at 40.25 are 46.6 ms. */
+static void the_winner_and_its_price_are_named(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
+    fake_session_set_peak(f, FAKE_ARENA, 57 << 20);
+    fake_session_set_peak(f, FAKE_JEMALLOC, 6.6 * (1 << 20));
+    assert_says(f, AB_VIEW_FASTER,
+                "arena is 6.15x [6.15, 6.15] faster than glibc, but takes 9.50x the memory. arena "
+                "never frees; the fastest that does is jemalloc, 1.41x [1.41, 1.41] faster than "
+                "glibc, but takes 10 % more memory. Left out: pool (partial), broken (crashed).");
+    fake_session_free(f);
+}
+
+static void failed_and_partial_ones_take_no_part(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    assert_mentions(f, "pool is", false); /* 2.25 ns/op: fastest of all, but it left work out */
+    assert_mentions(f, "broken is", false);
+    f->backends[FAKE_ARENA].status = AB_BACKEND_TIMEOUT;
+    assert_says(f, AB_VIEW_FASTER,
+                "jemalloc is 1.41x [1.41, 1.41] faster than glibc. Its p99.9 of free in steady is "
+                "2.28x [2.28, 2.28] higher than that of glibc. Left out: arena (timeout), pool "
+                "(partial), broken (crashed).");
+    fake_session_free(f);
+}
+
+/* The long phase decides, however much faster the short one is: no mean of ratios. */
+static void the_time_of_the_whole_run_decides(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    for (uint32_t i = 0; i < f->s.n_results; i++) {
+        struct ab_result *r = &f->results[i];
+        if (r->backend == FAKE_ARENA && r->op == AB_OP_ALL)
+            r->ns_per_op = r->n_ops > 1000000 ? 40 : 1;
+    }
+    assert_mentions(f, "jemalloc is 1.41x [1.41, 1.41] faster than glibc", true);
+    assert_mentions(f, "arena", false); /* 40 times as fast in drain, and slowest of all */
+    fake_session_free(f);
+}
+
+/* Many made-up workloads: whoever takes least time in all is named first. */
+static void the_fastest_is_named_on_every_workload(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_POOL);
+    f->backends[FAKE_ARENA].never_frees = false;
+    srandom(7);
+    for (int work = 0; work < 200; work++) {
+        double ns[3][2], total[3] = {0};
+        for (int b = 0; b < 3; b++)
+            for (int p = 0; p < 2; p++)
+                ns[b][p] = 1 + (double)(random() % 100000) / 1000;
+        for (uint32_t i = 0; i < f->s.n_results; i++) {
+            struct ab_result *r = &f->results[i];
+            if (r->op != AB_OP_ALL || r->backend > 2)
+                continue;
+            int p = r->n_ops < 1000000;
+            r->ns_per_op = ns[r->backend][p];
+            total[r->backend] += r->round == 0 ? r->ns_per_op * (double)r->n_ops : 0;
+        }
+        uint32_t best = 0;
+        for (uint32_t b = 1; b < 3; b++)
+            best = total[b] < total[best] ? b : best;
+        struct ab_view v;
+        assert_true(ab_view_make(&f->s, &v));
+        assert_int_equal(v.headline.winner, best);
+        assert_int_equal(v.ranking.rows[0].backend, best);
+        const char *name = f->backends[best].name;
+        assert_non_null(strstr(v.headline.sentences[0], name));
+        if (v.headline.verdict == AB_VIEW_FASTER)
+            assert_int_equal(strncmp(v.headline.sentences[0], name, strlen(name)), 0);
+        ab_view_fini(&v);
+    }
+    fake_session_free(f);
+}
+
+/* What was given back in one call is not "never freed". */
+static void an_arena_that_was_reset_frees(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    assert_mentions(f, "arena never frees", true);
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == FAKE_ARENA && f->results[i].op == AB_OP_RESIZE)
+            f->results[i].op = AB_OP_RESET;
+    assert_mentions(f, "never frees", false);
+    fake_session_free(f);
+}
+
+static void too_few_rounds_are_no_verdict(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(5);
+    fake_session_keep(f, FAKE_ARENA);
+    assert_says(f, AB_VIEW_TOO_FEW,
+                "No verdict: 5 rounds cannot tell a difference from noise, at least 6 are needed. "
+                "So far jemalloc is ahead of glibc (33.2 ms vs. 46.6 ms).");
+    fake_session_free(f);
+}
+
+static void what_the_interval_does_not_show_is_no_difference(void **state)
+{
+    static const double near[3] = {21, 22, 21.6}, glibc[3] = {21.5, 21.5, 21.5};
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_ARENA);
+    fake_session_set_ns(f, FAKE_GLIBC, glibc);
+    fake_session_set_ns(f, FAKE_JEMALLOC, near);
+    assert_says(f, AB_VIEW_NO_CLEAR,
+                "No clear difference between glibc and jemalloc (44.9 ms vs. 45.1 ms).");
+    fake_session_free(f);
+}
+
+/* The same difference on a machine that something else used as well, and wide intervals. */
+static void noise_forbids_a_verdict(void **state)
+{
+    static const double wild[3] = {12, 45, 20}, glibc[3] = {21.5, 21.5, 21.5};
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_ARENA);
+    fake_session_set_ns(f, FAKE_GLIBC, glibc);
+    fake_session_set_ns(f, FAKE_JEMALLOC, wild);
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        f->results[i].cpu_ns_per_op = f->results[i].ns_per_op;
+    assert_mentions(f, "No clear difference", true);
+    f->nulls[4].ns_per_op = 1.8;
+    assert_says(f, AB_VIEW_TOO_NOISY, "No verdict: this machine is too busy.");
+    fake_session_free(f);
+}
+
+/* Noise does not hide what is clear all the same. */
+static void noise_does_not_forbid_what_is_clear(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    f->nulls[4].ns_per_op = 1.8;
+    assert_mentions(f, "arena is 6.15x", true);
+    fake_session_free(f);
+}
+
+static void libraries_given_by_path_are_not_verified(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    assert_mentions(f, "Not verified", false);
+    strcpy(f->backends[FAKE_JEMALLOC].package, "");
+    assert_mentions(f, "Not verified: jemalloc.", true);
+    fake_session_free(f);
+}
+
+static void an_interrupted_run_says_so(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    assert_mentions(f, "Interrupted", false);
+    f->s.is_complete = false;
+    f->s.n_rounds_planned = 10;
+    assert_mentions(f, "Interrupted after 8 of 10 rounds.", true);
+    fake_session_free(f);
+}
+
+static void one_alone_and_none(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_JEMALLOC);
+    fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
+    assert_says(f, AB_VIEW_ALONE,
+                "glibc takes 46.6 ms for the whole run and 6.00 MiB at the peak.");
+    f->backends[FAKE_GLIBC].status = AB_BACKEND_CRASHED;
+    assert_says(f, AB_VIEW_NOTHING,
+                "No back end has comparable results. Left out: glibc (crashed).");
+    fake_session_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_winner_and_its_price_are_named),
+        cmocka_unit_test(failed_and_partial_ones_take_no_part),
+        cmocka_unit_test(the_time_of_the_whole_run_decides),
+        cmocka_unit_test(the_fastest_is_named_on_every_workload),
+        cmocka_unit_test(an_arena_that_was_reset_frees),
+        cmocka_unit_test(too_few_rounds_are_no_verdict),
+        cmocka_unit_test(what_the_interval_does_not_show_is_no_difference),
+        cmocka_unit_test(noise_forbids_a_verdict),
+        cmocka_unit_test(noise_does_not_forbid_what_is_clear),
+        cmocka_unit_test(libraries_given_by_path_are_not_verified),
+        cmocka_unit_test(an_interrupted_run_says_so),
+        cmocka_unit_test(one_alone_and_none),
+    };
+    return cmocka_run_group_tests_name("headline", tests, NULL, NULL);
+}
