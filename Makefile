@@ -10,6 +10,7 @@ endif
 B       := build/$(VARIANT)
 CC      ?= cc
 VERSION := 0.1.0
+RELEASED := 2026-11-22
 PREFIX  ?= /usr/local
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
@@ -38,6 +39,9 @@ AB_CFLAGS   := -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-buil
 AB_LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
 
+# The manual pages have the date of the release, not of the build.
+$(B)/obj/src/cli/help/manual.o: AB_CPPFLAGS += -DAB_RELEASED='"$(RELEASED)"'
+
 # What compiles and links: for what a measuring process contains, and for the rest.
 PLAIN_FLAGS = $(AB_CFLAGS) $(PLAIN) $(CFLAGS)
 ALL_FLAGS   = $(AB_CFLAGS) $(PLAIN) $(SAN) $(CFLAGS)
@@ -47,7 +51,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/version.o: \
+$(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/help/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 sources = $(sort $(shell find $(1) -name '*.c'))
@@ -287,30 +291,74 @@ deps:
 	$(Q)./scripts/deps build
 
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/allocbench
-# Written from the tables of commands and options.
-MAN := $(B)/allocbench.1 $(B)/allocbench.bash
-$(B)/allocbench.1: $(B)/allocbench
+# Written from the tables of commands, options and words, and from the documents of the two formats.
+COMMANDS := $(shell sed -n 's/^AB_COMMAND.[A-Z_]*, \([a-z_]*\),.*/\1/p' src/cli/commands.def)
+MAN_PAGES := allocbench.1 $(COMMANDS:%=allocbench-%.1) allocbench-workload.5 allocbench-trace.5 \
+             allocbench-glossary.7
+COMPLETION_FILES := allocbench.bash _allocbench allocbench.fish
+MAN := $(MAN_PAGES:%=$(B)/man/%) $(COMPLETION_FILES:%=$(B)/completions/%)
+
+$(B)/man/allocbench.1: $(B)/allocbench
 	$(call say,MAN,$@)
+	@mkdir -p $(@D)
 	$(Q)$< --man >$@
-$(B)/allocbench.bash: $(B)/allocbench
+$(B)/man/allocbench-%.1: $(B)/allocbench
 	$(call say,MAN,$@)
-	$(Q)$< --bash-completion >$@
+	@mkdir -p $(@D)
+	$(Q)$< --man $* >$@
+$(B)/man/allocbench-glossary.7: $(B)/allocbench
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$< --man glossary >$@
+MD_TO_MAN = ./scripts/md-to-man "$(RELEASED)" "allocbench $(VERSION)"
+$(B)/man/allocbench-workload.5: configs/README.md scripts/md-to-man
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MD_TO_MAN) allocbench-workload 5 'the workload language of allocbench' $< >$@
+$(B)/man/allocbench-trace.5: traces/FORMAT.md scripts/md-to-man
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MD_TO_MAN) allocbench-trace 5 'the trace file of allocbench' $< >$@
+
+$(B)/completions/allocbench.bash: $(B)/allocbench
+	$(call say,SH,$@)
+	@mkdir -p $(@D)
+	$(Q)$< --completion bash >$@
+$(B)/completions/_allocbench: $(B)/allocbench
+	$(call say,SH,$@)
+	@mkdir -p $(@D)
+	$(Q)$< --completion zsh >$@
+$(B)/completions/allocbench.fish: $(B)/allocbench
+	$(call say,SH,$@)
+	@mkdir -p $(@D)
+	$(Q)$< --completion fish >$@
 .PHONY: man
 man: $(MAN)
 
-MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
-COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+MAN_DIR := $(DESTDIR)$(PREFIX)/share/man
+BASH_COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 SHARE := $(DESTDIR)$(PREFIX)/share/allocbench
 DOC := $(DESTDIR)$(PREFIX)/share/doc/allocbench
 INCLUDE := $(DESTDIR)$(PREFIX)/include/allocbench
 PKGCONFIG := $(DESTDIR)$(PREFIX)/share/pkgconfig
-install: all man install-share install-develop
-	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(MAN1) $(COMPLETIONS)
+install: all install-man install-share install-develop
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
-	install -m 644 $(B)/allocbench.1 $(MAN1)
-	install -m 644 $(B)/allocbench.bash $(COMPLETIONS)/allocbench
+
+.PHONY: install-man
+install-man: man
+	install -d $(MAN_DIR)/man1 $(MAN_DIR)/man5 $(MAN_DIR)/man7
+	install -m 644 $(filter %.1,$(MAN_PAGES:%=$(B)/man/%)) $(MAN_DIR)/man1
+	install -m 644 $(filter %.5,$(MAN_PAGES:%=$(B)/man/%)) $(MAN_DIR)/man5
+	install -m 644 $(filter %.7,$(MAN_PAGES:%=$(B)/man/%)) $(MAN_DIR)/man7
+	install -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+	install -m 644 $(B)/completions/allocbench.bash $(BASH_COMPLETIONS)/allocbench
+	install -m 644 $(B)/completions/_allocbench $(ZSH_COMPLETIONS)
+	install -m 644 $(B)/completions/allocbench.fish $(FISH_COMPLETIONS)
 
 # Workloads, recorded traces and pages: what one reads and measures.
 .PHONY: install-share install-develop
@@ -339,7 +387,9 @@ install-develop:
 
 # What install puts there, and the folders that are empty then.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench $(MAN1)/allocbench.1 $(COMPLETIONS)/allocbench
+	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench $(BASH_COMPLETIONS)/allocbench
+	rm -f $(ZSH_COMPLETIONS)/_allocbench $(FISH_COMPLETIONS)/allocbench.fish
+	rm -f $(foreach p,$(MAN_PAGES),$(MAN_DIR)/man$(subst .,,$(suffix $(p)))/$(p))
 	rm -f $(PKGCONFIG)/allocbench.pc
 	rm -rf $(LIBEXEC) $(SHARE) $(DOC) $(INCLUDE)
 
@@ -361,7 +411,7 @@ help:
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
-	@echo '  man          manual page and completion for bash, from the tables of options'
+	@echo '  man          manual pages and completions for bash, zsh and fish'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  uninstall    removes what install puts there'
 	@echo '  compile_commands.json  for editors and clang-tidy; needs jq'

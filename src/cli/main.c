@@ -6,10 +6,11 @@
 #include "base/nearest.h"
 #include "cli/arguments/arguments.h"
 #include "cli/commands.h"
-#include "cli/options/manual.h"
-#include "cli/options/options_help.h"
+#include "cli/help/complete.h"
+#include "cli/help/manual.h"
+#include "cli/help/options_help.h"
+#include "cli/help/version.h"
 #include "cli/options/options_parse.h"
-#include "cli/version.h"
 #include "core/text.h"
 #include "report/files/standard_output.h"
 #include "runner/supervise.h"
@@ -81,8 +82,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
                                              &options, err);
     if (status != AB_OK)
         return status;
-    if (options.wants_help)
-        ab_options_print_help(stdout, (enum ab_command_id)command);
+    if (options.wants_help || options.wants_help_all)
+        ab_options_print_help(stdout, (enum ab_command_id)command, options.wants_help_all);
     else if ((status = ab_arguments_settle((enum ab_command_id)command, &options, &arguments,
                                            err)) == AB_OK)
         status = ab_commands[command].run(&options, exit_code, err);
@@ -140,9 +141,11 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "--version") == 0)
         ab_version_print(stdout);
     else if (strcmp(argv[1], "--man") == 0)
-        ab_manual_print(stdout);
-    else if (strcmp(argv[1], "--bash-completion") == 0)
-        ab_manual_print_completion(stdout);
+        status = ab_manual_print(stdout, argv[2], &err);
+    else if (strcmp(argv[1], "--completion") == 0)
+        status = ab_complete_script(stdout, argc > 2 ? argv[2] : "", &err);
+    else if (strcmp(argv[1], "--complete") == 0)
+        ab_complete_print(stdout, argc - 2, argv + 2);
     else
         status = run_command(argc, argv, &exit_code, &err);
     return finish(status, exit_code, &err);

@@ -53,6 +53,8 @@ json_t *ab_comparison_json(struct ab_json *w, const struct ab_comparison *c)
     for (uint32_t i = 0; i < c->n_notes; i++)
         ab_json_append(w, notes, ab_json_string(c->notes[i]));
     ab_json_put(w, o, "notes", notes);
+    if (c->is_joint)
+        ab_json_put(w, o, "jointly", json_true());
     for (uint32_t i = 0; i < c->n_cells; i++)
         ab_json_append(w, cells, cell(w, &c->cells[i]));
     ab_json_put(w, o, "cells", cells);

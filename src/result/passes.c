@@ -43,9 +43,13 @@ enum ab_pass ab_field_pass(const struct ab_field *field)
     case offsetof(struct ab_result, min):
     case offsetof(struct ab_result, mean):
     case offsetof(struct ab_result, latency_pass_ns_per_op):
+    case offsetof(struct ab_result, latency_quiet_percent):
+    case offsetof(struct ab_result, n_left_out):
         return AB_PASS_LATENCY;
     case offsetof(struct ab_result, max):
     case offsetof(struct ab_result, live_peak_blocks):
+    case offsetof(struct ab_result, n_scheduler): /* of both passes: whole only with this one */
+    case offsetof(struct ab_result, scheduler_max_ns):
         return AB_PASS_TAIL;
     default:
         break;

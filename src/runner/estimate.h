@@ -28,7 +28,15 @@ uint64_t ab_default_memory_limit(void);
 
 /* Of a whole run: pre-flights, rounds of all passes, the wait of the memory pass. Good to a factor of
  * two or three: what an allocator takes is what is to be measured. */
-double ab_estimate_session_ns(const struct ab_tape_map *tape, size_t n_backends, uint32_t rounds,
-                              uint32_t processes, uint64_t drain_ns);
+struct ab_session_cost {
+    size_t n_backends;
+    uint32_t rounds;
+    uint32_t processes; /* a round and back end, one after the other: throughput and other passes */
+    double ns;
+    uint64_t bytes; /* the most at one time: of one worker, its heap and ours */
+};
+struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape, size_t n_backends,
+                                           bool never_frees, uint32_t rounds,
+                                           uint32_t throughput_processes, uint64_t drain_ns);
 
 #endif

@@ -176,13 +176,18 @@ static double round_ns_per_op(const struct ab_session *s, const struct aspect *o
     return ns_per_op(s, of->a, of->phase, round);
 }
 
-/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases. */
+/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases, of a real
+ * program from its start to its end. */
 static double round_time(const struct ab_session *s, uint32_t backend, const char *phase,
                          uint32_t round)
 {
     double sum = 0;
     if (phase != NULL)
         return ns_per_op(s, backend, phase, round);
+    if (s->kind != NULL && strcmp(s->kind, AB_KIND_EXEC) == 0) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+        return r != NULL ? r->wall_ns : NAN;
+    }
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
         sum += r != NULL && r->ns_per_op > 0 ? r->ns_per_op * (double)r->n_ops : NAN;

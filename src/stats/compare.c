@@ -205,17 +205,11 @@ static bool is_program(const struct ab_session *s)
     return strcmp(s->kind, AB_KIND_EXEC) == 0;
 }
 
-/* Of a real program from its start to its end, else of all measured phases together. */
 static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round)
 {
     (void)m;
-    if (!is_program(s))
-        return ab_session_run_time_of_round(s, backend, round);
-    const struct ab_result *r = s->n_phases > 0
-                                    ? ab_session_find(s, backend, s->phases[0], AB_OP_ALL, round)
-                                    : NULL;
-    return r != NULL ? r->wall_ns : (double)NAN;
+    return ab_session_run_time_of_round(s, backend, round);
 }
 
 static double median_time(const struct ab_session *s, uint32_t backend)

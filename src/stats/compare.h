@@ -62,6 +62,7 @@ struct ab_comparison {
     bool is_advisory;   /* another machine or kernel: verdicts do not fail */
     char advisory[240]; /* which and why; "" = not */
     bool is_strict;     /* --strict: an advisory comparison fails the command */
+    bool is_joint;      /* ab_comparisons_join was used */
 };
 
 /* Is a result whole enough to be compared? AB_INPUT: incomplete, or without rounds; AB_BACKEND: no
@@ -110,6 +111,13 @@ uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concer
 /* `again` compares new rounds of the back ends concerned: a regression that these do not show as
  * well becomes inconclusive. */
 void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again);
+
+/* Makes what is said of several comparisons hold together (Holm 1979): with the chances that they
+ * have each alone, of many numbers some would be called worse by chance. A regression or an
+ * improvement that is not clear among all that have a limit becomes inconclusive, and a "worse" or
+ * "better" without one, among all without one, is no longer clear. Directions apart. False when out
+ * of memory. */
+bool ab_comparisons_join(struct ab_comparison *list, size_t n);
 
 /* The rule of all verdicts, for a ratio above 1 that is worse: regressed when low > 1 and the ratio
  * beyond 1 + limit, improved in the mirror, ok when high <= 1 + limit, else inconclusive. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which regressions new rounds should show as well, and what becomes of those that do not.
+ * What takes a verdict back: which regressions new rounds should show as well, and what becomes of
+ * those that do not; and what is clear alone but not among all.
  */
 #include "stats/compare_notes.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_suspicious(const struct ab_cell *cell)
@@ -54,4 +57,73 @@ void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *
                  100 * (cell->effect.ratio - 1), 100 * (other->effect.ratio - 1),
                  other->effect.n_new);
     }
+}
+
+/* ---- jointly ---- */
+
+struct family { /* of cells that are judged together */
+    struct ab_comparison *list;
+    size_t n_list;
+    bool is_judged, is_larger;
+    struct ab_cell **cells;
+    double *p;
+    size_t n;
+};
+
+static void collect(struct family *f)
+{
+    f->n = 0;
+    for (size_t i = 0; i < f->n_list; i++)
+        for (uint32_t k = 0; k < f->list[i].n_cells; k++) {
+            struct ab_cell *cell = &f->list[i].cells[k];
+            double p = f->is_larger ? cell->effect.p_larger : cell->effect.p_smaller;
+            if (ab_cell_is_judged(cell) != f->is_judged || isnan(p))
+                continue;
+            f->cells[f->n] = cell;
+            f->p[f->n++] = p;
+        }
+}
+
+static bool says_so(const struct family *f, const struct ab_cell *cell)
+{
+    if (f->is_judged)
+        return cell->verdict == (f->is_larger ? AB_VERDICT_REGRESSED : AB_VERDICT_IMPROVED);
+    return strcmp(ab_cell_word(cell), f->is_larger ? "worse" : "better") == 0;
+}
+
+static void join(struct family *f)
+{
+    collect(f);
+    ab_effect_holm(f->p, f->n);
+    for (size_t i = 0; i < f->n; i++) {
+        struct ab_cell *cell = f->cells[i];
+        if (f->p[i] <= AB_EFFECT_ALPHA || !says_so(f, cell))
+            continue;
+        if (f->is_judged)
+            cell->verdict = AB_VERDICT_INCONCLUSIVE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "clear by itself, not among %zu that are judged together", f->n);
+    }
+}
+
+bool ab_comparisons_join(struct ab_comparison *list, size_t n)
+{
+    size_t n_cells = 0;
+    for (size_t i = 0; i < n; i++)
+        n_cells += list[i].n_cells;
+    struct family f = {.list = list,
+                       .n_list = n,
+                       .cells = calloc(n_cells + 1, sizeof *f.cells),
+                       .p = calloc(n_cells + 1, sizeof *f.p)};
+    bool ok = f.cells != NULL && f.p != NULL;
+    for (unsigned i = 0; ok && i < 4; i++) {
+        f.is_judged = (i & 1) != 0;
+        f.is_larger = (i & 2) != 0;
+        join(&f);
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        list[i].is_joint = true;
+    free(f.cells);
+    free(f.p);
+    return ok;
 }

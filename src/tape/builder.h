@@ -34,6 +34,7 @@ struct ab_lane_ops {
     struct ab_crest *crests;
     size_t n_crests, cap_crests;
     size_t crest_begin; /* the op that the next one begins with */
+    uint64_t n_cached;  /* calls before which the program's data was used */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */

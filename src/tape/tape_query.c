@@ -36,6 +36,11 @@ uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b)
     return b->live_bytes;
 }
 
+uint64_t ab_tape_live_blocks(const struct ab_tape_builder *b)
+{
+    return b->live_blocks;
+}
+
 uint64_t ab_tape_bytes(const struct ab_tape_builder *b)
 {
     return b->n_pushed * sizeof(uint64_t) + b->tape.n_wide * sizeof(struct ab_wide) +

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/cache_walk.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>
@@ -138,6 +139,7 @@ void ab_lanes_open(struct ab_worker *w)
     w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
+    ab_cache_open(w);
     pin(&w->lanes[0]);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
@@ -348,9 +350,11 @@ static void enter_frame(struct ab_lane *lane, uint32_t frame)
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
 {
-    if (lane->is_strict) /* there the turns have seen to it */
+    if (slot == AB_SLOT_CACHE)
+        ab_cache_walk(lane, operand);
+    else if (lane->is_strict) /* there the turns have seen to it */
         return;
-    if (slot == AB_SLOT_FRAME)
+    else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);
     else if (slot != AB_SLOT_GROUP) /* known since the phase began */
         await(lane, &lane->w->lanes[AB_LANE_OF_SLOT(slot)].published, operand);

@@ -95,6 +95,11 @@ struct ab_phase_def {
     size_t n_roles;
 };
 
+struct ab_reset_count { /* of one `reset`, found when the tape was made; empty ones not counted */
+    uint64_t n, n_bulk; /* bulk: all that was live */
+    uint32_t other; /* a set with live blocks, the first time that it was not; AB_NO_SET = none */
+};
+
 struct ab_workload {
     char *file, *text; /* as named and as read, without byte order mark */
     size_t n_text;
@@ -115,6 +120,7 @@ struct ab_workload {
     size_t n_backends;
     struct ab_remarks gates, claims;
     uint32_t n_cursors;
+    struct ab_reset_count *resets; /* by verb->cursor; NULL until compiled */
 };
 
 #endif

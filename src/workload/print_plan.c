@@ -9,7 +9,6 @@
 #include "base/bits.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -158,33 +157,9 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
             tape->sha256);
 }
 
-/* An aligned allocation is another function of malloc's, also where it asks for no more than each
- * block has. */
-static void print_align_notes(FILE *f, const struct ab_workload *w, const struct ab_verb *verbs,
-                              size_t n)
-{
-    for (const struct ab_verb *v = verbs; v < verbs + n; v++) {
-        print_align_notes(f, w, v->body, v->n_body);
-        if (v->align == 0 || v->align > _Alignof(max_align_t))
-            continue;
-        fprintf(f,
-                "note     %s:%u:%u: align: %" PRIu64 " is no more than malloc guarantees; "
-                "drop it to measure malloc instead of memalign\n",
-                AB_SHOWN(300, w->file), v->place.line, v->place.col, v->align);
-    }
-}
-
-static void print_notes(FILE *f, const struct ab_workload *w)
-{
-    for (const struct ab_phase_def *p = w->phases; p < w->phases + w->n_phases; p++)
-        for (const struct ab_role *role = p->roles; role < p->roles + p->n_roles; role++)
-            print_align_notes(f, w, role->body, role->n_body);
-}
-
 void ab_workload_print_plan(FILE *f, const struct ab_workload *w, const struct ab_tape *tape)
 {
     print_head(f, w);
     print_phases(f, w, tape);
     print_totals(f, w, tape);
-    print_notes(f, w);
 }

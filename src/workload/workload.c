@@ -149,6 +149,7 @@ void ab_workload_free(struct ab_workload *w)
     ab_remarks_fini(&w->gates);
     ab_remarks_fini(&w->claims);
     ab_dists_fini(&w->dists);
+    free(w->resets);
     free(w->params.items);
     free(w->phases);
     free(w->sizes);
@@ -159,9 +160,14 @@ void ab_workload_free(struct ab_workload *w)
     free(w);
 }
 
-enum ab_status ab_workload_compile(const struct ab_workload *w, struct ab_tape *out,
-                                   struct ab_err *err)
+enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
 {
+    free(w->resets);
+    w->resets = calloc(w->n_cursors + 1u, sizeof w->resets[0]);
+    if (w->resets == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < w->n_cursors; i++)
+        w->resets[i].other = AB_NO_SET;
     return ab_workload_generate(w, out, err);
 }
 

@@ -30,8 +30,7 @@ void ab_workload_free(struct ab_workload *w);
 
 /* AB_CONFIG with `file:line:col: …`, the source line and a caret in err->text when a verb cannot be
  * carried out (alloc at an occupied position, a loop that never ends, too many ops). */
-enum ab_status ab_workload_compile(const struct ab_workload *w, struct ab_tape *out,
-                                   struct ab_err *err);
+enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err);
 
 const char *ab_workload_name(const struct ab_workload *w);
 const char *ab_workload_about(const struct ab_workload *w);

@@ -89,3 +89,19 @@ calibrated() {
     expect_code 2
     [ -z "$(ls "$OUT/results")" ] || fail "something was stored"
 }
+
+@test "limits of a baseline and bounds on a real program are set against the noise as well" {
+    calibrated
+    jq -c '.noise[0].metric = "time" | del(.noise[1:]) | .noise[0].op = "all"' "$file" >"$OUT/c.json"
+    mv "$OUT/c.json" "$file"
+    export ALLOCBENCH_RESULTS=$OUT/results
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --json "$OUT/base.json"
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --baseline "$OUT/base.json" --limit 3%
+    expect_error 'warning: --limit: allows 3 %.* differ in time by up to 4 %'
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --baseline "$OUT/base.json" --limit 20%
+    ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide limit"
+    bench exec -q --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 1.05x glibc' -- true
+    expect_error 'allows 5 %.* differ in time by up to 4 %'
+    bench exec -q --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 9x glibc' -- true
+    ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide bound"
+}

@@ -181,6 +181,20 @@ PY
     head -n 1 "$OUT/s.md" | grep -q 'passed$'
 }
 
+@test "exec writes every form: its verdicts, its times and memory" {
+    bench exec --rounds 2 --no-store -q -b "glibc,toy=$GUESTS/libtoy.so,./missing.so" \
+        --gate 'toy:program/all/wall_ns < 1ns' --junit "$OUT/j.xml" --markdown "$OUT/s.md" \
+        --benchmark-json "$OUT/b.json" --google-benchmark "$OUT/g.json" --github -- true
+    expect_code 4
+    read_all
+    grep -q '^<testsuites .*failures="1" errors="1"' "$OUT/j.xml" || fail "not the verdicts"
+    grep -q 'The back end glibc was measured: ' "$OUT/j.xml" || fail "no time"
+    grep -q '::error title=allocbench gate%3A toy%3Aprogram/all/wall_ns' "$OUT/stdout" || fail "no annotation"
+    expect_json 'map(.name) | any(. == "glibc: program/all/wall_ns") and any(. == "toy: program/all/resident_peak_bytes")' \
+        "$OUT/b.json"
+    expect_json '.benchmarks | map(select(.run_type == "iteration")) | length == 4 and all(.real_time > 0)' "$OUT/g.json"
+}
+
 @test "annotations name the line of a workload's gate, and go beside a document" {
     sed '/^phases:/,$d' "$WORKLOADS/small.yaml" >gated.yaml
     printf 'gates:\n  - "glibc:churn/all/ns_per_op < 0.1ns"\n' >>gated.yaml

@@ -75,6 +75,29 @@ prepare() {
     expect_error 'regressed'
 }
 
+@test "--jointly: what is clear by itself need not be among all; it is said, and in the document" {
+    prepare
+    # ten more back ends that are the base's own copy, and one that is slower in every round
+    edited '.backends += [range(10) as $i | .backends[0] | .name = "c\($i)"]
+        | [range(10) as $i | .results[] | .backend = "c\($i)"] as $more | .results += $more
+        | [range(10) as $i | .memory[] | .backend = "c\($i)"] as $more | .memory += $more' base.json many.json
+    jq '.results |= map(if .backend == "c0" and .round < 4 and .op == "all" then .ns_per_op *= 3 else . end)' \
+        many.json >new.json
+    bench compare many.json new.json --limit 20% --json alone.json
+    alone=$(jq -r '.comparisons[0].cells[] | select(.backend == "c0" and .metric == "time") | .verdict' alone.json)
+    bench compare many.json new.json --limit 20% --jointly --json joint.json
+    expect_json '.comparisons[0].jointly == true' joint.json
+    expect_json '.comparisons[0].jointly == null' alone.json
+    joint=$(jq -r '.comparisons[0].cells[] | select(.backend == "c0" and .metric == "time") | .verdict' joint.json)
+    [ "$alone" = regressed ] || fail "alone it is $alone"
+    [ "$joint" = inconclusive ] || fail "jointly it is $joint"
+    expect_code 0
+    grep -q 'judged jointly' "$OUT/stdout" || fail "not said"
+    bench run "$WORKLOADS/truth.yaml" --jointly
+    expect_code 2
+    expect_error '\-\-jointly is about a comparison'
+}
+
 # bats test_tags=full
 @test "a tail alone moves p99.5 and not p50, and the table says so" {
     make_works old 300

@@ -221,6 +221,29 @@ has_no_program() {
     expect_nothing_left
 }
 
+# bats test_tags=full
+@test "with two allocators beside the base the replay is repeated with data of the program's, fitted by the other" {
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 20000 3>&-
+    cp "$GUESTS/libslow1us.so" "$OUT/libagain.so"
+    bench exec --rounds 6 -b "glibc,slow=$GUESTS/libslow1us.so,again=$OUT/libagain.so" --trace "$OUT/t.abt" \
+        --json "$OUT/r.json" -- "$PROG" works 20000
+    expect_code 0
+    rows='[.results[] | select(.backend == $b) | .program]'
+    for b in slow again; do
+        jq -e --arg b $b "$rows | length == 6 and all(.replay_cache_bytes >= 0 and .replay_cache_ns_per_call > 200
+            and .replay_cache_base_ns_per_call > 0)" "$OUT/r.json" >/dev/null || fail "$b has no fit"
+        jq -e --arg b $b "$rows | map(.replay_cache_bytes) | unique | length == 1" "$OUT/r.json" >/dev/null ||
+            fail "$b has several sizes"
+    done
+    jq -e --arg b glibc "$rows | all(.replay_cache_bytes == null)" "$OUT/r.json" >/dev/null || fail "the base has a fit"
+    tr -s ' \n' ' ' <"$OUT/stdout" >"$OUT/words"
+    grep -Eq 'predictions are off by [0-9.]+ ns a call without it and by [0-9.]+ with it, on average: it (helps|does not help) here' \
+        "$OUT/words" || fail "does not say whether it helps"
+    bench report "$OUT/r.json" --json "$OUT/again.json"
+    cmp "$OUT/r.json" "$OUT/again.json" || fail "another document"
+    expect_nothing_left
+}
+
 @test "a stored result reads back as it was, and fits the schema" {
     bench exec --rounds 6 -b "glibc,toy=$TOY" --json "$OUT/r.json" --csv "$OUT/r.csv" -- "$PROG" works 1000
     expect_code 0

@@ -231,3 +231,12 @@ expect_dist() { # PHASE METRIC CONDITION
     live=$(jq '[.memory[].live_peak_bytes] | max' "$OUT/result.json")
     expect_json ".config.tape.live_peak_bytes == $live" "$OUT/result.json"
 }
+
+@test "holes that no later request fits are external fragmentation, until all is freed" {
+    bench run "$ROOT/configs/holes.yaml" -b glibc --rounds 1 --no-store --json -
+    expect_code 0
+    expect_json '[.memory[] | select(.phase == "fill" and .at == "end") | .external_ratio < 0.1] == [true]'
+    expect_json '[.memory[] | select(.phase == "refill" and .at == "end") | .external_ratio | . > 0.3 and . < 1] == [true]'
+    expect_json '[.memory[] | select(.phase == "punch" and .at == "end") | .external_bytes > 0.8 * .live_bytes] == [true]'
+    expect_json '[.memory[] | select(.phase == "drain" and .at == "end") | .external_bytes == 0] == [true]'
+}

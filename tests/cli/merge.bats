@@ -253,7 +253,7 @@ END
     hold_after 8 # the pre-flight, one round with its memory's peak, a part of the next one
     start_bench run "$ROOT/$config" "${options[@]}" --results "$OUT/r"
     interrupt_held
-    expect_error '1 of 3 rounds are complete'
+    expect_error 'interrupted after 1 of 3 rounds'
     hold_no_more
     expect_json '[.rounds[].index] == [1] and (.complete | not)' "$OUT"/r/*.json
     bench run --resume "$OUT"/r/*.json -b libholds --backend-path . --no-store --json "$OUT/resumed.json" -q

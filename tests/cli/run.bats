@@ -189,7 +189,7 @@ phases:
 YAML
     bench check "$OUT/align.yaml"
     expect_code 0
-    [ "$(grep -c '^note ' "$OUT/stdout")" -eq 2 ]
+    [ "$(grep -c '\[align\]$' "$OUT/stdout")" -eq 2 ]
     grep -Eq '^note .*/align.yaml:8:27: align: 16 is no more than malloc guarantees; drop it to' \
         "$OUT/stdout"
     grep -Eq '^note .*/align.yaml:11:29: align: 8 is no more' "$OUT/stdout"

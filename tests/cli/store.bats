@@ -226,3 +226,17 @@ EOF
     expect_code 3
     expect_error 'needs more than 1024 MiB of memory'
 }
+
+@test "a comparison with a baseline comes back, is printed and written again" {
+    good=$ROOT/tests/golden/results/good
+    bench report "$good/compared.json"
+    expect_code 0
+    grep -q '^base main (6 rounds), new this run' "$OUT/stdout" || fail "no comparison"
+    [ "$(grep -c '^glibc  *base' "$OUT/stdout")" -eq 1 ] || fail "not one heading"
+    grep -q '^1 inconclusive, judged jointly' "$OUT/stdout" || fail "no verdict"
+    bench report "$good/compared.json" --json "$OUT/again.json" --junit "$OUT/junit.xml"
+    cmp "$good/compared.json" "$OUT/again.json" || fail "another document"
+    grep -q 'skipped message="time of the whole run of glibc: inconclusive' "$OUT/junit.xml" || fail "not in JUnit"
+    bench report "$good/run.json"
+    ! grep -q inconclusive "$OUT/stdout" || fail "a comparison where there is none"
+}

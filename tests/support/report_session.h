@@ -26,7 +26,7 @@ struct fake_session {
     struct ab_session s;
     struct ab_backend_info backends[FAKE_COUNT];
     struct ab_round rounds[FAKE_ROUNDS_MAX];
-    struct ab_result results[320];
+    struct ab_result results[400];
     struct ab_null_cost nulls[4 * FAKE_ROUNDS_MAX];
     struct ab_memory memory[4 * FAKE_ROUNDS_MAX];
 };

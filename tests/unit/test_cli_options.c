@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/options/option_table.h"
-#include "cli/options/options_help.h"
 #include "cli/options/options_parse.h"
 #include "support/cmocka.h"
 
@@ -250,50 +249,6 @@ static void each_row_says_where_its_value_goes(void **state)
     }
 }
 
-/* Else the help of a command would have a heading twice. */
-static void the_rows_of_a_group_stand_together(void **state)
-{
-    (void)state;
-    for (unsigned command = 0; command < AB_COMMAND_COUNT; command++) {
-        const char *seen[8] = {NULL};
-        const struct ab_option_info *a;
-        size_t n = 0;
-        for (size_t i = 0; (a = ab_options_info(i)) != NULL; i++) {
-            if (!ab_options_has(a, command) || (n > 0 && strcmp(seen[n - 1], a->group) == 0))
-                continue;
-            for (size_t k = 0; k < n; k++)
-                if (strcmp(seen[k], a->group) == 0)
-                    fail_msg("%s has \"%s\" twice, at --%s", ab_commands[command].name, a->group,
-                             a->name);
-            assert_true(n < 8);
-            seen[n++] = a->group;
-        }
-    }
-}
-
-/* What an option does stands in one column, also where its name is too long for its own. */
-static void help_stands_in_its_column(void **state)
-{
-    (void)state;
-    char *text = NULL, *rest = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    assert_non_null(to);
-    for (unsigned command = 0; command < AB_COMMAND_COUNT; command++)
-        ab_options_print_help(to, command);
-    fclose(to);
-    size_t n_options = 0;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        if (strncmp(line, "      --", 8) != 0 && strncmp(line, "  -", 3) != 0)
-            continue;
-        n_options++;
-        assert_true(strlen(line) <= 29 || (line[26] == ' ' && line[27] != ' '));
-    }
-    assert_true(n_options > 40);
-    free(text);
-}
-
 static void each_form_of_a_result_has_an_option(void **state)
 {
     (void)state;
@@ -323,8 +278,6 @@ int main(void)
         cmocka_unit_test(help_speaks_of_its_own_command_only),
         cmocka_unit_test(the_table_is_sound),
         cmocka_unit_test(each_row_says_where_its_value_goes),
-        cmocka_unit_test(the_rows_of_a_group_stand_together),
-        cmocka_unit_test(help_stands_in_its_column),
         cmocka_unit_test(each_form_of_a_result_has_an_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,11 +42,30 @@ static void short_work_is_measured_in_more_processes(void **state)
     test_tape_churn_map(100, 20000000, &large, &b);
     assert_int_equal(ab_estimate_processes(&a), 12);
     assert_int_equal(ab_estimate_processes(&b), 3);
-    assert_true(ab_estimate_session_ns(&a, 1, 10, 12, 0) > ab_estimate_session_ns(&a, 1, 10, 3, 0));
+    assert_true(ab_estimate_session(&a, 1, false, 10, 12, 0).ns >
+                ab_estimate_session(&a, 1, false, 10, 3, 0).ns);
     ab_tape_map_close(&a);
     ab_tape_map_close(&b);
     ab_tape_fini(&small);
     ab_tape_fini(&large);
+}
+
+static void a_run_is_back_ends_by_rounds_and_one_heap_at_a_time(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    test_tape_churn_map(100, 20000, &tape, &map);
+    struct ab_session_cost one = ab_estimate_session(&map, 1, false, 9, 4, 0);
+    struct ab_session_cost three = ab_estimate_session(&map, 3, false, 19, 4, 0);
+    assert_int_equal(one.processes, 7); /* and latency, tail, memory */
+    assert_true(three.ns > 5.99 * one.ns && three.ns < 6.01 * one.ns); /* one round more each */
+    assert_int_equal(three.bytes, one.bytes);
+    assert_int_equal(ab_estimate_session(&map, 1, true, 9, 4, 0).bytes - one.bytes,
+                     ab_estimate_heap_bytes(&map.image->facts, true) -
+                         ab_estimate_heap_bytes(&map.image->facts, false));
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
 }
 
 static void the_default_limit_is_a_share_of_this_machine(void **state)
@@ -63,6 +82,7 @@ int main(void)
         cmocka_unit_test(what_never_frees_needs_the_sum_of_all),
         cmocka_unit_test(longer_tapes_cost_more_time_and_have_later_deadlines),
         cmocka_unit_test(short_work_is_measured_in_more_processes),
+        cmocka_unit_test(a_run_is_back_ends_by_rounds_and_one_heap_at_a_time),
         cmocka_unit_test(the_default_limit_is_a_share_of_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

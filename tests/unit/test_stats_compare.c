@@ -392,6 +392,48 @@ static void half_a_result_is_refused(void **state)
     x->a->s.n_rounds = ROUNDS;
 }
 
+/* A comparison of hand-made cells: n with a limit, whose chance of no regression is p[i]. */
+static void fill_cells(struct ab_comparison *c, struct ab_cell *cells, const double *p, uint32_t n,
+                       double cell_limit)
+{
+    for (uint32_t i = 0; i < n; i++)
+        cells[i] = (struct ab_cell){
+            .backend = "glibc",
+            .metric = "p99",
+            .limit = cell_limit,
+            .effect = {.ratio = 1.2, .low = 1.1, .high = 1.3, .p_larger = p[i], .p_smaller = 1},
+            .verdict = isnan(cell_limit) ? AB_VERDICT_OK : AB_VERDICT_REGRESSED};
+    *c = (struct ab_comparison){.cells = cells, .n_cells = n};
+}
+
+static void what_is_clear_alone_need_not_be_among_many(void **state)
+{
+    (void)state;
+    static const double p[] = {0.001, 0.04, 0.02}, alone = 0.04;
+    struct ab_cell cells[3], one;
+    struct ab_comparison c[2];
+    fill_cells(&c[0], cells, p, 3, limit);
+    assert_true(ab_comparisons_join(c, 1));
+    assert_true(c[0].is_joint);
+    assert_int_equal(cells[0].verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(cells[1].verdict, AB_VERDICT_REGRESSED); /* 0.02 · 2 and 0.04 · 1 */
+    assert_int_equal(cells[2].verdict, AB_VERDICT_REGRESSED);
+    fill_cells(&c[0], cells, p, 3, limit);
+    cells[2].effect.p_larger = 0.03;
+    fill_cells(&c[1], &one, &alone, 1, NAN);
+    assert_true(ab_comparisons_join(c, 2)); /* what has no limit is a family of its own */
+    assert_int_equal(cells[0].verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(cells[1].verdict, AB_VERDICT_INCONCLUSIVE);
+    assert_int_equal(cells[2].verdict, AB_VERDICT_INCONCLUSIVE);
+    assert_non_null(strstr(cells[1].reason, "not among 3"));
+    assert_string_equal(ab_cell_word(&one), "worse");
+    fill_cells(&c[0], cells, p, 3, NAN);
+    cells[1].effect.p_larger = cells[2].effect.p_larger = 0.03;
+    assert_true(ab_comparisons_join(c, 1));
+    assert_string_equal(ab_cell_word(&cells[0]), "worse");
+    assert_string_equal(ab_cell_word(&cells[1]), "~");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -411,6 +453,7 @@ int main(void)
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(back_ends_of_one_result_are_pairs),
         TEST(a_regression_has_to_show_again),
+        TEST(what_is_clear_alone_need_not_be_among_many),
         TEST(other_work_is_refused),
         TEST(nothing_in_common_is_refused),
         TEST(half_a_result_is_refused),

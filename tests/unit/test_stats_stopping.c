@@ -60,8 +60,8 @@ static void precision_ends_a_session_from_the_sixth_round_on(void **state)
     (void)state;
     assert_int_equal(decide(5, 0, 0.02, 0, 0), AB_ENDED_NOT);
     assert_int_equal(decide(6, 0, 0.02, 0, 0), AB_ENDED_PRECISION);
-    assert_int_equal(decide(12, 0.1, 0.02, 0, 0), AB_ENDED_NOT);
-    assert_int_equal(decide(12, 0.1, 0.2, 0, 0), AB_ENDED_PRECISION);
+    assert_int_equal(decide(10, 0.1, 0.02, 0, 0), AB_ENDED_NOT);
+    assert_int_equal(decide(10, 0.1, 0.2, 0, 0), AB_ENDED_PRECISION);
 }
 
 static void a_budget_ends_it_where_another_round_does_not_fit(void **state)

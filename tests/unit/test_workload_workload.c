@@ -132,7 +132,7 @@ static void the_shipped_workloads_compile_and_stay_within_their_promises(void **
     static const char *const names[] = {
         "quickstart", "churn",        "realloc-growth", "glibc-simple",      "random-free",
         "threads",    "xmalloc-like", "larson-like",    "producer-consumer", "game-frame",
-        "exchange",   "region",       "handles"};
+        "exchange",   "region",       "handles",        "holes"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[5000], *messages = NULL;
         struct ab_workload *w = NULL;

@@ -34,7 +34,8 @@ static const struct {
     {AB_COMMAND_CALIBRATE, WORKLOAD, 0}, {AB_COMMAND_REPLAY, TRACE, 0},
     {AB_COMMAND_TRACE, TRACE, 1},        {AB_COMMAND_REPORT, RESULT, 0},
     {AB_COMMAND_COMPARE, BASE, 0},       {AB_COMMAND_MERGE, RESULT, 0},
-    {AB_COMMAND_BASELINE, RESULT, 2},    {AB_COMMAND_VERIFY, WORK, 0},
+    {AB_COMMAND_DEPLOY, BASE, 0},        {AB_COMMAND_BASELINE, RESULT, 2},
+    {AB_COMMAND_VERIFY, WORK, 0},
 };
 
 static enum role role_of(enum ab_command_id command, size_t i)

@@ -136,7 +136,7 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
 static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, int *exit_code, struct ab_err *err)
 {
-    char touch[64], program[300], threads[64], burst[64];
+    char touch[64], program[300], threads[64], burst[64], cache[64];
     const struct ab_trace_info *info = &r->feed->info;
     const struct ab_tape *tape = &r->feed->total;
     const char *settings[8], *slash = strrchr(r->path, '/');
@@ -146,6 +146,10 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
              tape->facts.lanes);
     settings[n++] = touch_text(o, touch, sizeof touch);
     settings[n++] = program;
+    if (o->cache_bytes != 0) {
+        snprintf(cache, sizeof cache, "cache=%llu", (unsigned long long)o->cache_bytes);
+        settings[n++] = cache;
+    }
     if (info->threads > 1)
         settings[n++] = threads;
     if (r->feed->burst_events != 0) {
@@ -185,7 +189,8 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .is_partial = o->is_partial,
                                         .wants_overview = true,
                                         .has_window = o->has_window,
-                                        .window = o->window}};
+                                        .window = o->window,
+                                        .cache_bytes = o->cache_bytes}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
         ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);

@@ -3,12 +3,15 @@
  * Stored results, printed as they were when they were measured, or written in another form.
  */
 #include "cli/benchmark/outputs.h"
+#include "cli/benchmark/report_several.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
 #include "cli/terminal.h"
 #include "core/text.h"
+#include "report/read/read_comparison.h"
 #include "report/read/read_gates.h"
 #include "report/read/read_result.h"
+#include "report/table/sink_compare.h"
 #include "report/table/sink_table.h"
 
 #include <stdio.h>
@@ -19,6 +22,15 @@ static void warn_altered(const char *path)
     char shown[512];
     fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
             ab_text_printable(shown, sizeof shown, path));
+}
+
+static void print_tables(const struct ab_options *o, const struct ab_session *s)
+{
+    ab_sink_table(stdout, s, ab_terminal_style(o));
+    if (s->comparison == NULL)
+        return;
+    fputc('\n', stdout);
+    ab_sink_compare(stdout, s->comparison, ab_terminal_style(o));
 }
 
 static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
@@ -39,11 +51,13 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status == AB_OK)
         status = ab_stored_read_gates(path, &stored, err);
     if (status == AB_OK)
+        status = ab_stored_read_comparison(path, &stored, err);
+    if (status == AB_OK)
         status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o) && !o->is_quiet)
-        ab_sink_table(stdout, &stored.session, ab_terminal_style(o));
+        print_tables(o, &stored.session);
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
     if (status == AB_OK)
@@ -60,6 +74,10 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     const char *output = ab_outputs_asked_for(o);
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
+    if (ab_report_several_is_asked(o)) {
+        *exit_code = 0;
+        return ab_report_several(o, err);
+    }
     if (o->n_args > 1 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {

@@ -5,6 +5,7 @@
  */
 #include "cli/benchmark/outputs.h"
 
+#include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
 #include "stats/aggregate.h"
 
@@ -19,7 +20,8 @@ static bool is_of_histograms(unsigned sink)
 
 static bool is_stdout(const struct ab_options *o, unsigned sink)
 {
-    return !is_of_histograms(sink) && o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
+    return !is_of_histograms(sink) && ab_sinks[sink].write_figures == NULL &&
+           o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
 }
 
 const char *ab_outputs_asked_for(const struct ab_options *o)
@@ -201,6 +203,10 @@ static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last
 static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outputs *out,
                                 struct ab_err *err)
 {
+    if (ab_sinks[sink].write_figures != NULL) {
+        out->figures[sink] = path;
+        return ab_figures_prepare(path, err);
+    }
     if (is_of_histograms(sink))
         return open_histograms(&ab_sinks[sink], path, &out->histograms[sink], err);
     enum ab_status status = ab_output_open(path, &out->files[sink], err);
@@ -222,6 +228,8 @@ static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
                                  const struct ab_session *session, struct ab_err *err)
 {
     const struct ab_sink *sink = &ab_sinks[i];
+    if (outputs->figures[i] != NULL)
+        return sink->write_figures(outputs->figures[i], session, err);
     if (outputs->histograms[i].folder != NULL)
         return write_histograms(sink, &outputs->histograms[i], session, err);
     if (outputs->files[i].to == NULL)

@@ -18,7 +18,8 @@ struct ab_histogram_files { /* of a sink that writes one file for each histogram
 struct ab_outputs { /* a sink has one or the other */
     struct ab_output files[AB_SINK_COUNT];
     struct ab_histogram_files histograms[AB_SINK_COUNT];
-    enum ab_embed embed; /* of an HTML report */
+    const char *figures[AB_SINK_COUNT]; /* folders; borrowed */
+    enum ab_embed embed;                /* of an HTML report */
 };
 
 /* The name of the option that asks for a file, the first there is; NULL = none. */

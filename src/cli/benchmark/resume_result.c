@@ -83,6 +83,15 @@ static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
+static enum ab_status take_cache(struct ab_resume *r, struct ab_err *err)
+{
+    const char *const *settings = r->stored.session.settings;
+    for (; *settings != NULL && r->options.cache_bytes == 0; settings++)
+        if (strncmp(*settings, "cache=", 6) == 0)
+            return ab_options_set(AB_COMMAND_REPLAY, "cache", *settings + 6, &r->options, err);
+    return AB_OK;
+}
+
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
 {
     const char *const *settings = r->stored.session.settings;
@@ -178,6 +187,8 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
         status = take_backends(r, err);
     if (status == AB_OK)
         status = is_trace ? take_touch(r, err) : take_sets(r, err);
+    if (status == AB_OK && is_trace)
+        status = take_cache(r, err);
     if (is_trace)
         take_tape(r);
     return status;

@@ -131,6 +131,9 @@ static enum ab_status measure(struct calibration *c, struct ab_workload *workloa
     o.backends = (const char **)twins;
     o.n_backends = 2;
     o.rounds = o.has_rounds ? o.rounds : ROUNDS_MEASURED;
+    for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
+        o.passes.rounds[pass] = AB_EVERY_ROUND;
+    o.has_passes = true;
     o.is_store_off = true;
     o.results = NULL;
     enum ab_status status = ab_workload_compile(workload, &tape, err);

@@ -4,6 +4,7 @@
  */
 #include "cli/calibrate/noise_warning.h"
 
+#include "base/bits.h"
 #include "cli/benchmark/result_store.h"
 #include "core/text.h"
 #include "report/counts/calibration.h"
@@ -53,6 +54,16 @@ static void warn(const struct ab_noise_levels *noise, const char *what, const ch
             200 * p95);
 }
 
+/* No run of a real program is quieter than those of calibrate, which wait for a quiet CPU. */
+static const char *calibrated_name(const struct ab_field *field)
+{
+    static const char *const times[] = {"wall_ns", "cpu_ns", "user_ns"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(times); i++)
+        if (strcmp(field->name, times[i]) == 0)
+            return "time";
+    return field->name;
+}
+
 void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
                          const struct ab_gate *gates, size_t n)
 {
@@ -65,9 +76,12 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
             continue;
         if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
             return;
-        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), g->metric.field->name,
+        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), calibrated_name(g->metric.field),
              fabs(g->bound - 1), session->n_rounds_planned);
     }
+    if (o->baseline != NULL)
+        ab_noise_warn_limit(o, session->host.fingerprint, "--limit", "all", "time", o->limit,
+                            session->n_rounds_planned);
 }
 
 void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "remove", NULL};
+
 #define ENDING ".json"
 
 /* ---- names ---- */
@@ -161,13 +163,18 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
     return read_base(o, path, strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), tail = strlen(ending);
+    return n > tail && strcmp(name + n - tail, ending) == 0;
+}
+
 enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
                             struct ab_base *out, struct ab_err *err)
 {
-    size_t n = strlen(name_or_file), tail = strlen(ENDING);
     char *folder = NULL, *path = NULL, *label = NULL;
-    if (strchr(name_or_file, '/') != NULL ||
-        (n > tail && strcmp(name_or_file + n - tail, ENDING) == 0))
+    if (strchr(name_or_file, '/') != NULL || ends_with(name_or_file, ENDING) ||
+        ends_with(name_or_file, ".html"))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);
     if (status != AB_OK || (status = ab_baseline_folder(o, &folder, err)) != AB_OK)

@@ -11,6 +11,9 @@
 
 enum { AB_BASELINE_NAME_MAX = 64 };
 
+/* The commands of baseline; ends with NULL. */
+extern const char *const ab_baseline_commands[];
+
 struct ab_base { /* a stored result that others are compared with */
     struct ab_stored stored;
     char *label; /* the file, or the name of the baseline; printable */

@@ -245,8 +245,7 @@ static enum ab_status list(const struct request *r, int *exit_code, struct ab_er
 
 /* ---- which one ---- */
 
-enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS };
-static const char *const words[] = {"save", "list", "show", "update", "remove"};
+enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS }; /* as ab_baseline_commands has them */
 
 static enum ab_status find_word(const struct ab_options *o, enum word *out, struct ab_err *err)
 {
@@ -255,11 +254,11 @@ static enum ab_status find_word(const struct ab_options *o, enum word *out, stru
         return ab_fail(err, AB_USAGE,
                        "baseline needs a command: save, list, show, update or remove");
     for (size_t i = 0; i < N_WORDS; i++)
-        if (strcmp(words[i], o->args[0]) == 0) {
+        if (strcmp(ab_baseline_commands[i], o->args[0]) == 0) {
             *out = (enum word)i;
             return AB_OK;
         }
-    const char *near = ab_text_nearest(o->args[0], words, N_WORDS);
+    const char *near = ab_text_nearest(o->args[0], ab_baseline_commands, N_WORDS);
     ab_text_printable(shown, sizeof shown, o->args[0]);
     return ab_fail(err, AB_USAGE, "baseline %s: unknown command; %s%s%s", shown,
                    near != NULL ? "did you mean "
@@ -272,13 +271,14 @@ static enum ab_status check_arguments(const struct ab_options *o, enum word word
 {
     size_t most = word == LIST ? 1 : word == SAVE || word == UPDATE ? 3 : 2;
     if (o->n_args > most)
-        return ab_fail(err, AB_USAGE, "baseline %s takes %s", words[word],
+        return ab_fail(err, AB_USAGE, "baseline %s takes %s", ab_baseline_commands[word],
                        word == LIST ? "no name"
                        : most == 3  ? "a name and a result"
                                     : "one name");
     if (word != LIST && o->n_args < 2)
         return ab_fail(err, AB_USAGE, "baseline %s needs a name: allocbench baseline %s NAME%s",
-                       words[word], words[word], most == 3 ? " [RESULT.json]" : "");
+                       ab_baseline_commands[word], ab_baseline_commands[word],
+                       most == 3 ? " [RESULT.json]" : "");
     return word == LIST ? AB_OK : ab_baseline_check_name(o->args[1], err);
 }
 

@@ -92,8 +92,12 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         c->now_label = r->news[i].label;
         c->is_strict = r->options->is_strict_compare;
         now->comparison = c;
-        r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, c, now));
     }
+    if (r->options->is_joint && !ab_comparisons_join(r->comparisons, r->n))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < r->n; i++)
+        r->verdict = ab_verdict_worse(r->verdict, ab_verdict_status(r->options, &r->comparisons[i],
+                                                                    &r->news[i].stored.session));
     return AB_OK;
 }
 

@@ -23,10 +23,12 @@ enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *
                                 struct ab_err *err)
 {
     struct ab_decision d = {.options = o};
-    if (o->baseline == NULL && (o->has_limit || o->is_strict_compare))
+    if (o->baseline == NULL && (o->has_limit || o->is_strict_compare || o->is_joint))
         return ab_fail(err, AB_USAGE,
                        "--%s is about a comparison: give --baseline NAME|FILE as well",
-                       o->has_limit ? "limit" : "strict");
+                       o->has_limit           ? "limit"
+                       : o->is_strict_compare ? "strict"
+                                              : "jointly");
     enum ab_status status = AB_OK;
     if (o->baseline != NULL && (status = ab_base_find(o, o->baseline, &d.base, err)) == AB_OK)
         status = ab_base_check(&d.base, err);
@@ -53,7 +55,8 @@ enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set 
     bool ok = ab_gates_judge(gates->gates, gates->n_gates, session, base) &&
               ab_claims_measure(gates->claims, gates->n_claims, session);
     if (ok && base != NULL && session->is_complete)
-        ok = ab_compare_results(base, session, d->options->limit, true, &d->comparison);
+        ok = ab_compare_results(base, session, d->options->limit, true, &d->comparison) &&
+             (!d->options->is_joint || ab_comparisons_join(&d->comparison, 1));
     if (!ok)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     d->comparison.base_label = d->base.label;

@@ -11,6 +11,7 @@
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/verdict.h"
 #include "cli/exec/exec_work.h"
@@ -244,6 +245,8 @@ static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
         tell_work(x);
     }
     print_gates(x);
+    if (status == AB_OK && written == AB_OK)
+        written = ab_outputs_lines(o, &x->session, ab_outputs_use_stdout(o) ? stderr : stdout, err);
     fflush(stdout);
     if (!o->is_quiet)
         ab_store_tell(&x->store, stderr);
@@ -255,7 +258,8 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
 {
     struct ab_err why;
     struct ab_session *s = &x->session;
-    ab_prediction_note(&x->prediction, s);
+    if (!ab_prediction_note(&x->prediction, s))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
     if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s, NULL))
@@ -304,6 +308,7 @@ enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab
         status = ab_prediction_make(o, x.rounds, &x.prediction, err);
     if (status == AB_OK) {
         describe_session(&x);
+        ab_noise_warn_gates(o, &x.session, x.gates.gates, x.gates.n_gates);
         status = run_session(&x, err);
         if (status == AB_INTERRUPTED)
             ab_fail(err, status, "interrupted: %u of %u rounds are complete", x.session.n_rounds,

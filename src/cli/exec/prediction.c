@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +48,24 @@ static void leave_place(struct place *p)
     close(p->folder);
 }
 
-/* What `replay` takes of the command line of `exec`. */
+/* What `replay` takes of the command line of `exec`: throughput alone. With a buffer, one process a round will do: it
+ * is for the differences, and takes longest. */
 static struct ab_options options_of_replay(const struct ab_options *o, uint32_t rounds,
-                                           const char *path)
+                                           uint64_t cache_bytes, const char *path)
 {
     struct ab_options r = *o;
     memset(r.sinks, 0, sizeof r.sinks);
+    memset(r.wants_lines, 0, sizeof r.wants_lines);
     r.args = malloc(sizeof r.args[0]);
     r.n_args = r.args != NULL;
     if (r.args != NULL)
         r.args[0] = o->trace;
     r.sinks[AB_SINK_JSON] = path;
     r.rounds = rounds;
+    r.cache_bytes = cache_bytes;
+    r.processes = cache_bytes > 0 ? 1 : 0;
+    r.has_passes = true;
+    r.passes = (struct ab_pass_plan){0};
     r.is_quiet = r.is_store_off = true;
     r.n_gates = 0;
     r.timeout_ns = 0;
@@ -66,55 +73,149 @@ static struct ab_options options_of_replay(const struct ab_options *o, uint32_t 
     return r;
 }
 
-enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
-                                  struct ab_prediction *out, struct ab_err *err)
+static enum ab_status replay(const struct ab_options *o, uint32_t rounds, uint64_t cache_bytes,
+                             struct ab_stored *out, struct ab_err *err)
 {
     struct place place;
     int exit_code = 0;
     enum ab_status status = find_place(&place, err);
     if (status != AB_OK)
         return status;
-    struct ab_options r = options_of_replay(o, rounds, place.path);
-    if (!o->is_quiet)
-        fprintf(stderr, "allocbench: replaying the trace, then running the program\n");
+    struct ab_options r = options_of_replay(o, rounds, cache_bytes, place.path);
     status = r.args == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")
                             : ab_cmd_replay(&r, &exit_code, err);
     if (status == AB_OK)
-        status = ab_stored_read(place.path, &out->replay, err);
-    out->is_made = status == AB_OK;
+        status = ab_stored_read(place.path, out, err);
     free(r.args);
     leave_place(&place);
     return status;
 }
 
-static uint32_t find_backend(const struct ab_session *s, const char *name)
+/* The size for an allocator comes from the others: there must be one beside it and the base. */
+static bool can_fit(const struct ab_session *s)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_backends; i++)
-        if (strcmp(s->backends[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
+        n += ab_session_has_numbers(s, i);
+    return n > 2;
 }
 
-void ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)
+enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
+                                  struct ab_prediction *out, struct ab_err *err)
 {
-    const struct ab_session *replay = &p->replay.session;
-    for (uint32_t i = 0; p->is_made && i < exec->n_results; i++) {
+    enum ab_status status = AB_OK;
+    if (!o->is_quiet)
+        fprintf(stderr, "allocbench: replaying the trace, then running the program\n");
+    while (out->n < AB_CACHE_FIT_SIZES && status == AB_OK) {
+        if (out->n == 1 && !can_fit(&out->replays[0].session))
+            break;
+        status = replay(o, rounds, ab_cache_fit_sizes[out->n], &out->replays[out->n], err);
+        out->n += status == AB_OK;
+    }
+    return status;
+}
+
+/* ---- what they say ---- */
+
+static const struct ab_result *find_result(const struct ab_session *s, const char *name,
+                                           uint32_t round)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0 && ab_session_has_numbers(s, i))
+            return ab_session_find(s, i, AB_TRACE_PHASE, AB_OP_ALL, round);
+    return NULL;
+}
+
+/* Of one allocator in one round, by the replay with buffer `size`; NaN = none. */
+static double replayed(const struct ab_prediction *p, size_t size, const char *name, uint32_t round)
+{
+    const struct ab_result *r = find_result(&p->replays[size].session, name, round);
+    return r != NULL ? r->ns_per_op : (double)NAN;
+}
+
+static void note_bare(const struct ab_prediction *p, struct ab_session *exec)
+{
+    for (uint32_t i = 0; i < exec->n_results; i++) {
         struct ab_result *r = &exec->results[i];
-        uint32_t backend = find_backend(replay, exec->backends[r->backend].name);
-        const struct ab_result *of = backend == UINT32_MAX
-                                         ? NULL
-                                         : ab_session_find(replay, backend, AB_TRACE_PHASE,
-                                                           AB_OP_ALL, r->round);
-        if (of == NULL || !ab_session_has_numbers(replay, backend))
+        const struct ab_result *of = find_result(&p->replays[0].session,
+                                                 exec->backends[r->backend].name, r->round);
+        if (of == NULL)
             continue;
         r->calls = (double)of->n_ops;
         r->replay_ns_per_call = of->ns_per_op;
     }
 }
 
+static double measured_of_round(const struct ab_session *exec, uint32_t backend, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(exec, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+    return r != NULL ? r->cpu_ns / r->calls : (double)NAN;
+}
+
+/* Differences of an allocator to the base. `x` has room for two numbers a round. */
+static void look_at(const struct ab_prediction *p, const struct ab_session *exec, uint32_t base,
+                    uint32_t backend, double *x, struct ab_cache_fit *fit)
+{
+    uint32_t n = exec->n_rounds;
+    double *y = x + n;
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = measured_of_round(exec, base, exec->rounds[i].index);
+        y[i] = measured_of_round(exec, backend, exec->rounds[i].index);
+    }
+    fit->measured = ab_effect_difference(x, y, n);
+    for (size_t size = 0; size < AB_CACHE_FIT_SIZES; size++) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t round = exec->rounds[i].index;
+            x[i] = replayed(p, size, exec->backends[base].name, round);
+            y[i] = replayed(p, size, exec->backends[backend].name, round);
+        }
+        fit->predicted[size] = ab_effect_difference(x, y, n).ratio;
+    }
+}
+
+static void note_fitted(const struct ab_prediction *p, struct ab_session *exec, uint32_t base,
+                        uint32_t backend, size_t size)
+{
+    for (uint32_t i = 0; i < exec->n_results; i++) {
+        struct ab_result *r = &exec->results[i];
+        if (r->backend != backend)
+            continue;
+        r->replay_cache_bytes = (double)ab_cache_fit_sizes[size];
+        r->replay_cache_ns_per_call = replayed(p, size, exec->backends[backend].name, r->round);
+        r->replay_cache_base_ns_per_call = replayed(p, size, exec->backends[base].name, r->round);
+    }
+}
+
+static bool fit(const struct ab_prediction *p, struct ab_session *exec)
+{
+    uint32_t base = ab_session_base(exec), n = exec->n_backends;
+    if (p->n < AB_CACHE_FIT_SIZES || base == UINT32_MAX)
+        return true;
+    struct ab_cache_fit *fits = calloc(n, sizeof fits[0]);
+    double *x = calloc((size_t)exec->n_rounds * 2 + 1, sizeof x[0]);
+    bool ok = fits != NULL && x != NULL;
+    for (uint32_t b = 0; ok && b < n; b++)
+        look_at(p, exec, base, b, x, &fits[b]); /* the base itself shows no difference */
+    for (uint32_t b = 0; ok && b < n; b++) {
+        size_t size = ab_cache_fit_choose(fits, n, b);
+        if (b != base && size < AB_CACHE_FIT_SIZES)
+            note_fitted(p, exec, base, b, size);
+    }
+    free(fits);
+    free(x);
+    return ok;
+}
+
+bool ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)
+{
+    if (p->n == 0)
+        return true;
+    note_bare(p, exec);
+    return fit(p, exec);
+}
+
 void ab_prediction_fini(struct ab_prediction *p)
 {
-    if (p->is_made)
-        ab_stored_fini(&p->replay);
-    p->is_made = false;
+    while (p->n > 0)
+        ab_stored_fini(&p->replays[--p->n]);
 }

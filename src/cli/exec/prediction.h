@@ -6,19 +6,22 @@
 #ifndef AB_CLI_EXEC_PREDICTION_H
 #define AB_CLI_EXEC_PREDICTION_H
 
+#include "cli/exec/cache_fit.h"
 #include "cli/options/options.h"
 #include "report/read/read_result.h"
 
-struct ab_prediction { /* begins as zeroes */
-    bool is_made;
-    struct ab_stored replay;
+struct ab_prediction {                            /* begins as zeroes */
+    size_t n;                                     /* replays that were made */
+    struct ab_stored replays[AB_CACHE_FIT_SIZES]; /* the first without a buffer */
 };
 
-/* Replays o->trace as `allocbench replay` does, under the same back ends and as many rounds. */
+/* Replays o->trace as `allocbench replay` does, under the same back ends and as many rounds; where
+ * there are two allocators or more beside the base, with the buffers of cache_fit.h as well. */
 enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
                                   struct ab_prediction *out, struct ab_err *err);
-/* Adds its numbers to the results of the program, round by round. Nothing where none was made. */
-void ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
+/* Adds its numbers to the results of the program, round by round: of the bare replay, and of the one
+ * that suits the other allocators. Nothing where none was made. False when out of memory. */
+bool ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
 void ab_prediction_fini(struct ab_prediction *prediction);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/list/list.h"
 #include "cli/list/list_backends.h"
 #include "cli/list/list_metrics.h"
 #include "cli/list/list_workloads.h"
@@ -20,6 +21,11 @@ static const struct {
     {"workloads", ab_list_workloads},
     {"metrics", ab_list_metrics},
 };
+
+const char *ab_list_topic(size_t i)
+{
+    return i < AB_ARRAY_LEN(topics) ? topics[i].name : NULL;
+}
 
 enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {

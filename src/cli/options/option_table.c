@@ -50,26 +50,38 @@ static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
-/* What -b takes, without its default, which differs. */
-#define BACKENDS \
-    "allocators (back ends) by name or path, comma-separated or repeated:\n" \
-    "  slab:keep=8:spare=0      parameters (allocbench list backends -v)\n" \
-    "  jemalloc{A=1;B=2}        environment variables (quote the braces)\n" \
-    "  ./libmi.so:prefix=mi_    a library whose functions have a prefix\n" \
-    "  mine=./lib.so            a path under another name; \\ quotes the next\n" \
-    "                           character of a path: './a\\,b.so'\n" \
-    "  inline+slab              compiled into the measuring loop\n" \
-    "  checked+NAME             every call is checked (not timed)\n" \
-    "  fault+NAME:n=100         the 100th allocation or resize of each run,\n" \
-    "                           over all threads and phases, returns NULL\n" \
-    "(see allocators/README.md)\n"
+/* What -b takes, without its default, which differs; and how it is spelled. */
+#define BACKENDS "allocators (back ends) to measure: names or paths, comma-separated or repeated "
+#define BACKENDS_MORE \
+    .more = "Forms of a back end (see allocators/README.md):\n" \
+            "  slab:keep=8:spare=0   parameters\n" \
+            "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
+            "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
+            "  mine=./lib.so         a path under another name;\n" \
+            "                        quote others with \\: './a\\,b'\n" \
+            "  inline+slab           compiled into the timed loop\n" \
+            "  checked+NAME          every call checked, not timed\n" \
+            "  fault+NAME:n=100      the 100th allocation or\n" \
+            "                        resize of a run fails"
+#define RARE .is_rare = true
+/* Formats of results that the short help has. */
+#define IS_RARE_SINK(id) \
+    (AB_SINK_##id != AB_SINK_JSON && AB_SINK_##id != AB_SINK_CSV && \
+     AB_SINK_##id != AB_SINK_HTML && AB_SINK_##id != AB_SINK_JUNIT && \
+     AB_SINK_##id != AB_SINK_MARKDOWN)
+
+const char *const ab_option_groups[] = {
+    "What runs",        "What is read", "What is merged",
+    "What is recorded", "How long",     "Measurement",
+    "Gates and CI",     "Output",       NULL,
+};
 
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
     {"backend", "LIST", BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
-     "What runs", 'b', RUN | CHECK, LIST_OF(backends)},
+     "What runs", 'b', RUN | CHECK, LIST_OF(backends), BACKENDS_MORE},
     {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
-     REPLAY, LIST_OF(backends)},
+     REPLAY, LIST_OF(backends), BACKENDS_MORE},
     {"backend", "LIST",
      "allocators (back ends) that can be preloaded, by name or path,\n"
      "comma-separated or repeated; jemalloc{A=1;B=2}: with environment variables;\n"
@@ -87,13 +99,13 @@ static const struct ab_option_info table[] = {
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
-     "What runs", 0, RUN | REPLAY | EXEC | CHECK | VERIFY, TEXT(backend_path)},
+     "What runs", 0, RUN | REPLAY | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
     {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0,
      RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run);\n"
      "not needed for paths given with -b",
-     "What runs", 0, RUN | CHECK, FLAG(allows_plugins)},
+     "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
     {"check", "LIST",
      "run these checks only, or a group: required, info; a workload or trace\n"
      "is always run: \"work\" runs nothing else",
@@ -103,6 +115,12 @@ static const struct ab_option_info table[] = {
      "(one per page), line (one per cache line), all (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
+    {"cache", "SIZE",
+     "between the calls, read a buffer of this size as the program uses data\n"
+     "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
+     "(default: none; the calls follow each other). Other work than without",
+     "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
+     .range = "1KiB to 64MiB", RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -113,46 +131,47 @@ static const struct ab_option_info table[] = {
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
      "What runs", 0, REPLAY, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX), .zero = "0",
-     GIVEN(has_burst), .range = "0, or 256 to 2^30"},
+     GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem)},
+     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
-     "Measurement", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     "How long", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
-    {"rounds", "N", "number of rounds to measure (default: 20)", "Measurement", 0, CALIBRATE,
+    {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
      COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "2 to 1000", GIVEN(has_rounds)},
     {"instr", NULL,
      "also count instructions and system calls of each back end, in runs of\n"
      "their own, once: by the processor's counter, or under callgrind (package\n"
      "valgrind) on the first ops (--instr-ops)",
-     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr)},
+     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr), RARE},
     {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
-     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000"},
+     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000",
+     RARE},
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
-     "Measurement", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100"},
+     "How long", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100", RARE},
     {"passes", "LIST",
      "what is measured besides throughput, which always is: latency, tail,\n"
      "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
      "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
      "rounds, in all where a gate is on them)",
-     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_passes), GIVEN(has_passes)},
+     "How long", 0, RUN | REPLAY, SPECIAL(ab_option_passes), GIVEN(has_passes), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
      "(then 100 by default)",
-     "Measurement", 0, RUN | REPLAY, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
+     "How long", 0, RUN | REPLAY, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
      .range = "must be at least 1s"},
     {"precision", "N%",
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
      "by default)",
-     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_precision)},
+     "How long", 0, RUN | REPLAY, SPECIAL(ab_option_precision)},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
@@ -160,7 +179,7 @@ static const struct ab_option_info table[] = {
     {"rounds", "N",
      "number of rounds; each runs the program once under every back end, in\n"
      "random order; below 6 there are no intervals (default: 10)",
-     "Measurement", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"no-check-output", NULL,
      "the program may print something else in each run (default: its standard\n"
@@ -168,18 +187,18 @@ static const struct ab_option_info table[] = {
      "Measurement", 0, EXEC, FLAG(is_output_free)},
     {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
      COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
-    {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "Measurement", 0,
+    {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",
-     "Measurement", 0, RUN | REPLAY, TEXT(resume)},
+     "How long", 0, RUN | REPLAY, TEXT(resume)},
     {"shard", "I/N",
      "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
      "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
      "a round is divided by back ends, and only those of one part get ratios.\n"
      "Gates are judged by merge (see docs/cluster.md)",
-     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard)},
+     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard), RARE},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
      RUN | REPLAY | CHECK | VERIFY, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
     {"cpus", "LIST",
@@ -189,17 +208,17 @@ static const struct ab_option_info table[] = {
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
-     "Measurement", 0, RUN | REPLAY, WORD(is_strict, ab_order_names)},
+     "Measurement", 0, RUN | REPLAY, WORD(is_strict, ab_order_names), RARE},
     {"window", "N",
      "how many ops a thread may run ahead of the common order, at most\n"
      "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
      "10 % of their peak)",
      "Measurement", 0, RUN | REPLAY | CHECK, COUNT(window, 0, WINDOW_MOST), GIVEN(has_window),
-     .range = "at most 1048576 (2^20); 0 for any number"},
+     .range = "at most 1048576 (2^20); 0 for any number", RARE},
     {"thp", "HOW",
      "transparent huge pages of the measured process: default (the system's\n"
      "setting) or never",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(is_thp_off, thps)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(is_thp_off, thps), RARE},
     {"mem-limit", "SIZE",
      "stop a back end that uses more; do not start one that would (default:\n"
      "70 % of available memory)",
@@ -207,58 +226,66 @@ static const struct ab_option_info table[] = {
     {"timeout", "TIME",
      "time limit of each run, at least 10ms, and of reading and preparing the\n"
      "workload or trace (default: from the estimated cost; none for reading)",
-     "Measurement", 0, RUN | REPLAY, TIMEOUT},
-    {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)",
-     "Measurement", 0, VERIFY, TIMEOUT},
+     "How long", 0, RUN | REPLAY, TIMEOUT},
+    {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)", "How long",
+     0, VERIFY, TIMEOUT},
     {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
-     "Measurement", 0, RUN | REPLAY, FLAG(allows_broken)},
+     "Measurement", 0, RUN | REPLAY, FLAG(allows_broken), RARE},
     {"drain", "TIME",
      "memory pass: after everything is freed, wait this long for memory to be\n"
      "returned to the system, at most 10s (default: 0.1s)",
-     "Measurement", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "at most 10s"},
+     "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "at most 10s", RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
      "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
      "A gate that cannot be evaluated fails too (see configs/README.md)",
-     "Gates", 0, RUN | CHECK, LIST_OF(gates)},
+     "Gates and CI", 0, RUN, LIST_OF(gates)},
+    {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
+     LIST_OF(gates)},
     {"gate", "TEXT",
      "a bound on a value of the merged result, beside those of its workload;\n"
      "merge fails (exit 1) if it does not hold; may be repeated\n"
      "(see configs/README.md)",
-     "Gates", 0, MERGE, LIST_OF(gates)},
+     "Gates and CI", 0, MERGE, LIST_OF(gates)},
     {"gate", "TEXT",
      "a bound on a measured value; the replay fails (exit 1) if it does not\n"
      "hold:\n"
      "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
      "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
      "A gate that cannot be evaluated fails too (see configs/README.md)",
-     "Gates", 0, REPLAY, LIST_OF(gates)},
+     "Gates and CI", 0, REPLAY, LIST_OF(gates)},
     {"gate", "TEXT",
      "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
      "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
      "repeated (see configs/README.md)",
-     "Gates", 0, COMPARE, LIST_OF(gates)},
+     "Gates and CI", 0, COMPARE, LIST_OF(gates)},
     {"baseline", "NAME|FILE",
      "compare with this baseline (allocbench baseline save) or stored result\n"
      "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
      "is confirmed by more rounds first",
-     "Gates", 0, RUN | REPLAY, TEXT(baseline)},
+     "Gates and CI", 0, RUN | REPLAY, TEXT(baseline)},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
-     "Gates", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
-     "Gates", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare)},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare), RARE},
+    {"jointly", NULL,
+     "judge all numbers of the comparison together (Holm's correction): the\n"
+     "chance that any is wrongly called worse is then that of one alone;\n"
+     "small changes need more rounds",
+     "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_joint), RARE},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
-     "Gates", 0, RUN | REPLAY | COMPARE | EXEC, WORD(fails_inconclusive, inconclusives)},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, WORD(fails_inconclusive, inconclusives),
+     RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the command fails (exit 1) if it does not\n"
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
-     "Gates", 0, EXEC, LIST_OF(gates)},
+     "Gates and CI", 0, EXEC, LIST_OF(gates)},
     {"events", "A..B", "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B",
      "What is read", 0, TRACE, SPECIAL(ab_option_events)},
     {"live", "HOW",
@@ -307,40 +334,73 @@ static const struct ab_option_info table[] = {
      "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, CALIBRATE, TEXT(results)},
+    {"results", "DIR",
+     "take the example from the newest result in this folder (default:\n"
+     "$ALLOCBENCH_RESULTS, else results/)",
+     "Output", 0, EXPLAIN, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id])},
+    {name, \
+     arg, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | REPORT, \
+     TEXT(sinks[AB_SINK_##id]), \
+     .is_rare = IS_RARE_SINK(id)},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
     {name, \
      NULL, \
      help, \
      "Output", \
      0, \
-     RUN | REPLAY | REPORT | COMPARE, \
-     FLAG(wants_lines[AB_SINK_##id])},
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
+     FLAG(wants_lines[AB_SINK_##id]), \
+     RARE},
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT | COMPARE, TEXT(sinks[AB_SINK_##id])},
+    {name, \
+     arg, \
+     help, \
+     "Output", \
+     0, \
+     RUN | REPLAY | EXEC | REPORT | COMPARE, \
+     TEXT(sinks[AB_SINK_##id]), \
+     .is_rare = IS_RARE_SINK(id)},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
-    {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0,
-     TRACE | LIST | VERIFY | DOCTOR, TEXT(json)},
+    {"json", "FILE", "info: write the summary as JSON; - is standard output", "Output", 0, TRACE,
+     TEXT(json)},
+    {"json", "FILE", "write the list as JSON; - is standard output", "Output", 0, LIST, TEXT(json)},
+    {"json", "FILE", "write the verdicts as JSON; - is standard output", "Output", 0, VERIFY,
+     TEXT(json)},
+    {"json", "FILE", "write the findings as JSON; - is standard output", "Output", 0, DOCTOR,
+     TEXT(json)},
+    {"json", "FILE", "write the explanation as JSON; - is standard output", "Output", 0, EXPLAIN,
+     TEXT(json)},
+    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
+     TEXT(json)},
     {"embed", "HOW",
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
-     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds)},
+     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds), RARE},
+    {"md", "FILE", "the same as --markdown, for a wiki or a ticket", "Output", 0,
+     RUN | REPLAY | REPORT | COMPARE | EXEC, TEXT(sinks[AB_SINK_MARKDOWN]), RARE},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
      TEXT(sinks[AB_SINK_JSON])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
      TEXT(sinks[AB_SINK_CSV])},
-    {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, TRACE, TEXT(csv)},
+    {"csv", "FILE", "export: write the events as CSV; - is standard output", "Output", 0, TRACE,
+     TEXT(csv)},
     {"live-csv", "FILE", "export: write live memory over time as CSV", "Output", 0, TRACE,
      TEXT(live_csv)},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
@@ -348,7 +408,7 @@ static const struct ab_option_info table[] = {
      WORD(color, whens)},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
-     FLAG(is_ascii)},
+     FLAG(is_ascii), RARE},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
@@ -359,8 +419,12 @@ static const struct ab_option_info table[] = {
     {"verbose", "[TOPIC,TOPIC]",
      "also print: time, size, worst, memory, percentiles, or all;\n"
      "phase=NAME: all of one phase (default: time,worst,memory)",
-     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
+     "Output", 'v', RUN | REPLAY | REPORT, SPECIAL(ab_option_topic),
      .is_value = ab_option_is_topic},
+    {"verbose", "[TOPIC,TOPIC]",
+     "show: also print: time, size, worst, memory, percentiles, or all;\n"
+     "phase=NAME: all of one phase (default: time,worst,memory)",
+     "Output", 'v', BASELINE, SPECIAL(ab_option_topic), .is_value = ab_option_is_topic},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
@@ -368,7 +432,8 @@ static const struct ab_option_info table[] = {
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
     {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
      FLAG(is_strict_doctor)},
-    {"help", NULL, "print this help", "Output", 'h', ~0u, FLAG(wants_help)},
+    {"help", NULL, "print the usual options", "Output", 'h', ~0u, FLAG(wants_help)},
+    {"help-all", NULL, "print all options", "Output", 0, ~0u, FLAG(wants_help_all)},
 };
 
 const struct ab_option_info *ab_options_info(size_t i)

@@ -37,6 +37,8 @@ struct ab_option_info {
     const char *range;        /* what is allowed, for the error about a number that is not */
     const char *zero;         /* means 0, which need not be in the range; NULL = nothing does */
     const char *const *words; /* all it may be; ends with NULL */
+    bool is_rare;             /* only --help-all and the manual page have it */
+    const char *more;         /* what these two say of it besides; NULL = nothing */
     const char *alias;        /* a name that it had before: accepted, not shown */
     /* The value may be left out: the next word is one only where this says so, and read gets NULL
      * without. NULL = not so. */
@@ -44,6 +46,9 @@ struct ab_option_info {
     enum ab_status (*read)(const char *name, const char *value, struct ab_options *o,
                            struct ab_err *err);
 };
+
+/* The groups in the order of the help; ends with NULL. */
+extern const char *const ab_option_groups[];
 
 /* Walks the table: NULL past the end. */
 const struct ab_option_info *ab_options_info(size_t i);

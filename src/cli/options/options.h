@@ -33,6 +33,7 @@ struct ab_options {
     bool has_limit;          /* --limit was given */
     double limit;            /* of the time of a whole run, 0.05 = 5 % */
     bool is_strict_compare;  /* --strict */
+    bool is_joint;           /* --jointly */
     bool fails_inconclusive; /* --inconclusive=fail */
     const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
@@ -77,9 +78,10 @@ struct ab_options {
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
-    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, is_following;
-    unsigned topics;           /* -v: of enum ab_topic; 0 = the answer alone */
-    const char *topic_phase;   /* -v phase=NAME; NULL = all phases */
+    uint64_t cache_bytes; /* replay --cache; 0 = none */
+    bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
+    unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
+    const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */

@@ -36,6 +36,11 @@ static const struct word {
     {"recover", false, PARTIAL | OUTPUT, ab_trace_cmd_recover},
 };
 
+const char *ab_trace_command_name(size_t i)
+{
+    return i < AB_ARRAY_LEN(words) ? words[i].name : NULL;
+}
+
 static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
 {
     const char *names[AB_ARRAY_LEN(words)];

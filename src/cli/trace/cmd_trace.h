@@ -19,6 +19,9 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
 enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
+/* The commands of trace; NULL past the end. */
+const char *ab_trace_command_name(size_t i);
+
 struct ab_trace_facts { /* what `trace info` knows of one file */
     const char *path;
     struct ab_trace_info info;

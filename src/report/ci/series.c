@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const char *const of_phase[] = {"ns_per_op", "wall_ns_per_op", "cpu_ns_per_op"};
+static const char *const of_program[] = {"wall_ns", "cpu_ns", "resident_peak_bytes"};
 static const char *const of_op[] = {"p50", "p99", "p99.9"};
 static const char *const of_memory[] = {"rss_peak_bytes"};
 
@@ -75,12 +76,23 @@ static void give(const struct walk *w, uint32_t backend, struct ab_metric metric
     w->use(w->session, &x, w->user);
 }
 
+/* Of a phase as a whole; what does not exist of it is passed over. */
+static void walk_all(const struct walk *w, uint32_t backend, const char *phase,
+                     const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        give(w, backend,
+             (struct ab_metric){.phase = phase, .field = field_named(names[i]), .op = AB_OP_ALL},
+             ab_result_op_name(AB_OP_ALL));
+}
+
 static void walk_phase(const struct walk *w, uint32_t backend, const char *phase)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(of_phase); i++)
-        give(w, backend,
-             (struct ab_metric){.phase = phase, .field = field_named(of_phase[i]), .op = AB_OP_ALL},
-             ab_result_op_name(AB_OP_ALL));
+    if (strcmp(w->session->kind, AB_KIND_EXEC) == 0) {
+        walk_all(w, backend, phase, of_program, AB_ARRAY_LEN(of_program));
+        return;
+    }
+    walk_all(w, backend, phase, of_phase, AB_ARRAY_LEN(of_phase));
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
         for (size_t i = 0; i < AB_ARRAY_LEN(of_op) && ab_session_has_op(w->session, phase, op); i++)
             give(w, backend,

@@ -59,6 +59,9 @@ void ab_plot_bar(struct ab_plot *p, struct ab_paint paint, struct ab_point a, st
                  double opacity);
 /* A dot. */
 void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, double radius);
+/* Points of one width, as one path. */
+void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
+                  double width);
 /* From low to high around `at`, with caps; nothing where one is NaN. */
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y);
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high);

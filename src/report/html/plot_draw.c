@@ -180,6 +180,21 @@ void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, 
     close_paint(p);
 }
 
+void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
+                  double width)
+{
+    if (n == 0)
+        return;
+    open_paint(p, &paint);
+    ab_html_f(p->h,
+              "<path stroke=\"currentColor\" stroke-width=\"%.1f\" stroke-linecap=\"round\" d=\"",
+              width);
+    for (size_t i = 0; i < n; i++)
+        ab_html_f(p->h, "M%.1f %.1fh0", px_x(p, points[i].x), px_y(p, points[i].y));
+    ab_html_f(p->h, "\"/>");
+    close_paint(p);
+}
+
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y)
 {
     if (isnan(low) || isnan(high) || isnan(y))

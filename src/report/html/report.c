@@ -15,11 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct written { /* a page */
-    char *text;
-    size_t n;
-};
-
 /* ---- what is drawn how ---- */
 
 static size_t count_names(const struct ab_session *s, const struct ab_comparison *const *c,
@@ -111,7 +106,7 @@ static void put_head(struct ab_html *h, const struct ab_session *s)
     ab_text_fini(&colours);
 }
 
-static void put_navigation(struct ab_html *h, const struct written *pages)
+static void put_navigation(struct ab_html *h, const struct ab_html_text *pages)
 {
     ab_html_f(h, "<nav aria-label=\"Pages\">\n<ul>");
     for (size_t i = 0; i < ab_n_pages; i++)
@@ -120,7 +115,7 @@ static void put_navigation(struct ab_html *h, const struct written *pages)
     ab_html_f(h, "</ul>\n</nav>\n");
 }
 
-static void put_pages(struct ab_html *h, const struct written *pages)
+static void put_pages(struct ab_html *h, const struct ab_html_text *pages)
 {
     ab_html_f(h, "<main>\n");
     for (size_t i = 0; i < ab_n_pages; i++) {
@@ -141,7 +136,8 @@ static void put_script(struct ab_html *h)
     ab_html_f(h, "</script>\n");
 }
 
-static void put_document(struct ab_html *h, const struct ab_session *s, const struct written *pages)
+static void put_document(struct ab_html *h, const struct ab_session *s,
+                         const struct ab_html_text *pages)
 {
     put_head(h, s);
     ab_html_f(h, "<body>\n<header>\n<h1>%s</h1>\n", s->name);
@@ -161,7 +157,7 @@ static void put_document(struct ab_html *h, const struct ab_session *s, const st
 /* ---- pages ---- */
 
 static bool write_page(const struct ab_page *page, const struct ab_report *report, unsigned *n_ids,
-                       struct written *out)
+                       struct ab_html_text *out)
 {
     struct ab_html h = {.to = open_memstream(&out->text, &out->n), .n_ids = *n_ids};
     if (h.to == NULL)
@@ -172,23 +168,40 @@ static bool write_page(const struct ab_page *page, const struct ab_report *repor
     return fclose(h.to) == 0 && ok;
 }
 
-static bool write_pages(FILE *to, const struct ab_report *report)
+static void free_pages(struct ab_html_text *pages)
 {
-    struct ab_html h = {.to = to};
-    struct written *pages = calloc(ab_n_pages, sizeof pages[0]);
-    bool ok = pages != NULL;
-    for (size_t i = 0; i < ab_n_pages && ok; i++)
-        ok = write_page(&ab_pages[i], report, &h.n_ids, &pages[i]);
-    if (ok)
-        put_document(&h, report->session, pages);
     for (size_t i = 0; i < ab_n_pages && pages != NULL; i++)
         free(pages[i].text);
     free(pages);
-    return ok && !h.is_short_of_memory;
 }
 
-bool ab_report_write(FILE *to, const struct ab_session *session,
-                     const struct ab_comparison *const *comparisons, size_t n_comparisons)
+/* NULL: out of memory. */
+static struct ab_html_text *make_pages(const struct ab_report *report, unsigned *n_ids)
+{
+    struct ab_html_text *pages = calloc(ab_n_pages, sizeof pages[0]);
+    bool ok = pages != NULL;
+    for (size_t i = 0; i < ab_n_pages && ok; i++)
+        ok = write_page(&ab_pages[i], report, n_ids, &pages[i]);
+    if (ok)
+        return pages;
+    free_pages(pages);
+    return NULL;
+}
+
+static bool write_document(FILE *to, const struct ab_report *report)
+{
+    struct ab_html h = {.to = to};
+    struct ab_html_text *pages = make_pages(report, &h.n_ids);
+    if (pages != NULL)
+        put_document(&h, report->session, pages);
+    free_pages(pages);
+    return pages != NULL && !h.is_short_of_memory;
+}
+
+/* Hands the report to `use`, with all that it needs. False: out of memory. */
+static bool with_report(const struct ab_session *session,
+                        const struct ab_comparison *const *comparisons, size_t n_comparisons,
+                        bool (*use)(void *user, const struct ab_report *report), void *user)
 {
     struct ab_format_guard guard;
     struct ab_view view;
@@ -199,12 +212,37 @@ bool ab_report_write(FILE *to, const struct ab_session *session,
     if (ok) {
         report.series = series;
         ab_format_begin(&guard);
-        ok = write_pages(to, &report);
+        ok = use(user, &report);
         ab_format_end(&guard);
         ab_view_fini(&view);
     }
     free(series);
     return ok;
+}
+
+static bool use_document(void *user, const struct ab_report *report)
+{
+    return write_document(user, report);
+}
+
+static bool use_pages(void *user, const struct ab_report *report)
+{
+    unsigned n_ids = 0;
+    struct ab_html_text **pages = user;
+    return (*pages = make_pages(report, &n_ids)) != NULL;
+}
+
+bool ab_report_write(FILE *to, const struct ab_session *session,
+                     const struct ab_comparison *const *comparisons, size_t n_comparisons)
+{
+    return with_report(session, comparisons, n_comparisons, use_document, to);
+}
+
+struct ab_html_text *ab_report_pages(const struct ab_session *session)
+{
+    struct ab_html_text *pages = NULL;
+    const struct ab_comparison *one = session->comparison;
+    return with_report(session, &one, one != NULL ? 1 : 0, use_pages, &pages) ? pages : NULL;
 }
 
 bool ab_sink_html(FILE *to, const struct ab_session *session)

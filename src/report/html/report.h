@@ -15,6 +15,14 @@
 
 /* The session, and comparisons of a base with it and with what was measured before it; false: out of
  * memory. */
+struct ab_html_text {
+    char *text;
+    size_t n;
+};
+/* Each page of a report of the session by itself, ab_n_pages of them (pages/pages.h); free every
+ * text, and the list. NULL: out of memory. */
+struct ab_html_text *ab_report_pages(const struct ab_session *session);
+
 bool ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 

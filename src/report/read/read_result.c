@@ -14,6 +14,7 @@
 #include "report/read/read_records.h"
 #include "report/read/read_rounds.h"
 #include "result/session.h"
+#include "stats/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -390,6 +391,10 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
 
 void ab_stored_fini(struct ab_stored *stored)
 {
+    if (stored->comparison != NULL)
+        ab_comparison_fini(stored->comparison);
+    free(stored->comparison);
+    free(stored->compared_with);
     ab_session_fini(&stored->session);
     free(stored->session.backends);
     free(stored->session.gates);

@@ -29,6 +29,8 @@ struct ab_stored {
     enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
+    struct ab_comparison *comparison; /* of ab_stored_read_comparison, else NULL; so is its base */
+    struct ab_session *compared_with;
     struct ab_overview *overview;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The JSON of Google Benchmark, as its compare.py reads it: for each phase and each percentile of
- * an op one entry a round, then mean, median, stddev and cv of the rounds. Times are ns an op. What
- * is not known has no entry: the reader takes neither null nor NaN for a time.
+ * an op one entry a round, then mean, median, stddev and cv of the rounds. Times are ns an op, of a
+ * real program ns from its start to its end. What is not known has no entry: the reader takes neither null nor NaN for a time.
  */
 #include "report/sinks/sinks.h"
 
@@ -150,14 +150,16 @@ static void add_family(struct document *d, const struct ab_session *s, const str
         add_aggregate(d, s, f, "cv", real.sd / real.mean, cpu.sd / cpu.mean);
 }
 
-/* Of a phase the wall time and the CPU time an op; of a percentile the same number twice: nothing
- * else was timed. */
+/* Of a phase the wall time and the CPU time an op; of a real program those of the whole of it; of a
+ * percentile the same number twice: nothing else was timed. */
 static struct point point_of(const struct ab_session *s, const struct ab_series *x, uint32_t round)
 {
     struct point p = {ab_series_of_round(s, x, round), NAN, 1, round};
     const struct ab_result *r = ab_session_find(s, x->backend, x->metric.phase, x->metric.op,
                                                 round);
-    if (x->metric.op == AB_OP_ALL && r != NULL) {
+    if (strcmp(x->name, "wall_ns") == 0) {
+        p.cpu = r != NULL ? r->cpu_ns : (double)NAN;
+    } else if (x->metric.op == AB_OP_ALL && r != NULL) {
         p.real = isfinite(r->wall_ns_per_op) ? r->wall_ns_per_op : r->ns_per_op;
         p.cpu = r->cpu_ns_per_op;
         p.n_ops = r->n_ops;
@@ -174,7 +176,8 @@ static void add_series(const struct ab_session *s, const struct ab_series *x, vo
     struct family f = {.index = d->n_families};
     struct ab_text name = {0};
     bool is_phase = x->metric.op == AB_OP_ALL;
-    if (x->metric.memory != NULL || (is_phase && strcmp(x->name, "ns_per_op") != 0))
+    bool is_time = strcmp(x->name, "ns_per_op") == 0 || strcmp(x->name, "wall_ns") == 0;
+    if (x->metric.memory != NULL || (is_phase && !is_time))
         return;
     ab_text_addf(&name, "%s/%s", s->backends[x->backend].name, x->metric.phase);
     if (!is_phase)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A summary in GitHub's Markdown: the verdict, then what is bad, then the rest folded away. A step
+ * A summary in GitHub's Markdown: the verdict, the ranking, then what is bad, then the rest folded away. A step
  * summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes: rows that do
  * not fit are counted.
  */
@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "report/ci/findings.h"
+#include "report/ci/markdown.h"
 #include "report/ci/series.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
@@ -23,27 +24,6 @@ struct page {
     struct ab_text text;
     size_t n_left_out; /* rows */
 };
-
-/* Text as it is, in a table as well: no markup, no HTML, no cell's end. */
-static void add_escaped(struct ab_text *t, const char *s)
-{
-    struct ab_text printable = {0};
-    ab_finding_list_text(&printable, s);
-    for (const char *c = printable.s; c != NULL && *c != 0; c++) {
-        char one[3] = {*c, 0, 0};
-        if (*c == '<')
-            ab_text_add(t, "&lt;");
-        else if (*c == '>')
-            ab_text_add(t, "&gt;");
-        else if (*c == '&')
-            ab_text_add(t, "&amp;");
-        else if (strchr("\\`*_[]|~#!", *c) != NULL)
-            ab_text_add(t, (one[1] = *c, one[0] = '\\', one));
-        else
-            ab_text_add(t, one);
-    }
-    ab_text_fini(&printable);
-}
 
 /* Takes the row; one that does not fit is counted. */
 static void add_row(struct page *page, struct ab_text *row)
@@ -66,11 +46,11 @@ static void add_finding(struct page *page, const struct ab_finding *f)
 {
     struct ab_text row = {0};
     ab_text_addf(&row, "| %s ", f->is_shown_only ? "" : sign_of(f));
-    add_escaped(&row, f->verdict);
+    ab_markdown_text(&row, f->verdict);
     ab_text_add(&row, " | ");
-    add_escaped(&row, f->title.s);
+    ab_markdown_text(&row, f->title.s);
     ab_text_add(&row, " | ");
-    add_escaped(&row, f->sentence.s);
+    ab_markdown_text(&row, f->sentence.s);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -106,7 +86,7 @@ static void add_headline(struct page *page, const struct ab_session *s,
     struct ab_text counts = {0};
     ab_findings_count(all, &counts);
     ab_text_addf(&page->text, "## %s allocbench: ", is_bad ? "\u274c" : "\u2705");
-    add_escaped(&page->text, s->name);
+    ab_markdown_text(&page->text, s->name);
     ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
                  counts.s != NULL ? counts.s : "");
     ab_text_fini(&counts);
@@ -119,11 +99,11 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
     const char *unit = ab_metric_unit(&x->metric);
     ab_text_add(&row, "| ");
-    add_escaped(&row, s->backends[x->backend].name);
+    ab_markdown_text(&row, s->backends[x->backend].name);
     ab_text_add(&row, " | ");
-    add_escaped(&row, x->metric.phase);
+    ab_markdown_text(&row, x->metric.phase);
     ab_text_addf(&row, " | %s | ", x->place);
-    add_escaped(&row, x->name);
+    ab_markdown_text(&row, x->name);
     ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
                  ab_format_value(value, x->value, unit));
     if (x->n_rounds > 0)
@@ -150,7 +130,7 @@ static void add_fact(struct page *page, const char *what, const char *text)
     if (text == NULL || text[0] == 0)
         return;
     ab_text_addf(&row, "| %s | ", what);
-    add_escaped(&row, text);
+    ab_markdown_text(&row, text);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -178,13 +158,15 @@ static void add_conditions(struct page *page, const struct ab_session *s)
     end_details(page);
 }
 
-static void add_document(struct page *page, const struct ab_session *s,
+static bool add_document(struct page *page, const struct ab_session *s,
                          const struct ab_findings *all)
 {
     size_t n_bad = 0;
     for (unsigned i = AB_OUTCOME_FAILED; i <= AB_OUTCOME_WARNED; i++)
         n_bad += all->counts[i];
     add_headline(page, s, all);
+    if (!ab_markdown_answer(&page->text, s))
+        return false;
     if (n_bad > 0)
         add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED, false);
     if (all->counts[AB_OUTCOME_SKIPPED] > 0) {
@@ -205,6 +187,7 @@ static void add_document(struct page *page, const struct ab_session *s,
     if (page->n_left_out > 0)
         ab_text_addf(&page->text, "%zu rows are left out: a summary may have 1 MiB.\n",
                      page->n_left_out);
+    return page->text.s != NULL;
 }
 
 bool ab_sink_markdown(FILE *to, const struct ab_session *session)
@@ -213,10 +196,7 @@ bool ab_sink_markdown(FILE *to, const struct ab_session *session)
     struct ab_format_guard guard;
     struct page page = {0};
     ab_format_begin(&guard);
-    bool ok = ab_findings_make(session, &all);
-    if (ok)
-        add_document(&page, session, &all);
-    ok = ok && page.text.s != NULL;
+    bool ok = ab_findings_make(session, &all) && add_document(&page, session, &all);
     if (ok)
         fputs(page.text.s, to);
     ab_text_fini(&page.text);

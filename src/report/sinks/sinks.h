@@ -18,8 +18,10 @@ enum ab_sink_id {
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_LINES AB_SINK
 #define AB_SINK_OF_VERDICTS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_HISTOGRAMS
 #undef AB_SINK_OF_LINES
@@ -33,6 +35,9 @@ struct ab_sink {
     bool (*write)(FILE *to, const struct ab_session *session);
     /* One histogram; each has a file of its own. */
     void (*write_histogram)(FILE *to, const struct ab_hdr *hdr);
+    /* Several files into a folder that is there. */
+    enum ab_status (*write_figures)(const char *folder, const struct ab_session *session,
+                                    struct ab_err *err);
     bool is_of_lines; /* for the log: it has no file */
 };
 extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
@@ -44,8 +49,12 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 #define AB_SINK_OF_LINES(id, option, help, function) \
     bool function(FILE *to, const struct ab_session *session);
 #define AB_SINK_OF_VERDICTS AB_SINK
+#define AB_SINK_OF_FIGURES(id, option, arg, help, function) \
+    enum ab_status function(const char *folder, const struct ab_session *session, \
+                            struct ab_err *err);
 #include "report/sinks/sinks.def"
 #undef AB_SINK
+#undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
 #undef AB_SINK_OF_HISTOGRAMS

@@ -134,7 +134,7 @@ static uint32_t print_cells(FILE *to, const struct ab_comparison *c, struct ab_t
             n_left_out++;
             continue;
         }
-        if (last != cell->backend)
+        if (last == NULL || strcmp(last, cell->backend) != 0)
             add_heading(&t, cell);
         last = cell->backend;
         add_row(&t, cell);
@@ -167,6 +167,8 @@ static void print_counts(FILE *to, const struct ab_comparison *c, struct ab_tabl
     }
     if (t.n == 0)
         ab_text_add(&t, "no verdict");
+    if (c->is_joint)
+        ab_text_add(&t, ", judged jointly");
     print_text(to, style, AB_STRONG, &t);
 }
 

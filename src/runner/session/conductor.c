@@ -30,13 +30,16 @@ bool ab_conductor_is_decorated(const struct ab_conductor *c, uint32_t backend)
     return c->plan->cases[backend].decorator != AB_DECORATOR_NONE;
 }
 
-void ab_conductor_say(struct ab_conductor *c, uint32_t round, const char *backend,
-                      enum ab_pass pass)
+void ab_conductor_say(struct ab_conductor *c, const char *backend, enum ab_pass pass)
 {
     if (c->plan->progress == NULL)
         return;
-    struct ab_progress p = {
-        round, pass == AB_PASS_VERIFY ? 0 : c->plan->rounds, backend, pass, c->done, c->total};
+    struct ab_progress p = {c->session->n_rounds,
+                            pass == AB_PASS_VERIFY ? 0 : c->n_rounds,
+                            backend,
+                            pass,
+                            c->done,
+                            c->total};
     c->plan->progress(c->plan->user, &p);
 }
 
@@ -102,7 +105,7 @@ static bool fits_memory(struct ab_conductor *c, uint32_t backend)
 enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t i, struct ab_err *err)
 {
     struct ab_outcome run;
-    ab_conductor_say(c, 0, c->session->backends[i].name, AB_PASS_VERIFY);
+    ab_conductor_say(c, c->session->backends[i].name, AB_PASS_VERIFY);
     if (!fits_memory(c, i))
         return AB_OK;
     enum ab_status status = ab_run(&c->context, &c->plan->cases[i], AB_PASS_VERIFY, &c->rng, &run,
@@ -171,7 +174,7 @@ static enum ab_status run_null_throughput(struct ab_conductor *c, enum ab_bounda
     struct ab_outcome run = {0};
     struct ab_case null = null_case(boundary);
     struct ab_fold fold = ab_conductor_fold(c, 0, round);
-    ab_conductor_say(c, round, "null", AB_PASS_THROUGHPUT);
+    ab_conductor_say(c, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(&c->context, &null, AB_PASS_THROUGHPUT, &c->rng, &run, err);
     if (status == AB_OK)
         status = check_null(&run, err);
@@ -217,7 +220,7 @@ static enum ab_status run_case(struct ab_conductor *c, uint32_t backend, uint32_
     struct ab_outcome run;
     struct ab_fold fold = ab_conductor_fold(c, backend, round);
     ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, backend));
-    ab_conductor_say(c, round, c->session->backends[backend].name, pass);
+    ab_conductor_say(c, c->session->backends[backend].name, pass);
     enum ab_status status = ab_run(&c->context, &c->plan->cases[backend], pass, &c->rng, &run, err);
     if (status != AB_OK)
         return status;
@@ -246,7 +249,7 @@ static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, 
     context.marks = c->marks[backend];
     if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    ab_conductor_say(c, round, c->session->backends[backend].name, AB_PASS_MEMORY);
+    ab_conductor_say(c, c->session->backends[backend].name, AB_PASS_MEMORY);
     enum ab_status status = ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng,
                                    &run, err);
     if (status != AB_OK)

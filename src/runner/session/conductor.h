@@ -27,8 +27,7 @@ bool ab_conductor_is_running(const struct ab_conductor *c, uint32_t backend);
 /* Goes through every op once a round, and nothing else of it is of interest. */
 bool ab_conductor_is_decorated(const struct ab_conductor *c, uint32_t backend);
 /* Tells the plan's progress what runs next. */
-void ab_conductor_say(struct ab_conductor *c, uint32_t round, const char *backend,
-                      enum ab_pass pass);
+void ab_conductor_say(struct ab_conductor *c, const char *backend, enum ab_pass pass);
 struct ab_fold ab_conductor_fold(struct ab_conductor *c, uint32_t backend, uint32_t round);
 /* Limit of the canary, as far as is known. */
 uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c);

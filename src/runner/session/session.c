@@ -36,27 +36,20 @@ static enum ab_status run_nulls(struct ab_conductor *c, uint32_t round, struct a
     return status;
 }
 
-struct counting_progress {
-    struct ab_conductor *c;
-    uint32_t round;
-};
-
 static void say_counting(void *user, const char *backend, enum ab_pass pass)
 {
-    struct counting_progress *p = user;
-    ab_conductor_say(p->c, p->round, backend, pass);
+    ab_conductor_say(user, backend, pass);
 }
 
 static enum ab_status run_counts(struct ab_conductor *c, uint32_t round, struct ab_err *err)
 {
-    struct counting_progress progress = {c, round};
     struct ab_count_plan plan = {.context = &c->plan->context,
                                  .cases = c->plan->cases,
                                  .session = c->session,
                                  .round = round,
                                  .sample_ops = c->plan->instr_ops,
                                  .say = say_counting,
-                                 .user = &progress};
+                                 .user = c};
     return ab_count_round(&plan, err);
 }
 

@@ -11,7 +11,7 @@
 #include "runner/run.h"
 
 struct ab_progress {
-    uint32_t round, n_rounds; /* round 0 of 0 is the pre-flight */
+    uint32_t round, n_rounds; /* of this session, from 0; 0 of 0 is the pre-flight */
     const char *backend;
     enum ab_pass pass;    /* AB_PASS_COUNT: a real program, which has none */
     uint32_t done, total; /* runs */

@@ -154,6 +154,7 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_turns = f->n_turns,
         .n_edges = total->n_edges,
         .n_remote = total->n_remote,
+        .cache_bytes = total->cache_bytes,
         .facts = total->facts,
     };
 }

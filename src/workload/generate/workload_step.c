@@ -62,11 +62,41 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 /* ---- whole sets ---- */
 
 /* Slots go back in such an order that the next round finds them where this one did. */
+/* A set other than the one that is reset, with a live block; the message under way is of none. */
+static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset)
+{
+    for (uint32_t i = 0; i < (uint32_t)g->w->n_sets; i++) {
+        const struct ab_set_def *set = &g->w->sets[i];
+        uint32_t n_lanes = set->is_shared ? 1 : set->end_lane - set->first_lane;
+        for (uint32_t k = 0; k < n_lanes; k++) {
+            const struct ab_instance *s = &g->instances[g->first_instance[i] + k];
+            if (s != reset && (s->live.n_live > 0 || s->queue.blocks.n > 0))
+                return i;
+        }
+    }
+    return AB_NO_SET;
+}
+
+/* For `check`: whether it is ever a reset of everything. */
+static void count_reset(const struct ab_generator *g, const struct ab_verb *v,
+                        const struct ab_instance *s)
+{
+    struct ab_reset_count *count = &g->w->resets[v->cursor];
+    bool is_bulk = s->live.n_live == ab_tape_live_blocks(g->tape);
+    if (s->live.n_live == 0)
+        return;
+    count->n++;
+    count->n_bulk += is_bulk;
+    if (!is_bulk && count->other == AB_NO_SET)
+        count->other = find_live_set(g, s);
+}
+
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
+    count_reset(g, v, s);
     AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;
     ab_pick_live(lane, &s->live, v->pick, slots, n, 1);

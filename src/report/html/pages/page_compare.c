@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38 };
+enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38, TABLE_ROWS = 500 };
 
 /* ---- texts ---- */
 
@@ -66,12 +66,16 @@ static enum ab_colour colour_of(const struct ab_cell *c)
 
 /* ---- the chart of changes ---- */
 
-static bool is_in_chart(const struct ab_cell *c)
+static bool is_clear(const struct ab_cell *c)
 {
     const char *word = ab_cell_word(c);
+    return strcmp(word, "worse") == 0 || strcmp(word, "better") == 0;
+}
+
+static bool is_in_chart(const struct ab_cell *c)
+{
     return isfinite(c->effect.ratio) && c->effect.ratio > 0 &&
-           (ab_cell_is_judged(c) || c->op == NULL || strcmp(word, "worse") == 0 ||
-            strcmp(word, "better") == 0);
+           (ab_cell_is_judged(c) || c->op == NULL || is_clear(c));
 }
 
 static uint32_t choose_cells(const struct ab_comparison *c, const struct ab_cell *rows[CHART_ROWS])
@@ -191,22 +195,43 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
               ab_cell_word(c), c->reason[0] != 0 ? ": " : "", c->reason);
 }
 
-static void put_table(struct ab_html *h, const struct ab_report *report,
-                      const struct ab_comparison *c)
+static const char *const table_columns[] = {
+    "allocator", "metric", "#base", "#new", "#change", "#90 % interval", "#limit", "verdict", NULL};
+
+static void put_judged(struct ab_html *h, const struct ab_report *report,
+                       const struct ab_comparison *c)
 {
-    static const char *const columns[] = {"allocator",      "metric", "#base",   "#new", "#change",
-                                          "#90 % interval", "#limit", "verdict", NULL};
-    for (unsigned is_judged = 2; is_judged-- > 0;) {
-        if (is_judged == 0)
-            ab_page_fold_begin(h, "Compared without a limit", AB_PAGE_OPEN);
-        ab_page_table_begin(h, is_judged ? "Judged by a limit" : "More than 0 % is worse", columns);
-        for (uint32_t i = 0; i < c->n_cells; i++)
-            if (ab_cell_is_judged(&c->cells[i]) == (is_judged == 1))
-                put_cell_row(h, report, &c->cells[i]);
-        ab_page_table_end(h);
-        if (is_judged == 0)
-            ab_page_fold_end(h);
-    }
+    ab_page_table_begin(h, "Judged by a limit", table_columns);
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (ab_cell_is_judged(&c->cells[i]))
+            put_cell_row(h, report, &c->cells[i]);
+    ab_page_table_end(h);
+}
+
+/* Those that differ clearly first; the rest as far as there is room. */
+static void put_others(struct ab_html *h, const struct ab_report *report,
+                       const struct ab_comparison *c)
+{
+    uint32_t n_rows = 0, n_left_out = 0;
+    ab_page_fold_begin(h, "Compared without a limit", AB_PAGE_OPEN);
+    ab_page_table_begin(h, "More than 0 % is worse", table_columns);
+    for (unsigned is_unclear = 0; is_unclear < 2; is_unclear++)
+        for (uint32_t i = 0; i < c->n_cells; i++) {
+            const struct ab_cell *cell = &c->cells[i];
+            if (ab_cell_is_judged(cell) || is_clear(cell) == (is_unclear == 1))
+                continue;
+            if (n_rows++ < TABLE_ROWS)
+                put_cell_row(h, report, cell);
+            else
+                n_left_out++;
+        }
+    ab_page_table_end(h);
+    if (n_left_out > 0)
+        ab_html_f(h,
+                  "<p class=\"soft\">%u more without a clear difference: "
+                  "allocbench compare -v</p>\n",
+                  n_left_out);
+    ab_page_fold_end(h);
 }
 
 /* ---- all ---- */
@@ -264,7 +289,8 @@ void ab_page_compare(struct ab_html *h, const struct ab_report *report)
         const struct ab_comparison *c = report->comparisons[i];
         put_head(h, c);
         put_chart(h, report, c);
-        put_table(h, report, c);
+        put_judged(h, report, c);
+        put_others(h, report, c);
         if (c->base != c->now)
             put_overlay(h, report, c);
     }

@@ -163,39 +163,99 @@ static const char *word_of(const struct ab_effect *predicted, const struct ab_ef
     return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
 }
 
-static void add_witness(struct section *t, uint32_t backend, struct ab_table *table)
+/* How far predictions are off where the program shows a difference: without a buffer for the
+ * program's own data and with the one that was fitted. */
+struct fit {
+    double bare, cached; /* sums of |predicted - measured|, ns a call */
+    uint32_t n;
+};
+
+static struct ab_effect difference_of(struct section *t, uint32_t backend, const char *of_base,
+                                      uint32_t base, const char *field)
+{
+    t->field = find_field(of_base);
+    collect(t, base, t->of_base);
+    t->field = find_field(field);
+    collect(t, backend, t->now);
+    return ab_effect_difference(t->of_base, t->now, t->s->n_rounds);
+}
+
+/* A row of its own below the allocator's: "with 128 KiB". None where no buffer suits best. */
+static void add_cached(struct section *t, uint32_t backend, const struct ab_effect *measured,
+                       const struct ab_effect *cached, struct ab_table *table)
+{
+    char size[AB_CELL_BYTES], label[AB_CELL_BYTES + 16];
+    t->field = find_field("replay_cache_bytes");
+    collect(t, backend, t->now);
+    format_value(t, t->now, size);
+    snprintf(label, sizeof label, "    with %s", size);
+    struct ab_table_row *row = strcmp(size, "0 B") != 0 ? ab_table_add(table, label, false) : NULL;
+    if (row == NULL)
+        return;
+    format_difference(cached, row->cells[0]);
+    snprintf(row->cells[2], AB_CELL_BYTES, "%s", word_of(cached, measured));
+}
+
+static void add_witness(struct section *t, uint32_t backend, struct fit *fit,
+                        struct ab_table *table)
 {
     struct ab_table_row *row = ab_table_add_backend(table, &t->s->backends[backend]);
     if (row == NULL)
         return;
-    t->field = find_field("replay_ns_per_call");
-    collect(t, t->base, t->of_base);
-    collect(t, backend, t->now);
-    struct ab_effect predicted = ab_effect_difference(t->of_base, t->now, t->s->n_rounds);
+    struct ab_effect predicted = difference_of(t, backend, "replay_ns_per_call", t->base,
+                                               "replay_ns_per_call");
+    struct ab_effect cached = difference_of(t, backend, "replay_cache_base_ns_per_call", backend,
+                                            "replay_cache_ns_per_call");
     collect_by_calls(t, t->base, "cpu_ns", t->of_base);
     collect_by_calls(t, backend, "cpu_ns", t->now);
     struct ab_effect measured = ab_effect_difference(t->of_base, t->now, t->s->n_rounds);
     format_difference(&predicted, row->cells[0]);
     format_difference(&measured, row->cells[1]);
     snprintf(row->cells[2], AB_CELL_BYTES, "%s", word_of(&predicted, &measured));
+    if (isfinite(cached.ratio))
+        add_cached(t, backend, &measured, &cached, table);
+    if ((measured.low > 0 || measured.high < 0) && isfinite(cached.ratio)) {
+        fit->bare += fabs(predicted.ratio - measured.ratio);
+        fit->cached += fabs(cached.ratio - measured.ratio);
+        fit->n++;
+    }
 }
 
-static bool has_trace(struct section *t)
+static bool has_field(struct section *t, const char *name)
 {
     bool has = false;
-    t->field = find_field("replay_ns_per_call");
+    t->field = find_field(name);
     for (uint32_t i = 0; i < t->s->n_results; i++)
         has = has || ab_field_exists(t->field, &t->s->results[i]);
     return has;
+}
+
+static void print_fit(FILE *to, const struct section *t, const struct fit *fit)
+{
+    struct ab_text text = {0};
+    ab_text_add(&text,
+                "Rows \"with\": the replay also reads a buffer of this size between the calls, "
+                "as the program reads data of its own (replay --cache); the size is the one with "
+                "which the other allocators differ from the base as they do in the program.");
+    if (fit->n > 0)
+        ab_text_addf(&text,
+                     " Where a difference was measured, predictions are off by %.1f ns a call "
+                     "without it and by %.1f with it, on average: it %s here.",
+                     fit->bare / fit->n, fit->cached / fit->n,
+                     fit->cached < fit->bare ? "helps" : "does not help");
+    if (text.s != NULL)
+        ab_table_prose(to, t->style, AB_FAINT, text.s);
+    ab_text_fini(&text);
 }
 
 static void print_witness(FILE *to, struct section *t)
 {
     static const struct ab_table_column columns[] = {
         {"replay, ns/call", 0}, {"program, ns/call", 0}, {"", 0}};
+    struct fit fit = {.n = 0};
     char title[200], base[100];
     struct ab_table table;
-    if (t->base == UINT32_MAX || !has_trace(t))
+    if (t->base == UINT32_MAX || !has_field(t, "replay_ns_per_call"))
         return;
     snprintf(title, sizeof title, "vs %s",
              ab_format_label(base, sizeof base, t->s->backends[t->base].name, 20, t->style.utf8));
@@ -203,7 +263,7 @@ static void print_witness(FILE *to, struct section *t)
     ab_table_add(&table, title, true);
     for (uint32_t b = 0; b < t->s->n_backends; b++)
         if (b != t->base && ab_session_has_numbers(t->s, b))
-            add_witness(t, b, &table);
+            add_witness(t, b, &fit, &table);
     fputc('\n', to);
     ab_table_print(to, &table, t->style);
     ab_table_fini(&table);
@@ -211,6 +271,8 @@ static void print_witness(FILE *to, struct section *t)
                    "What a call costs more than under the base: predicted by the replay of the "
                    "trace, and measured, CPU time of the program by the calls in the trace. Not "
                    "measurable: the interval of the measured difference contains 0.");
+    if (has_field(t, "replay_cache_bytes"))
+        print_fit(to, t, &fit);
 }
 
 static void print_title(FILE *to, const struct ab_session *s, struct ab_table_style style)

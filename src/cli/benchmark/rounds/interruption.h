@@ -2,8 +2,8 @@
  *
  * What a command that was interrupted says: how much is kept, and the command that goes on.
  */
-#ifndef AB_CLI_BENCHMARK_INTERRUPTION_H
-#define AB_CLI_BENCHMARK_INTERRUPTION_H
+#ifndef AB_CLI_BENCHMARK_ROUNDS_INTERRUPTION_H
+#define AB_CLI_BENCHMARK_ROUNDS_INTERRUPTION_H
 
 #include "backend/selection.h"
 #include "cli/benchmark/result_store.h"

@@ -2,17 +2,19 @@
  *
  * The tables of commands and options as text for people.
  */
-#ifndef AB_CLI_OPTIONS_OPTIONS_HELP_H
-#define AB_CLI_OPTIONS_OPTIONS_HELP_H
+#ifndef AB_CLI_HELP_OPTIONS_HELP_H
+#define AB_CLI_HELP_OPTIONS_HELP_H
 
 #include "cli/commands.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Lines, indented. */
 extern const char ab_options_exit_codes[];
 
-void ab_options_print_help(FILE *to, enum ab_command_id command);
+/* With all options, or with the usual ones; no line is wider than AB_HELP_WIDTH. */
+void ab_options_print_help(FILE *to, enum ab_command_id command, bool is_all);
 /* The whole tool: commands, examples, exit codes. */
 void ab_options_print_overview(FILE *to);
 

@@ -2,7 +2,7 @@
  *
  * Words for an interruption, and a command line that a shell takes as it is.
  */
-#include "cli/benchmark/interruption.h"
+#include "cli/benchmark/rounds/interruption.h"
 
 #include "core/text.h"
 #include "result/merge/shard.h"

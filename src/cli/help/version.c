@@ -2,7 +2,7 @@
  *
  * What `--version` prints.
  */
-#include "cli/version.h"
+#include "cli/help/version.h"
 
 #include <cyaml/cyaml.h>
 #include <jansson.h>

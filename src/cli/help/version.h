@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef AB_CLI_VERSION_H
-#define AB_CLI_VERSION_H
+#ifndef AB_CLI_HELP_VERSION_H
+#define AB_CLI_HELP_VERSION_H
 
 #include <stdio.h>
 

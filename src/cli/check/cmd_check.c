@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
+ * what is odd about it, and what a run will cost.
+ */
+#include "backend/selection.h"
+#include "cli/benchmark/cases.h"
+#include "cli/benchmark/gate_set.h"
+#include "cli/check/lint.h"
+#include "cli/check/plan_json.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/output.h"
+#include "runner/estimate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct check {
+    const struct ab_options *options;
+    struct ab_workload *workload;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_selection_list selection;
+    struct ab_gate_set gates;
+    struct ab_lints lints;
+    struct ab_session_cost cost;
+    const char *running[AB_SELECTION_MAX]; /* back ends that are here */
+    size_t n_running;
+};
+
+/* ---- what is found ---- */
+
+static enum ab_status select_backends(struct check *c, struct ab_err *err)
+{
+    const struct ab_options *o = c->options;
+    size_t n;
+    const char *const *names = ab_workload_backends(c->workload, &n);
+    if (o->n_backends > 0) {
+        names = o->backends;
+        n = o->n_backends;
+    }
+    AB_TRY(ab_selection_parse(names, n, o->backend_path, &c->selection, err));
+    for (size_t i = 0; i < c->selection.n; i++)
+        if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
+            c->running[c->n_running++] = c->selection.items[i].name;
+    return AB_OK;
+}
+
+static enum ab_status read_gates(struct check *c, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {.options = c->options,
+                                    .workload = c->workload,
+                                    .phases = c->map.phases,
+                                    .n_phases = c->map.image->n_phases,
+                                    .backends = names};
+    for (size_t i = 0; i < c->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = c->selection.items[i].name;
+    return ab_gates_count(c->options, c->workload) > 0 ? ab_gate_set_read(&source, &c->gates, err)
+                                                       : AB_OK;
+}
+
+/* Of the back ends that are there. */
+static void estimate(struct check *c)
+{
+    const struct ab_options *o = c->options;
+    bool never_frees = false;
+    for (size_t i = 0; i < c->selection.n; i++)
+        never_frees = never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
+                                      c->selection.items[i].never_frees);
+    c->cost = ab_estimate_session(&c->map, c->n_running, never_frees, o->rounds,
+                                  o->processes != 0 ? o->processes : ab_estimate_processes(&c->map),
+                                  o->drain_ns);
+}
+
+static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
+{
+    AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
+    AB_TRY(ab_workload_compile(c->workload, &c->tape, err));
+    AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
+    AB_TRY(select_backends(c, err));
+    estimate(c);
+    ab_lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
+    return AB_OK;
+}
+
+/* ---- what is printed ---- */
+
+static void print_cost(const struct ab_tape_map *tape)
+{
+    const struct ab_facts *facts = &tape->image->facts;
+    printf("\nestimated cost per back end and pass\n");
+    printf("  time       about %s\n", AB_TIME(ab_estimate_pass_ns(tape)));
+    printf("  heap       about %s; %s if nothing is freed (arena)\n",
+           AB_BYTES(ab_estimate_heap_bytes(facts, false)),
+           AB_BYTES(ab_estimate_heap_bytes(facts, true)));
+    printf("  allocbench %s for itself, outside the heap\n",
+           AB_BYTES(ab_estimate_harness_bytes(tape)));
+}
+
+static void print_lints(const struct check *c)
+{
+    if (c->lints.n > 0)
+        putchar('\n');
+    for (size_t i = 0; i < c->lints.n; i++) {
+        const struct ab_lint *lint = &c->lints.items[i];
+        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, ab_lint_file(c->workload)), lint->line,
+               lint->col, lint->text, lint->id);
+    }
+    if (c->lints.n_left_out > 0)
+        printf("note     and %zu more\n", c->lints.n_left_out);
+}
+
+static void print_total(const struct ab_session_cost *cost)
+{
+    printf("\nrun: %zu back end%s x %u rounds x %u processes, about %s, at most %s\n",
+           cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes,
+           AB_TIME(cost->ns), AB_BYTES(cost->bytes));
+    puts("     (estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
+         "     of that, a slow one twice. Memory: the largest heap and allocbench's own, as\n"
+         "     one process runs at a time)");
+}
+
+static void print_all(const struct check *c)
+{
+    const struct ab_selection *foreign = ab_case_foreign(c->options, &c->selection);
+    ab_workload_print_plan(stdout, c->workload, &c->tape);
+    print_cost(&c->map);
+    if (foreign != NULL && !c->options->allows_plugins)
+        printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
+               AB_SHOWN(300, foreign->name));
+    if (c->gates.n_gates + c->gates.n_claims > 0)
+        printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
+    print_lints(c);
+    print_total(&c->cost);
+}
+
+static enum ab_status write_json(const struct check *c, struct ab_err *err)
+{
+    struct ab_output out;
+    struct ab_check_plan plan = {.workload = c->workload,
+                                 .tape = &c->tape,
+                                 .lints = &c->lints,
+                                 .cost = &c->cost,
+                                 .backends = c->running,
+                                 .n_backends = c->n_running,
+                                 .n_gates = c->gates.n_gates,
+                                 .n_claims = c->gates.n_claims};
+    AB_TRY(ab_output_open(c->options->json, &out, err));
+    if (ab_check_plan_write(out.to, &plan))
+        return ab_output_commit(&out, err);
+    ab_output_abandon(&out);
+    return ab_fail(err, AB_SYSTEM, "out of memory");
+}
+
+enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const char *path;
+    struct check c = {.options = o};
+    (void)exit_code;
+    AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
+    enum ab_status status = find_all(&c, path, err);
+    if (status == AB_OK)
+        status = read_gates(&c, err);
+    if (status == AB_OK && o->json != NULL)
+        status = write_json(&c, err);
+    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+        print_all(&c);
+    ab_gate_set_fini(&c.gates);
+    ab_selection_list_fini(&c.selection);
+    ab_tape_map_close(&c.map);
+    ab_tape_fini(&c.tape);
+    ab_workload_free(c.workload);
+    return status;
+}

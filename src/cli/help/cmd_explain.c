@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `explain`: a word of the table of explanations, with what the last stored result shows of it; or
+ * the list of all words.
+ */
+#include "cli/arguments/last_result.h"
+#include "cli/commands.h"
+#include "cli/help/explain_example.h"
+#include "cli/help/paragraph.h"
+#include "core/text.h"
+#include "report/json.h"
+#include "report/output.h"
+#include "report/read/read_result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_COLUMNS = 15 };
+
+struct example {
+    char file[300], text[600]; /* "" where there is none */
+};
+
+static const char *const directions[] = {
+    [AB_FIELD_LOWER] = "lower is better",
+    [AB_FIELD_HIGHER] = "higher is better",
+    [AB_FIELD_NEITHER] = "",
+};
+
+/* No result is no error: then there is no example. */
+static void find_example(const struct ab_options *o, const struct ab_explanation *e,
+                         struct example *out)
+{
+    struct ab_stored stored;
+    struct ab_err err;
+    *out = (struct example){"", ""};
+    char *path = NULL;
+    if (e->example[0] == 0 || ab_last_result(o, 0, &path, &err) != AB_OK)
+        return;
+    if (ab_stored_read(path, &stored, &err) == AB_OK) {
+        const char *slash = strrchr(path, '/');
+        ab_text_printable(out->file, sizeof out->file, slash != NULL ? slash + 1 : path);
+        ab_explain_example(&stored.session, e, out->text, sizeof out->text);
+        ab_stored_fini(&stored);
+    }
+    free(path);
+}
+
+/* ---- for people ---- */
+
+static void print_part(const char *label, const char *text)
+{
+    if (text[0] == 0)
+        return;
+    printf("  %s", label);
+    ab_paragraph_print(stdout, text, LABEL_COLUMNS, 2 + ab_paragraph_columns(label));
+}
+
+static void print_number(const struct ab_explanation *e)
+{
+    char text[400];
+    if (e->number[0] == 0)
+        return;
+    snprintf(text, sizeof text, "%s, in %s%s%s%s%s", e->number, e->unit,
+             directions[e->better][0] != 0 ? ", " : "", directions[e->better],
+             e->number_is[0] != 0 ? ": " : "", e->number_is);
+    print_part("number", text);
+}
+
+static void print_explanation(const struct ab_explanation *e, const struct example *x)
+{
+    struct ab_text example = {0};
+    printf("%s\n  ", e->word);
+    ab_paragraph_print(stdout, e->what, 2, 2);
+    putchar('\n');
+    print_part("formula", e->formula);
+    print_number(e);
+    print_part("what to do", e->todo);
+    if (x->text[0] != 0) {
+        ab_text_addf(&example, "in %s: %s", x->file, x->text);
+        print_part("example", example.s != NULL ? example.s : "");
+    }
+    print_part("see", e->see);
+    print_part("also called", e->synonyms);
+    ab_text_fini(&example);
+}
+
+static void print_list(void)
+{
+    struct ab_explanation e;
+    for (int group = 0; group < AB_EXPLAIN_GROUP_COUNT; group++) {
+        struct ab_text words = {0};
+        for (size_t i = 0; ab_explain_at(i, &e); i++)
+            if (e.group == (enum ab_explain_group)group)
+                ab_text_addf(&words, "%s%s", words.n > 0 ? ", " : "", e.word);
+        printf("%s\n  ", ab_explain_group_titles[group]);
+        ab_paragraph_print(stdout, words.s != NULL ? words.s : "", 2, 2);
+        ab_text_fini(&words);
+    }
+    puts("\nallocbench explain WORD says more.");
+}
+
+/* ---- for programs ---- */
+
+static json_t *as_json(struct ab_json *w, const struct ab_explanation *e)
+{
+    json_t *object = json_object();
+    ab_json_put(w, object, "word", ab_json_string(e->word));
+    ab_json_put(w, object, "group", ab_json_string(ab_explain_group_titles[e->group]));
+    ab_json_put(w, object, "synonyms", ab_json_string(e->synonyms));
+    ab_json_put(w, object, "what", ab_json_string(e->what));
+    ab_json_put(w, object, "formula", ab_json_string(e->formula));
+    ab_json_put(w, object, "todo", ab_json_string(e->todo));
+    ab_json_put(w, object, "see", ab_json_string(e->see));
+    ab_json_put(w, object, "number", ab_json_string(e->number));
+    ab_json_put(w, object, "unit", ab_json_string(e->unit));
+    ab_json_put(w, object, "number_is", ab_json_string(e->number_is));
+    return object;
+}
+
+/* One word, or (NULL) all. */
+static enum ab_status write_json(const char *path, const struct ab_explanation *one,
+                                 const struct example *x, struct ab_err *err)
+{
+    struct ab_output out;
+    struct ab_json w = {false};
+    struct ab_explanation e;
+    AB_TRY(ab_output_open(path, &out, err));
+    json_t *document = json_object(), *words = json_array();
+    ab_json_put(&w, document, "format", ab_json_string("allocbench-explain/1"));
+    for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
+        ab_json_append(&w, words, as_json(&w, &e));
+    if (one != NULL) {
+        json_t *word = as_json(&w, one);
+        ab_json_put(&w, word, "example", ab_json_string(x->text));
+        ab_json_put(&w, word, "example_file", ab_json_string(x->text[0] != 0 ? x->file : ""));
+        ab_json_append(&w, words, word);
+    }
+    ab_json_put(&w, document, "words", words);
+    if (ab_json_write(&w, document, out.to, 0))
+        return ab_output_commit(&out, err);
+    ab_output_abandon(&out);
+    return ab_fail(err, AB_SYSTEM, "out of memory");
+}
+
+/* ---- the command ---- */
+
+static enum ab_status find_word(const struct ab_options *o, struct ab_explanation *out,
+                                struct ab_err *err)
+{
+    char near[80];
+    struct ab_text word = {0};
+    for (size_t i = 0; i < o->n_args; i++)
+        ab_text_addf(&word, "%s%s", i > 0 ? " " : "", o->args[i]);
+    enum ab_status status = AB_OK;
+    const char *given = word.s != NULL ? word.s : "";
+    if (!ab_explain_find(given, out))
+        status = ab_explain_nearest(given, near, sizeof near) != NULL
+                     ? ab_fail(err, AB_USAGE, "explain: unknown word \"%s\"; did you mean \"%s\"?",
+                               AB_SHOWN(128, given), near)
+                     : ab_fail(err, AB_USAGE,
+                               "explain: unknown word \"%s\"; allocbench explain lists them",
+                               AB_SHOWN(128, given));
+    ab_text_fini(&word);
+    return status;
+}
+
+enum ab_status ab_cmd_explain(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_explanation e;
+    struct example x = {"", ""};
+    bool is_one = o->n_args > 0;
+    (void)exit_code;
+    if (is_one) {
+        AB_TRY(find_word(o, &e, err));
+        find_example(o, &e, &x);
+    }
+    if (o->json != NULL)
+        AB_TRY(write_json(o->json, is_one ? &e : NULL, &x, err));
+    if (o->json != NULL && strcmp(o->json, "-") == 0)
+        return AB_OK;
+    if (is_one)
+        print_explanation(&e, &x);
+    else
+        print_list();
+    return AB_OK;
+}

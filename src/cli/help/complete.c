@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds out what the word at the cursor is, an option, the value of one or an argument, and offers
+ * what begins like it.
+ */
+#include "cli/help/complete.h"
+
+#include "allocators/builtin.h"
+#include "backend/presets.h"
+#include "cli/arguments/named_workload.h"
+#include "cli/compare/baselines.h"
+#include "cli/help/complete_gate.h"
+#include "cli/help/complete_offer.h"
+#include "cli/list/list.h"
+#include "cli/options/option_table.h"
+#include "cli/trace/cmd_trace.h"
+#include "explain/explain.h"
+#include "runner/run_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    int n; /* words[n - 1] is at the cursor */
+    char **words;
+    enum ab_command_id command;
+    struct ab_offer offer;
+};
+
+/* ---- lists ---- */
+
+/* After the last of a list with commas. */
+static void begin_element(struct ab_offer *o)
+{
+    const char *comma = strrchr(o->begin, ',');
+    if (comma != NULL)
+        ab_offer_lead(o, comma + 1);
+}
+
+static void offer_backends(struct ab_offer *o)
+{
+    begin_element(o);
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        ab_offer(o, ab_preset_at(i)->name, "");
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        ab_offer(o, ab_builtin_at(i)->name, "");
+}
+
+static void offer_checks(struct ab_offer *o)
+{
+    begin_element(o);
+    ab_offer(o, "required", "");
+    ab_offer(o, "info", "");
+    ab_offer(o, "work", "");
+    for (uint32_t i = 0; ab_verify_check_name(i) != NULL; i++)
+        ab_offer(o, ab_verify_check_name(i), "");
+}
+
+static void offer_baselines(struct ab_offer *o)
+{
+    struct ab_options options = {.results = NULL};
+    struct ab_err err;
+    char *folder, **names;
+    size_t n;
+    if (ab_baseline_folder(&options, &folder, &err) != AB_OK)
+        return;
+    if (ab_baseline_names(folder, &names, &n, &err) == AB_OK) {
+        for (size_t i = 0; i < n; i++)
+            ab_offer(o, names[i], "");
+        ab_baseline_names_fini(names, n);
+    }
+    free(folder);
+}
+
+/* ---- options ---- */
+
+static void offer_options(struct line *l)
+{
+    const struct ab_option_info *o;
+    char name[64];
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
+        if (ab_options_has(o, l->command)) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            ab_offer(&l->offer, name, "");
+        }
+}
+
+static void offer_values(struct line *l, const struct ab_option_info *o)
+{
+    if (strcmp(o->name, "backend") == 0 || strcmp(o->name, "base") == 0)
+        offer_backends(&l->offer);
+    else if (strcmp(o->name, "set") == 0)
+        ab_complete_set(&l->offer, l->n, l->words);
+    else if (strcmp(o->name, "gate") == 0)
+        ab_complete_gate(&l->offer, l->command, l->n, l->words);
+    else if (strcmp(o->name, "check") == 0)
+        offer_checks(&l->offer);
+    else if (strcmp(o->name, "baseline") == 0)
+        offer_baselines(&l->offer);
+    for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
+        ab_offer(&l->offer, o->words[i], "");
+}
+
+/* The option that the word gives, if it is one of the command's that takes a value: "-b", "--set". */
+static const struct ab_option_info *option_of(const struct line *l, const char *word, size_t n)
+{
+    const struct ab_option_info *o;
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
+        if (ab_options_has(o, l->command) && o->arg != NULL &&
+            ((n == 2 && word[0] == '-' && o->letter != 0 && word[1] == o->letter) ||
+             (n > 2 && strncmp(word, "--", 2) == 0 && strlen(o->name) == n - 2 &&
+              strncmp(word + 2, o->name, n - 2) == 0)))
+            return o;
+    return NULL;
+}
+
+/* ---- arguments ---- */
+
+/* How many words before the cursor are arguments of the command, neither options nor values. */
+static int count_arguments(const struct line *l)
+{
+    int n = 0;
+    for (int i = 1; i < l->n - 1; i++) {
+        if (l->words[i][0] == '-')
+            i += option_of(l, l->words[i], strlen(l->words[i])) != NULL;
+        else
+            n++;
+    }
+    return n;
+}
+
+static void offer_words(struct ab_offer *o)
+{
+    struct ab_explanation e;
+    for (size_t i = 0; ab_explain_at(i, &e); i++)
+        ab_offer(o, e.word, "");
+}
+
+/* @NAME of the workloads that come with allocbench. */
+static void offer_workloads(struct ab_offer *o)
+{
+    struct ab_workload_names list;
+    struct ab_err err;
+    char name[200];
+    if (o->begin[0] != '@' || ab_workload_names(&list, &err) != AB_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        snprintf(name, sizeof name, "@%s", list.names[i]);
+        ab_offer(o, name, "");
+    }
+    ab_workload_names_fini(&list);
+}
+
+static void offer_arguments(struct line *l)
+{
+    int place = count_arguments(l);
+    switch (l->command) {
+    case AB_COMMAND_TRACE:
+        for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
+            ab_offer(&l->offer, ab_trace_command_name(i), "");
+        break;
+    case AB_COMMAND_BASELINE:
+        for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
+            ab_offer(&l->offer, ab_baseline_commands[i], "");
+        if (place == 1)
+            offer_baselines(&l->offer);
+        break;
+    case AB_COMMAND_LIST:
+        for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
+            ab_offer(&l->offer, ab_list_topic(i), "");
+        break;
+    case AB_COMMAND_EXPLAIN:
+        if (place == 0)
+            offer_words(&l->offer);
+        break;
+    case AB_COMMAND_VERIFY:
+        offer_backends(&l->offer);
+        break;
+    case AB_COMMAND_RUN:
+    case AB_COMMAND_CHECK:
+    case AB_COMMAND_CALIBRATE:
+        offer_workloads(&l->offer);
+        break;
+    case AB_COMMAND_REPORT:
+    case AB_COMMAND_COMPARE:
+        if (l->offer.begin[0] == '@')
+            ab_offer(&l->offer, "@last", "");
+        break;
+    default: /* files, which the shell completes */
+        break;
+    }
+}
+
+static bool is_command_of_user(const struct line *l)
+{
+    for (int i = 1; i < l->n - 1; i++)
+        if (strcmp(l->words[i], "--") == 0)
+            return true;
+    return false;
+}
+
+static void offer_word(struct line *l)
+{
+    const char *word = l->words[l->n - 1], *before = l->words[l->n - 2];
+    const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    const struct ab_option_info *o = NULL;
+    if (is_command_of_user(l))
+        return;
+    if (equals != NULL && (o = option_of(l, word, (size_t)(equals - word))) != NULL)
+        ab_offer_lead(&l->offer, equals + 1);
+    else if (l->n > 2)
+        o = option_of(l, before, strlen(before));
+    if (o != NULL)
+        offer_values(l, o);
+    else if (word[0] == '-')
+        offer_options(l);
+    else
+        offer_arguments(l);
+}
+
+void ab_complete_print(FILE *to, int n, char **words)
+{
+    if (n < 1)
+        return;
+    struct line l = {n, words, AB_COMMAND_COUNT, {to, words[n - 1], words[n - 1]}};
+    for (int i = 0; i < AB_COMMAND_COUNT; i++) {
+        if (n == 1)
+            ab_offer(&l.offer, ab_commands[i].name, "");
+        else if (strcmp(ab_commands[i].name, words[0]) == 0)
+            l.command = (enum ab_command_id)i;
+    }
+    if (n == 1) {
+        ab_offer(&l.offer, "--help", "");
+        ab_offer(&l.offer, "--version", "");
+    } else if (l.command != AB_COMMAND_COUNT)
+        offer_word(&l);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of options as text: --help of a command and of the whole tool.
+ */
+#include "cli/help/options_help.h"
+
+#include "cli/help/paragraph.h"
+#include "cli/options/option_table.h"
+
+#include <string.h>
+
+enum { HELP_COLUMN = 25 };
+
+const char ab_options_exit_codes[] =
+    "  0  ok\n"
+    "  1  a gate failed or was not evaluated; a comparison found a regression\n"
+    "  2  bad command line or workload; results of different work\n"
+    "  3  unreadable, altered or incomplete input\n"
+    "  4  a back end asked for by name is missing, crashed, timed out or failed a\n"
+    "     check; or a system error\n"
+    "  5  a verdict is inconclusive, with --inconclusive=fail\n"
+    "  130, 143  interrupted\n"
+    "record passes on the exit status of the command; its own failures are 125 to\n"
+    "127.\n";
+
+/* What is too long for its column has a line of its own. */
+static void print_option(FILE *to, const struct ab_option_info *o, bool is_all)
+{
+    char left[64];
+    int n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                           : snprintf(left, sizeof left, "      --%s", o->name);
+    if (o->arg != NULL)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    bool is_long = ab_paragraph_columns(left) >= HELP_COLUMN;
+    fprintf(to, "%s%s", left, is_long ? "\n" : "");
+    ab_paragraph_print(to, o->help, HELP_COLUMN, is_long ? 0 : ab_paragraph_columns(left));
+    if (is_all && o->more != NULL)
+        ab_paragraph_print(to, o->more, HELP_COLUMN, 0);
+}
+
+static void print_group(FILE *to, enum ab_command_id command, const char *group, bool is_all)
+{
+    const struct ab_option_info *o;
+    bool is_first = true;
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++) {
+        if (!ab_options_has(o, command) || strcmp(o->group, group) != 0 || (o->is_rare && !is_all))
+            continue;
+        if (is_first)
+            fprintf(to, "\n%s:\n", group);
+        is_first = false;
+        print_option(to, o, is_all);
+    }
+}
+
+static size_t count_rare(enum ab_command_id command)
+{
+    const struct ab_option_info *o;
+    size_t n = 0;
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
+        n += ab_options_has(o, command) && o->is_rare;
+    return n;
+}
+
+void ab_options_print_help(FILE *to, enum ab_command_id command, bool is_all)
+{
+    const struct ab_command *c = &ab_commands[command];
+    size_t n_rare = count_rare(command);
+    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
+            c->examples);
+    for (size_t i = 0; ab_option_groups[i] != NULL; i++)
+        print_group(to, command, ab_option_groups[i], is_all);
+    if (!is_all && n_rare > 0)
+        fprintf(to, "\n%zu more option%s: allocbench %s --help-all\n", n_rare,
+                n_rare == 1 ? "" : "s", c->name);
+}
+
+void ab_options_print_overview(FILE *to)
+{
+    fputs("usage: allocbench COMMAND …\n\n"
+          "Which memory allocator, and which allocation strategy, is right for this\n"
+          "program?\n\n"
+          "Examples:\n"
+          "  allocbench run configs/quickstart.yaml\n"
+          "  allocbench record -o app.abt -- ./app --its-options\n"
+          "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
+          "Commands:\n",
+          to);
+    int widest = 0;
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        if (ab_paragraph_columns(ab_commands[i].name) > widest)
+            widest = ab_paragraph_columns(ab_commands[i].name);
+    for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
+        fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
+    fputs("\n"
+          "Options of a command: allocbench COMMAND --help. What a word means: allocbench\n"
+          "explain. This build: allocbench --version.\n"
+          "\n"
+          "Exit codes:\n",
+          to);
+    fputs(ab_options_exit_codes, to);
+}

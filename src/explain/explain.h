@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the words of screens, reports, help and documents mean: explain.def, and the numbers of
+ * results and memory records, whose meaning is in the tables of result/. For `allocbench explain`,
+ * the "?" of reports and the manual page.
+ */
+#ifndef AB_EXPLAIN_EXPLAIN_H
+#define AB_EXPLAIN_EXPLAIN_H
+
+#include "result/result_fields.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* X(ID, title), in the order in which they are listed. */
+#define AB_EXPLAIN_GROUPS(X) \
+    X(TIME, "Time") \
+    X(LATENCY, "Latency") \
+    X(MEMORY, "Memory") \
+    X(NOISE, "Rounds and noise") \
+    X(COMPARE, "Comparing") \
+    X(WORK, "The work") \
+    X(RESULT, "Results") \
+    X(PROGRAM, "Real programs")
+enum ab_explain_group {
+#define AB_EXPLAIN_GROUP(id, title) AB_EXPLAIN_##id,
+    AB_EXPLAIN_GROUPS(AB_EXPLAIN_GROUP) AB_EXPLAIN_GROUP_COUNT
+#undef AB_EXPLAIN_GROUP
+};
+extern const char *const ab_explain_group_titles[AB_EXPLAIN_GROUP_COUNT];
+
+/* Strings are constant and never NULL; "" = there is nothing to say. */
+struct ab_explanation {
+    enum ab_explain_group group;
+    const char *word, *synonyms; /* ", " between them */
+    const char *what;            /* one paragraph */
+    const char *formula, *todo;
+    const char *see;             /* words and documents, ", " between them */
+    const char *example;         /* "OP/NUMBER", or a fact of a session; see explain.def */
+    const char *number;          /* its name in JSON, CSV and gates, where it is one */
+    const char *unit;            /* of the number */
+    const char *number_is;       /* what just the number is, where `what` says more than that */
+    enum ab_field_better better; /* of the number */
+};
+
+/* Walks all of them, the rows of explain.def first; false past the end. */
+bool ab_explain_at(size_t i, struct ab_explanation *out);
+/* By its word, a synonym or the name of a number; upper and lower case, and blanks, '_' and '-', are
+ * the same. False when there is none. */
+bool ab_explain_find(const char *word, struct ab_explanation *out);
+/* The nearest spelling of all words, synonyms and numbers; NULL when none is near. */
+const char *ab_explain_nearest(const char *word, char *buf, size_t cap);
+
+#endif

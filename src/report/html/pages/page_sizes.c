@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Latency by the size that was asked for: a table for each phase and kind of call, shaded where a
+ * back end is much slower than the fastest.
+ */
+#include "report/html/pages/pages.h"
+
+#include "core/units_show.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond that phases are taken together, so that the page stays small. */
+enum { PHASES_MOST = 8, FEW = 20 };
+
+struct cell {
+    uint64_t n;
+    double p50, p99;
+};
+
+struct sizes { /* a table: [size class · n_backends + back end] */
+    const struct ab_report *report;
+    const char *phase; /* NULL = all */
+    unsigned op;
+    struct cell *cells;
+    struct ab_hdr *hdr;
+};
+
+static bool is_shown(const struct ab_session *s, uint32_t b)
+{
+    return ab_session_has_numbers(s, b) && !ab_backend_is_null(&s->backends[b]);
+}
+
+static bool belongs(const struct sizes *t, const struct ab_size_class *c)
+{
+    return c->op == t->op && (t->phase == NULL || strcmp(c->phase, t->phase) == 0) &&
+           is_shown(t->report->session, c->backend);
+}
+
+static void fill_cell(const struct sizes *t, unsigned log2, uint32_t backend)
+{
+    const struct ab_session *s = t->report->session;
+    struct cell *cell = &t->cells[log2 * s->n_backends + backend];
+    ab_hdr_init(t->hdr);
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        if (c->log2 == log2 && c->backend == backend && belongs(t, c))
+            ab_hdr_merge(t->hdr, c->hdr);
+    }
+    *cell = (struct cell){ab_hdr_total(t->hdr), ab_result_quantile(t->hdr, .5),
+                          ab_result_quantile(t->hdr, .99)};
+}
+
+/* False: there is no such call. */
+static bool fill(const struct sizes *t)
+{
+    const struct ab_session *s = t->report->session;
+    bool is_any = false;
+    memset(t->cells, 0, AB_SIZE_CLASS_COUNT * (size_t)s->n_backends * sizeof t->cells[0]);
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        if (belongs(t, c) && t->cells[c->log2 * s->n_backends + c->backend].n == 0)
+            fill_cell(t, c->log2, c->backend);
+        is_any = is_any || belongs(t, c);
+    }
+    return is_any;
+}
+
+/* All back ends do the same calls: the share is that of what was timed. */
+static uint64_t count(const struct sizes *t, unsigned log2)
+{
+    uint64_t n = 0;
+    for (uint32_t b = 0; b < t->report->session->n_backends; b++)
+        n += t->cells[log2 * t->report->session->n_backends + b].n;
+    return n;
+}
+
+static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
+{
+    char from[32], to[32];
+    double most = ldexp(1, (int)log2), least = log2 == 0 ? 0 : most / 2 + 1;
+    ab_html_f(h, "<tr><th scope=\"row\">%s to %s</th><td class=\"n\">%.2f %%</td>",
+              ab_units_bytes(from, sizeof from, least), ab_units_bytes(to, sizeof to, most),
+              100 * (double)n / (double)all);
+}
+
+static const char *time_text(char *buf, size_t cap, double ns, double floor_ns)
+{
+    char text[40];
+    if (isnan(ns))
+        return "n/a";
+    bool is_below = ns < floor_ns;
+    snprintf(buf, cap, "%s%s", is_below ? "<" : "",
+             ab_axis_text(text, sizeof text, AB_AXIS_TIME, is_below ? floor_ns : ns));
+    return buf;
+}
+
+/* Shades begin where a p99 is a quarter above the least of the row. */
+static unsigned shade(double p99, double least)
+{
+    static const double steps[] = {1.25, 2, 4, 8};
+    unsigned n = 0;
+    while (n < 4 && isfinite(least) && p99 > steps[n] * least)
+        n++;
+    return n;
+}
+
+static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uint64_t all)
+{
+    const struct ab_session *s = t->report->session;
+    const struct cell *row = &t->cells[log2 * s->n_backends];
+    double least = NAN;
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        least = row[b].n > 0 ? fmin(least, fmax(row[b].p99, s->timer.floor_ns)) : least;
+    put_size(h, log2, count(t, log2), all);
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        char p50[48], p99[48];
+        if (!is_shown(s, b))
+            continue;
+        if (row[b].n < FEW) {
+            ab_html_f(h, "<td class=\"n few\">%s</td>", row[b].n == 0 ? "" : "too few");
+            continue;
+        }
+        ab_html_f(h, "<td class=\"n %s%u\">%s / %s</td>", isnan(row[b].p99) ? "few h" : "h",
+                  shade(row[b].p99, least),
+                  time_text(p50, sizeof p50, row[b].p50, s->timer.floor_ns),
+                  time_text(p99, sizeof p99, row[b].p99, s->timer.floor_ns));
+    }
+    ab_html_f(h, "</tr>\n");
+}
+
+static void put_table(struct ab_html *h, const struct sizes *t)
+{
+    const struct ab_session *s = t->report->session;
+    const char **columns = calloc((size_t)s->n_backends + 3, sizeof columns[0]);
+    char(*names)[132] = calloc((size_t)s->n_backends + 1, sizeof names[0]), title[160];
+    unsigned n = 0;
+    uint64_t all = 0;
+    if (columns == NULL || names == NULL)
+        h->is_short_of_memory = true;
+    else {
+        columns[n++] = "size";
+        columns[n++] = "#calls";
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (is_shown(s, b)) {
+                snprintf(names[b], sizeof names[b], "#%s", s->backends[b].name);
+                columns[n++] = names[b];
+            }
+        snprintf(title, sizeof title, "%s: p50 / p99 of a call", ab_result_op_name(t->op));
+        ab_page_table_begin(h, title, columns);
+        for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
+            all += count(t, k);
+        for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
+            if (count(t, k) > 0)
+                put_row(h, t, k, all);
+        ab_page_table_end(h);
+    }
+    free(columns);
+    free(names);
+}
+
+static void put_phase(struct ab_html *h, struct sizes *t, const char *phase, unsigned index)
+{
+    bool is_begun = false;
+    t->phase = phase;
+    for (t->op = 0; t->op < AB_OP_KIND_COUNT; t->op++) {
+        if (!fill(t))
+            continue;
+        if (!is_begun)
+            ab_page_fold_begin(h, phase != NULL ? phase : "all phases", index);
+        is_begun = true;
+        put_table(h, t);
+    }
+    if (is_begun)
+        ab_page_fold_end(h);
+}
+
+void ab_page_sizes(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    struct sizes t = {
+        .report = report,
+        .cells = calloc(AB_SIZE_CLASS_COUNT * ((size_t)s->n_backends + 1), sizeof t.cells[0]),
+        .hdr = malloc(sizeof *t.hdr)};
+    if (t.cells == NULL || t.hdr == NULL)
+        h->is_short_of_memory = true;
+    else if (s->n_size_classes > 0) {
+        ab_html_f(
+            h,
+            "<p>Time of one call by the size that was asked for, all rounds together. Shaded: "
+            "p99 more than 1.25, 2, 4 and 8 times that of the fastest in the row. n/a: fewer "
+            "than %d calls were slower.</p>\n",
+            AB_QUANTILE_MIN_SAMPLES_BEHIND);
+        for (uint32_t p = 0; s->n_phases <= PHASES_MOST && p < s->n_phases; p++)
+            put_phase(h, &t, s->phases[p], p);
+        if (s->n_phases > PHASES_MOST)
+            put_phase(h, &t, NULL, 0);
+    }
+    free(t.cells);
+    free(t.hdr);
+}

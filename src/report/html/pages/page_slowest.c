@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The slowest calls, joined over the rounds: where they are in the work, and in how many rounds the
+ * same one was slow.
+ */
+#include "report/html/pages/pages.h"
+
+#include "core/units_show.h"
+#include "report/view/view.h"
+#include "stats/aggregate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Calls in a table, of each back end; marks of a picture, of each back end. */
+enum { ROWS_MOST = 12, MARKS_MOST = 40 };
+
+static bool is_shown(const struct ab_session *s, const struct ab_view_slow_call *c)
+{
+    return ab_session_has_numbers(s, c->backend) && !ab_backend_is_null(&s->backends[c->backend]);
+}
+
+/* ---- where they are ---- */
+
+static void find_range(const struct ab_session *s, const struct ab_view_slowest *x, double *low,
+                       double *high)
+{
+    for (uint32_t i = 0; i < x->n_calls; i++)
+        if (is_shown(s, &x->calls[i]) && x->calls[i].ns > 0) {
+            *low = fmin(*low, x->calls[i].ns);
+            *high = fmax(*high, x->calls[i].ns);
+        }
+}
+
+static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
+                         const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
+{
+    const char *name = report->session->backends[c->backend].name;
+    struct ab_paint paint = ab_report_paint(report, name);
+    char title[200], time[48];
+    snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32, name,
+             ab_result_op_name(c->op), c->position,
+             ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
+    paint.title = title;
+    ab_plot_mark(plot, paint, (struct ab_point){c->position, c->ns}, 4);
+}
+
+/* Calls that repeat are large, single ones points of one path. */
+static void put_marks(struct ab_plot *plot, const struct ab_report *report,
+                      const struct ab_view_slowest *x, uint32_t backend)
+{
+    struct ab_point dots[2 * MARKS_MOST];
+    struct ab_paint paint = ab_report_paint(report, report->session->backends[backend].name);
+    unsigned n_repeated = 0, n_dots = 0;
+    for (uint32_t i = 0; i < x->n_calls; i++) {
+        const struct ab_view_slow_call *c = &x->calls[i];
+        if (c->backend != backend || !is_shown(report->session, c) || !(c->ns > 0))
+            continue;
+        if (ab_view_slow_call_repeats(c)) {
+            if (n_repeated++ < MARKS_MOST)
+                put_repeated(plot, report, x, c);
+        } else if (n_dots < MARKS_MOST)
+            dots[n_dots++] = (struct ab_point){c->position, c->ns};
+    }
+    ab_plot_dots(plot, paint, dots, n_dots, 2.6);
+}
+
+static void put_picture(struct ab_html *h, const struct ab_report *report,
+                        const struct ab_view_slowest *x)
+{
+    const struct ab_session *s = report->session;
+    struct ab_plot plot = {
+        .x = {AB_SCALE_LINEAR, 0, (double)s->n_tape_ops, "operations", AB_AXIS_COUNT},
+        .y = {AB_SCALE_LOG, INFINITY, 0, "time of the call", AB_AXIS_TIME},
+        .is_x_exact = true,
+    };
+    find_range(s, x, &plot.y.low, &plot.y.high);
+    ab_page_legend(h, report);
+    ab_plot_begin(&plot, h,
+                  &(struct ab_figure){
+                      .title = "Where the slowest calls are",
+                      .description = "The slowest calls of each allocator, by their place in the "
+                                     "work and their time",
+                      .why = "Large dots: the same call was among the slowest in two rounds or "
+                             "more, so it is the allocator's work. Small dots: in one round only, "
+                             "so it may have been interrupted.",
+                      .is_wide = true});
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        put_marks(&plot, report, x, b);
+    ab_plot_end(&plot);
+}
+
+/* ---- which they are ---- */
+
+static void put_row(struct ab_html *h, const struct ab_report *report,
+                    const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
+{
+    char time[48], most[48], size[32];
+    const struct ab_session *s = report->session;
+    ab_html_f(h, "<tr%s><th scope=\"row\">", ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
+    ab_page_name(h, report, s->backends[c->backend].name);
+    ab_html_f(h,
+              "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
+              "<td class=\"n\">%u of %u</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+              ab_result_op_name(c->op),
+              c->size == AB_SIZE_UNKNOWN ? "n/a"
+                                         : ab_units_bytes(size, sizeof size, (double)c->size),
+              s->phases[c->phase], c->position, c->n_seen, x->n_rounds,
+              ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns),
+              ab_axis_text(most, sizeof most, AB_AXIS_TIME, c->max_ns));
+}
+
+static void put_table(struct ab_html *h, const struct ab_report *report,
+                      const struct ab_view_slowest *x)
+{
+    static const char *const columns[] = {"allocator", "call",    "#size",    "phase", "#place",
+                                          "#seen in",  "#median", "#slowest", NULL};
+    unsigned n = 0;
+    ab_page_table_begin(h, "Those that repeat first", columns);
+    for (uint32_t i = 0; i < x->n_calls; i++) {
+        n = i > 0 && x->calls[i].backend == x->calls[i - 1].backend ? n + 1 : 0;
+        if (n < ROWS_MOST && is_shown(report->session, &x->calls[i]))
+            put_row(h, report, x, &x->calls[i]);
+    }
+    ab_page_table_end(h);
+}
+
+void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_view_slowest *x = &report->view->slowest;
+    bool is_any = false;
+    for (uint32_t i = 0; i < x->n_calls; i++)
+        is_any = is_any || is_shown(report->session, &x->calls[i]);
+    if (!is_any)
+        return;
+    ab_html_f(h,
+              "<p>Every call of the tail pass is timed; each round keeps its %d slowest of a phase "
+              "and kind. A call that is slow at the same place of the work in several rounds is "
+              "the allocator's; one that is slow in one round only may have been interrupted "
+              "(grey).</p>\n",
+              AB_WORST_MAX);
+    put_picture(h, report, x);
+    put_table(h, report, x);
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# check: what a run will cost, and notes on what is valid but probably not meant.
+
+load helpers
+
+# A workload of one measured phase p with these verbs, over a region, a list and slots.
+odd() { # VERB…
+    printf '%s\n' 'allocbench: 1' 'name: odd' \
+        'sets: [{name: r, kind: region}, {name: parts, kind: list}, {name: s, count: 10}]' \
+        'phases:' '  - {name: p, until: iters(3000), do: [' >odd.yaml
+    printf '      %s,\n' "$@" >>odd.yaml
+    echo '    ]}' >>odd.yaml
+}
+
+# The notes of odd.yaml are just these, ID@LINE:COLUMN each.
+expect_notes() {
+    bench check odd.yaml --json -
+    expect_code 0
+    expect_one_document
+    local found
+    found=$(jq -r '[.lints[] | "\(.id)@\(.line):\(.column)"] | join(" ")' "$OUT/stdout")
+    [ "$found" = "$*" ] || fail "$found"
+    rm odd.yaml
+}
+
+@test "the last line is the whole run: back ends, rounds, processes, time and memory" {
+    bench check "$WORKLOADS/small.yaml" -b glibc,arena
+    expect_code 0
+    grep -Eq '^run: 2 back ends x 10 rounds x 15 processes, about [0-9.]+ m?s, at most [0-9.]+ [KM]iB$' \
+        "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q 'estimated at 100 ns per op and 5 us per new page' "$OUT/stdout"
+}
+
+@test "time grows with the back ends, memory only with one that never frees; absent ones do not count" {
+    local one two
+    bench check "$WORKLOADS/small.yaml" -b glibc --json -
+    cp "$OUT/stdout" "$OUT/one"
+    bench check "$WORKLOADS/small.yaml" -b glibc,slab --json -
+    expect_json "(.cost.time_ns / $(jq .cost.time_ns "$OUT/one") - 2 | fabs) < 1e-9"
+    expect_json ".cost.memory_bytes == $(jq .cost.memory_bytes "$OUT/one")"
+    bench check "$WORKLOADS/small.yaml" -b glibc,arena --json -
+    expect_json ".cost.memory_bytes > $(jq .cost.memory_bytes "$OUT/one")"
+    bench check "$WORKLOADS/small.yaml" -b glibc,/nowhere/libx.so --json -
+    expect_json '.cost.backends == ["glibc"]'
+    expect_json ".cost.time_ns == $(jq .cost.time_ns "$OUT/one")"
+}
+
+@test "the document has the plan that a run will have" {
+    bench check "$WORKLOADS/small.yaml" --seed 5 --json - --gate 'churn/all/ns_per_op < 1s'
+    expect_code 0
+    expect_json '.schema == "allocbench-check/1" and .seed == 5 and .gates == 1'
+    expect_json '[.phases[].name] == ["fill", "churn", "grow", "drain"]'
+    expect_json '.phases[0].ops == {"alloc": 6000}'
+    local digest
+    digest=$(jq -r .tape_sha256 "$OUT/stdout")
+    bench run "$WORKLOADS/small.yaml" --seed 5 -b glibc --rounds 1 --json -
+    expect_json ".config.tape_sha256 == \"$digest\" or .tape.sha256 == \"$digest\""
+    bench check "$WORKLOADS/small.yaml" --json "$OUT/plan.json"
+    grep -q '^run: ' "$OUT/stdout"
+    expect_one_document "$OUT/plan.json"
+    bench check "$WORKLOADS/small.yaml" --json /nowhere/x.json
+    expect_code 2
+}
+
+@test "a region that is never reset in bulk is noted, with the set that is live" {
+    odd '{alloc: r, size: 2000, count: 3}' '{alloc: parts, size: 8}' '{reset: r}'
+    expect_notes reset@8:8
+    odd '{alloc: parts, size: 8}' '{alloc: r, size: 2000, count: 3}' '{free: parts}' '{reset: r}'
+    expect_notes
+    odd '{alloc: r, size: 2000, count: 3}' '{reset: r}' '{reset: r}'
+    expect_notes
+    odd '{alloc: r, size: 2000, count: 3}' '{alloc: parts, size: 8}' '{reset: r}'
+    bench check odd.yaml
+    grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk: 'parts' is live" "$OUT/stdout"
+}
+
+@test "an alignment of malloc's own, too few ops, less than a page" {
+    odd '{alloc: parts, size: 2000, align: 16}'
+    expect_notes align@6:8
+    odd '{alloc: parts, size: 2000, align: 32}'
+    expect_notes
+    odd '{alloc: s, size: 100}' '{free: s}'
+    expect_notes small@5:22
+    odd '{alloc: parts, size: 2000}'
+    sed -i 's/3000/999/' odd.yaml
+    expect_notes few-ops@5:22
+    odd '{alloc: parts, size: 2000}'
+    sed -i 's/3000/1000/' odd.yaml
+    expect_notes
+    odd '{repeat: 40, do: [{alloc: parts, size: 2000}]}' '{resize: parts, size: 2000}'
+    sed -i 's/3000/99/' odd.yaml
+    expect_notes few-samples@5:22
+}
+
+@test "no workload that comes with allocbench has a note" {
+    for file in "$ROOT"/configs/*.yaml "$ROOT"/configs/seeds/*.yaml; do
+        bench check "$file" --json -
+        expect_code 0
+        expect_json '.lints == []'
+    done
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# deploy: the lines that start a program with an allocator as it was measured.
+
+load helpers
+
+# A stored result of glibc and a library, with settings: $RES/r.json.
+a_result() { # BACKENDS
+    RES=$BATS_TEST_TMPDIR/res
+    export ALLOCBENCH_RESULTS=$RES
+    bench run "$WORKLOADS/small.yaml" -b "$1" --rounds 1
+    expect_code 0
+}
+
+@test "settings and preload for shell, systemd and Docker; the shell line works" {
+    need_library jemalloc
+    a_result 'glibc,jemalloc{MALLOC_CONF=narenas:2}'
+    bench deploy 'jemalloc{MALLOC_CONF=narenas:2}'
+    expect_code 0
+    grep -q "^  MALLOC_CONF=narenas:2 LD_PRELOAD=$library ./your-program$" "$OUT/stdout"
+    grep -q '^  Environment=MALLOC_CONF=narenas:2$' "$OUT/stdout"
+    grep -q "^  Environment=LD_PRELOAD=$library$" "$OUT/stdout"
+    grep -q '^      apt-get install -y --no-install-recommends libjemalloc2' "$OUT/stdout"
+    grep -q '^  ENV LD_PRELOAD=libjemalloc.so.2$' "$OUT/stdout"
+    ! [ -s "$OUT/stderr" ]
+    local line
+    line=$(grep your-program "$OUT/stdout")
+    printf '#!/bin/sh\nexec grep -c jemalloc /proc/self/maps\n' >your-program
+    chmod +x your-program
+    [ "$(sh -c "$line")" -gt 0 ]
+    [ "$(LD_PRELOAD=libjemalloc.so.2 ./your-program)" -gt 0 ]
+}
+
+@test "the C library needs nothing, but its settings do" {
+    a_result 'glibc,glibc{MALLOC_ARENA_MAX=1}'
+    bench deploy glibc
+    expect_code 0
+    grep -q '^nothing to set' "$OUT/stdout"
+    bench deploy 'glibc{MALLOC_ARENA_MAX=1}' @last
+    grep -q '^  MALLOC_ARENA_MAX=1 ./your-program$' "$OUT/stdout"
+    ! grep -q LD_PRELOAD "$OUT/stdout"
+}
+
+@test "without a winner one has to be named; the only allocator is the winner" {
+    a_result glibc,slab
+    bench deploy
+    expect_code 2
+    expect_error 'names no winner .*name an allocator: allocbench deploy NAME'
+    a_result glibc
+    bench deploy
+    expect_code 0
+}
+
+@test "what cannot be preloaded, is unknown or failed is refused" {
+    a_result "glibc,slab,$GUESTS/libtoy.so"
+    bench deploy slab
+    expect_code 2
+    expect_error 'slab cannot be preloaded'
+    bench deploy glbc
+    expect_code 2
+    expect_error 'no back end glbc; did you mean glibc\?'
+    bench deploy glibc slab
+    expect_code 2
+    bench deploy @last~9
+    expect_code 3
+    bench deploy "$ROOT/traces/perl-words.abt"
+    expect_code 2
+    expect_error 'is a trace, not a result'
+}
+
+@test "a hostile result gives no line that a shell would run" {
+    a_result 'glibc{MALLOC_ARENA_MAX=1}'
+    local file=("$RES"/*.json)
+    sed 's/MALLOC_ARENA_MAX=1/A=`id`/' "${file[0]}" >evil.json
+    bench deploy evil.json
+    expect_code 2
+    expect_error 'characters that need quoting'
+    sed 's/MALLOC_ARENA_MAX=1/A=x y/' "${file[0]}" >evil.json
+    bench deploy evil.json
+    expect_code 2
+    rm evil.json
+}
+
+@test "a library that is gone or another build since is named" {
+    need_library jemalloc
+    cp "$library" ./libmine.so
+    a_result "$PWD/libmine.so"
+    bench deploy
+    expect_code 0
+    grep -q '^  COPY libmine.so /usr/local/lib/$' "$OUT/stdout"
+    ! [ -s "$OUT/stderr" ]
+    cp "$GUESTS/libtoy.so" libmine.so
+    bench deploy
+    expect_error 'is another build than the one measured'
+    rm libmine.so
+    bench deploy
+    expect_error 'is not on this machine'
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# `explain`: words, examples from the last stored result, mistakes.
+
+load helpers
+
+@test "the list has all groups and fits 80 columns" {
+    bench explain
+    expect_code 0
+    for group in Time Latency Memory 'Rounds and noise' Comparing 'The work' Results 'Real programs'; do
+        grep -qx "$group" "$OUT/stdout" || fail "no $group"
+    done
+    ! grep -E '.{81}' "$OUT/stdout" || fail "too wide"
+}
+
+@test "every word of the list is explained" {
+    allocbench explain --json - 3>&- | jq -r '.words[].word' >"$OUT/words"
+    [ "$(wc -l <"$OUT/words")" -gt 100 ]
+    while IFS= read -r word; do
+        bench explain -- "$word"
+        expect_code 0
+        [ "$(head -1 "$OUT/stdout")" = "$word" ] || fail "$word: $(head -1 "$OUT/stdout")"
+        ! grep -E '.{81}' "$OUT/stdout" || fail "$word is too wide"
+    done <"$OUT/words"
+}
+
+@test "a word of several words, a synonym, any case" {
+    bench explain after free
+    grep -qx 'after free' "$OUT/stdout"
+    bench explain RSS_PEAK
+    [ "$(head -1 "$OUT/stdout")" = peak ]
+}
+
+@test "the example is from the newest stored result" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    mkdir "$OUT/results"
+    cp "$ROOT/tests/golden/results/good/memory.json" "$OUT/results/old.json"
+    cp "$ROOT/tests/golden/results/good/run.json" "$OUT/results/new.json"
+    touch -d '2020-01-01' "$OUT/results/old.json"
+    bench explain p99
+    expect_code 0
+    grep -q '^  example      in new.json: alloc in churn: glibc 120 ns' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench explain whole run
+    grep -q 'in new.json: whole run: glibc ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    # the same number as the table of report
+    bench explain ns_per_op
+    shown=$(grep -oE 'glibc [0-9.]+ ns' "$OUT/stdout" | grep -oE '[0-9.]+')
+    bench report "$OUT/results/new.json"
+    grep -qE "^  glibc +$shown " "$OUT/stdout" || fail "$shown is not in the table"
+    bench explain floor --results "$OUT/results"
+    grep -q 'in new.json: 30 ns' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "no result, or one that cannot be read, is no error: there is no example" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    bench explain p99
+    expect_code 0
+    ! grep -q example "$OUT/stdout" || fail "an example of nothing"
+    mkdir "$OUT/results"
+    echo '{"format": ' >"$OUT/results/broken.json"
+    bench explain p99
+    expect_code 0
+    [ ! -s "$OUT/stderr" ] || fail "it complains"
+    ! grep -q example "$OUT/stdout" || fail "an example of nothing"
+}
+
+@test "an unknown word gets the nearest, exit 2" {
+    bench explain retianed
+    expect_code 2
+    expect_error 'unknown word "retianed"; did you mean "retained"\?'
+    bench explain qwertyuiop
+    expect_code 2
+    expect_error 'allocbench explain lists them'
+    bench explain "$(printf 'a\033[31m')"
+    expect_code 2
+    ! grep -q "$(printf '\033')" "$OUT/stderr"
+}
+
+@test "--json has the same, with numbers and their units" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    mkdir "$OUT/results"
+    cp "$ROOT/tests/golden/results/good/run.json" "$OUT/results/new.json"
+    bench explain p99 --json -
+    expect_code 0
+    expect_one_document
+    expect_json '.format == "allocbench-explain/1" and (.words | length) == 1'
+    expect_json '.words[0] | .word == "p99" and .unit == "ns" and .example_file == "new.json"'
+    expect_json '.words[0].example | test("glibc 120 ns")'
+    bench explain --json "$OUT/all.json"
+    expect_json '[.words[] | select(.what == null)] == []' "$OUT/all.json"
+}
+
+@test "every word of the glossary page is one of explain" {
+    grep -oE '^\| \*\*[^*]+\*\*' "$ROOT/docs/glossary.md" | sed 's/^| \*\*//; s/\*\*$//' >"$OUT/words"
+    [ "$(wc -l <"$OUT/words")" -gt 60 ]
+    while IFS= read -r word; do
+        bench explain -- "$word"
+        expect_code 0
+    done <"$OUT/words"
+}
