@@ -369,7 +369,6 @@ install-share:
 	install -m 644 $(wildcard configs/ci/*.yml) $(SHARE)/configs/ci
 	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
 	install -m 644 traces/*.abt $(SHARE)/traces
-	install -m 644 scripts/plot.gp $(SHARE)
 	install -m 644 README.md CHANGELOG.md $(wildcard docs/*.md) $(DOC)
 	install -m 644 configs/README.md $(DOC)/workloads.md
 	install -m 644 results/README.md $(DOC)/results.md

@@ -71,7 +71,7 @@ struct ab_trace_tape_options {
     bool has_window;  /* else AB_WINDOW_AUTO */
     uint32_t window;
     uint64_t cache_bytes; /* of ab_tape_cache before each call; 0 = none */
-    bool wants_overview; /* the pusher makes one */
+    bool wants_overview;  /* the pusher makes one */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
      * known. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

@@ -146,6 +146,14 @@ stub_make() {
 @test "uninstall takes away all that install put there" {
     make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install >"$OUT/made" 2>&1
     [ -x "$OUT/prefix/bin/allocbench" ]
+    for command in $(sed -n 's/^AB_COMMAND([A-Z]*, \([a-z]*\),.*/\1/p' "$ROOT/src/cli/commands.def"); do
+        [ -s "$OUT/prefix/share/man/man1/allocbench-$command.1" ] || fail "no page of $command"
+    done
+    for file in man/man1/allocbench.1 man/man5/allocbench-workload.5 man/man5/allocbench-trace.5 \
+        man/man7/allocbench-glossary.7 bash-completion/completions/allocbench \
+        zsh/site-functions/_allocbench fish/vendor_completions.d/allocbench.fish; do
+        [ -s "$OUT/prefix/share/$file" ] || fail "no $file"
+    done
     make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" uninstall
     [ -z "$(find "$OUT/prefix" -type f)" ] || fail "$(find "$OUT/prefix" -type f)"
 }

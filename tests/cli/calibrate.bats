@@ -44,17 +44,17 @@ calibrated() {
 @test "a gate that is narrower than twice the noise warns, in one line; a wider one does not" {
     calibrated
     export ALLOCBENCH_RESULTS=$OUT/results
-    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 -q --no-store \
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 --no-store \
         --gate 'system:churn/all/ns_per_op < 1.05x glibc'
     expect_error 'warning: system:churn/all/ns_per_op < 1.05x glibc: allows 5 %.* up to 4 %'
     [ "$(grep -c warning: "$OUT/stderr")" -eq 1 ] || fail "not one line"
     # fewer rounds are noisier: 4 % becomes 5.7 %
-    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 5 --drain 0 -q --no-store \
+    bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 5 --drain 0 --no-store \
         --gate 'system:churn/all/ns_per_op < 1.10x glibc'
     expect_error 'up to 5\.7 %'
     for gate in 'system:churn/all/ns_per_op < 1.5x glibc' 'churn/all/ns_per_op < 1s' \
         'system:churn/alloc/p50 < 1.01x glibc' 'system:churn/memory/rss_peak < 1.01x glibc'; do
-        bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 -q --no-store \
+        bench run "$WORKLOADS/small.yaml" -b glibc,system --rounds 10 --drain 0 --no-store \
             --gate "$gate"
         ! grep -q calibrate "$OUT/stderr" || fail "$gate warns"
     done
@@ -95,10 +95,10 @@ calibrated() {
     jq -c '.noise[0].metric = "time" | del(.noise[1:]) | .noise[0].op = "all"' "$file" >"$OUT/c.json"
     mv "$OUT/c.json" "$file"
     export ALLOCBENCH_RESULTS=$OUT/results
-    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --json "$OUT/base.json"
-    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --baseline "$OUT/base.json" --limit 3%
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 --no-store --json "$OUT/base.json"
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 --no-store --baseline "$OUT/base.json" --limit 3%
     expect_error 'warning: --limit: allows 3 %.* differ in time by up to 4 %'
-    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 -q --no-store --baseline "$OUT/base.json" --limit 20%
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 --no-store --baseline "$OUT/base.json" --limit 20%
     ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide limit"
     bench exec -q --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 1.05x glibc' -- true
     expect_error 'allows 5 %.* differ in time by up to 4 %'

@@ -176,35 +176,3 @@ EOF
     [ "$(head -c 4 "$OUT/stdout")" = "run," ]
     [ "$(awk -F, '{ print NF }' "$OUT/stdout" | sort -u)" = 7 ]
 }
-
-@test "plot.gp draws latency by percentile and footprint over time from the CSV files" {
-    command -v gnuplot >/dev/null || skip "no gnuplot"
-    export_all small glibc,arena --rounds 2
-    gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" "$OUT/timeline.csv" "$OUT/plot" \
-        >"$OUT/plot.log" 2>&1 || fail "$(cat "$OUT/plot.log")"
-    [ ! -s "$OUT/plot.log" ] || fail "$(cat "$OUT/plot.log")"
-    for figure in latency memory; do
-        [ "$(head -c 8 "$OUT/plot-$figure.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
-        [ "$(wc -c <"$OUT/plot-$figure.png")" -gt 10000 ]
-        for word in glibc arena; do
-            grep -q ">$word<" "$OUT/plot-$figure.svg" || fail "no $word in $figure"
-        done
-        # the colours of the first and the second back end, in both
-        grep -qi '0, *114, *178\|#0072B2' "$OUT/plot-$figure.svg"
-        grep -qi '213, *94, *0\|#D55E00' "$OUT/plot-$figure.svg"
-    done
-    grep -q '>99.9%<' "$OUT/plot-latency.svg"
-    ! gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/hist.csv" 2>/dev/null
-}
-
-# gnuplot 5.4 writes one of 100,000 as "1e-05", and reads it back as no number; and it complains
-# where it shall write UTF-8 in a locale that has no degree sign.
-@test "plot.gp reads shares of round counts, and draws in any locale" {
-    command -v gnuplot >/dev/null || skip "no gnuplot"
-    export_all small glibc --rounds 1
-    awk -F, -v OFS=, 'NR == 1 { print } NR == 2 { $4 = "churn"; $5 = "alloc"; $6 = ""
-        $8 = 10; $9 = 1; print; $8 = 20; $9 = 99999; print }' "$OUT/hist.csv" >"$OUT/round.csv"
-    LC_ALL=C gnuplot -c "$ROOT/scripts/plot.gp" "$OUT/round.csv" "$OUT/timeline.csv" "$OUT/plot" \
-        >"$OUT/plot.log" 2>&1 || fail "$(cat "$OUT/plot.log")"
-    [ ! -s "$OUT/plot.log" ] || fail "$(cat "$OUT/plot.log")"
-}

@@ -65,7 +65,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, uint32_t 
     r.cache_bytes = cache_bytes;
     r.processes = cache_bytes > 0 ? 1 : 0;
     r.has_passes = true;
-    r.passes = (struct ab_pass_plan){0};
+    memset(&r.passes, 0, sizeof r.passes);
     r.is_quiet = r.is_store_off = true;
     r.n_gates = 0;
     r.timeout_ns = 0;

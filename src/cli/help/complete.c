@@ -121,10 +121,13 @@ static int count_arguments(const struct line *l)
 {
     int n = 0;
     for (int i = 1; i < l->n - 1; i++) {
-        if (l->words[i][0] == '-')
-            i += option_of(l, l->words[i], strlen(l->words[i])) != NULL;
+        const struct ab_option_info *o = l->words[i][0] == '-'
+                                             ? option_of(l, l->words[i], strlen(l->words[i]))
+                                             : NULL;
+        if (o != NULL)
+            i += o->is_value == NULL || o->is_value(l->words[i + 1]);
         else
-            n++;
+            n += l->words[i][0] != '-';
     }
     return n;
 }
@@ -212,7 +215,9 @@ static void offer_word(struct line *l)
         o = option_of(l, before, strlen(before));
     if (o != NULL)
         offer_values(l, o);
-    else if (word[0] == '-')
+    if (o != NULL && (o->is_value == NULL || equals != NULL)) /* else it may be left out */
+        return;
+    if (word[0] == '-')
         offer_options(l);
     else
         offer_arguments(l);

@@ -2,7 +2,7 @@
  *
  * The lints of `check`, a function each.
  */
-#include "cli/check/lint.h"
+#include "cli/workload/lint.h"
 
 #include "result/result.h"
 #include "runner/sample_plan.h"

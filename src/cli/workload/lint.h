@@ -3,8 +3,8 @@
  * What of a valid workload is probably not meant, or cannot be measured well: each with its place.
  * Found in the text, in the tape that was made of it, and in what the passes would sample of it.
  */
-#ifndef AB_CLI_CHECK_LINT_H
-#define AB_CLI_CHECK_LINT_H
+#ifndef AB_CLI_WORKLOAD_LINT_H
+#define AB_CLI_WORKLOAD_LINT_H
 
 #include "runner/tape/tape_image.h"
 #include "workload/workload.h"

@@ -7,7 +7,7 @@
 #include "base/nearest.h"
 #include "cli/arguments/last_result.h"
 #include "cli/commands.h"
-#include "cli/deploy/snippet.h"
+#include "cli/compare/snippet.h"
 #include "report/read/read_result.h"
 #include "report/view/view.h"
 

@@ -2,8 +2,8 @@
  *
  * How a program is started with an allocator as it was measured: for a shell, systemd and Docker.
  */
-#ifndef AB_CLI_DEPLOY_SNIPPET_H
-#define AB_CLI_DEPLOY_SNIPPET_H
+#ifndef AB_CLI_COMPARE_SNIPPET_H
+#define AB_CLI_COMPARE_SNIPPET_H
 
 #include "core/status.h"
 #include "core/text.h"

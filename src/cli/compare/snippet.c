@@ -3,7 +3,7 @@
  * The lines for each place where a service may be configured. Only letters, digits and some signs
  * are let through: nothing has to be quoted, by anybody.
  */
-#include "cli/deploy/snippet.h"
+#include "cli/compare/snippet.h"
 
 #include "backend/presets.h"
 

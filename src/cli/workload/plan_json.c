@@ -2,7 +2,7 @@
  *
  * The document of `check --json`, in the order of the screen.
  */
-#include "cli/check/plan_json.h"
+#include "cli/workload/plan_json.h"
 
 #include "report/json.h"
 

@@ -2,10 +2,10 @@
  *
  * What `check` found, as a JSON document: allocbench-check/1.
  */
-#ifndef AB_CLI_CHECK_PLAN_JSON_H
-#define AB_CLI_CHECK_PLAN_JSON_H
+#ifndef AB_CLI_WORKLOAD_PLAN_JSON_H
+#define AB_CLI_WORKLOAD_PLAN_JSON_H
 
-#include "cli/check/lint.h"
+#include "cli/workload/lint.h"
 #include "runner/estimate.h"
 
 #include <stdbool.h>

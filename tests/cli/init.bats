@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# init: each scaffold is valid, without a note, runs at once, and replaces nothing.
+
+load helpers
+
+teardown() {
+    rm -rf "$BATS_TEST_TMPDIR/cwd"
+}
+
+@test "each scaffold is checked without a note, and runs as it is" {
+    local kind
+    for kind in frame server churn pipeline; do
+        bench init "$kind"
+        expect_code 0
+        grep -q "^wrote $kind.yaml$" "$OUT/stdout"
+        [ "$(wc -l <"$kind.yaml")" -ge 20 ] && [ "$(wc -l <"$kind.yaml")" -le 32 ]
+        [ -z "$(awk 'length > 100' "$kind.yaml")" ] || fail "$kind is too wide"
+        bench check "$kind.yaml" --json -
+        expect_code 0
+        expect_json ".lints == [] and .name == \"$kind\""
+        bench run "$kind.yaml" -b glibc --rounds 1 --json -
+        expect_code 0
+        expect_json '.backends[0].status == "ok"'
+    done
+}
+
+@test "init ci writes a workload with gates that hold, and a workflow that runs it" {
+    need_library jemalloc
+    bench init ci
+    expect_code 0
+    grep -q '^wrote .github/workflows/allocbench.yml$' "$OUT/stdout"
+    python3 -c 'import yaml, sys; yaml.safe_load(open(".github/workflows/allocbench.yml"))' 2>/dev/null ||
+        ! python3 -c 'import yaml' 2>/dev/null || fail "the workflow is no YAML"
+    local command
+    command=$(sed -n '/^          allocbench run/,/summary.md$/p' .github/workflows/allocbench.yml | tr -s ' \n' ' ')
+    [ -n "$command" ]
+    few_processes ${command# allocbench }
+    code=0
+    allocbench "${command[@]}" --rounds 1 >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    expect_code 0
+    grep -q 'gates: 3 passed' "$OUT/stdout"
+    [ -s summary.md ]
+    bench run allocbench-ci.yaml -b glibc --rounds 1 --gate 'steady/memory/rss_peak < 1KiB'
+    expect_code 1
+}
+
+@test "what is there is not replaced, and then nothing is written" {
+    echo mine >server.yaml
+    bench init server
+    expect_code 2
+    expect_error 'server.yaml exists and is not replaced'
+    [ "$(cat server.yaml)" = mine ]
+    mkdir -p .github/workflows
+    echo mine >.github/workflows/allocbench.yml
+    bench init ci
+    expect_code 2
+    expect_error '.github/workflows/allocbench.yml exists'
+    [ ! -e allocbench-ci.yaml ]
+    ln -s /nonexistent churn.yaml
+    bench init churn
+    expect_code 2
+}
+
+@test "an unknown scaffold gets the nearest, none gets all; a folder that cannot be written is told" {
+    bench init sever
+    expect_code 2
+    expect_error 'did you mean "server"'
+    bench init xyz
+    expect_error 'there are frame, server, churn, pipeline, ci'
+    bench init
+    expect_code 2
+    bench init frame server
+    expect_code 2
+    echo x >.github
+    bench init ci
+    expect_code 2
+    expect_error '.github'
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pages of a report about memory, time, sizes, slow calls and the trace: what they say can be
+ * computed from the session, names stay text, and what is not known is said to be not known. And
+ * the pictures as files.
+ */
+#include "report/html/figures.h"
+#include "report/html/pages/pages.h"
+#include "report/html/report.h"
+#include "report/sinks/sinks.h"
+#include "support/cmocka.h"
+#include "support/report_depth.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ab_html_text *pages;
+
+static void make(struct fake_depth *d)
+{
+    pages = ab_report_pages(&d->f->s);
+    assert_non_null(pages);
+}
+
+static void forget(void)
+{
+    for (size_t i = 0; i < ab_n_pages; i++)
+        free(pages[i].text);
+    free(pages);
+}
+
+static const char *page(const char *id)
+{
+    for (size_t i = 0; i < ab_n_pages; i++)
+        if (strcmp(ab_pages[i].id, id) == 0)
+            return pages[i].text;
+    fail_msg("no page %s", id);
+    return "";
+}
+
+static unsigned count(const char *in, const char *what)
+{
+    unsigned n = 0;
+    for (const char *at = in; (at = strstr(at, what)) != NULL; at += strlen(what))
+        n++;
+    return n;
+}
+
+/* Two back ends worked and have time lines; the one that crashed has them as well. */
+static void memory_is_drawn_for_each_back_end_that_worked(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    const char *text = page("memory");
+    assert_int_equal(count(text, "<figcaption>glibc"), 1);
+    assert_int_equal(count(text, "<figcaption>jemalloc"), 1);
+    assert_int_equal(count(text, "<figcaption>broken"), 0);
+    assert_int_equal(count(text, "<title>retained</title>"), 2);
+    assert_int_equal(count(text, "Memory after everything was freed"), 1);
+    assert_int_equal(count(text, ", at once<"), 2);
+    assert_int_equal(count(text, ">after 0.1 s<"), 2);
+    assert_int_equal(count(text, ">purged<"), 0);
+    forget();
+    fake_depth_free(d);
+}
+
+/* The areas lie upon each other up to the footprint, whatever of it is not known. */
+static void a_footprint_that_is_not_split_is_still_whole(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    for (uint32_t i = 0; i < d->f->s.n_timelines; i++)
+        for (uint32_t k = 0; k < FAKE_POINTS; k++)
+            d->points[i][k].usable_bytes = d->points[i][k].external_bytes = NAN;
+    make(d);
+    assert_null(strstr(page("memory"), "nan"));
+    assert_int_equal(count(page("memory"), "<title>live</title>"), 2);
+    forget();
+    fake_depth_free(d);
+}
+
+static void a_map_of_time_needs_the_bins(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    assert_int_equal(count(page("over-time"), "<figure"), 2);
+    assert_true(count(page("over-time"), "fill-opacity") >= 4);
+    forget();
+    for (uint32_t i = 0; i < d->f->s.n_windows; i++)
+        memset(d->windows[i].counts, 0, sizeof d->windows[i].counts);
+    make(d);
+    assert_int_equal(strlen(page("over-time")), 0);
+    forget();
+    fake_depth_free(d);
+}
+
+/* A class of 4,500 ops over three rounds has a p99, one of 19 nothing. */
+static void sizes_have_percentiles_as_far_as_samples_go(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    for (uint32_t i = 0; i < d->f->s.n_size_classes; i++)
+        if (d->classes[i].op == AB_OP_ALLOC && d->classes[i].log2 == 7) {
+            ab_hdr_init(d->classes[i].hdr);
+            for (unsigned k = 0; k < 6; k++)
+                ab_hdr_record(d->classes[i].hdr, 100);
+        }
+    make(d);
+    const char *text = page("sizes");
+    assert_int_equal(count(text, ">9 B to 16 B<"), 1);
+    assert_int_equal(count(text, ">too few<"), 2);
+    /* 4500 of 4518 ops that were timed */
+    assert_int_equal(count(text, ">99.6 %<"), 1);
+    forget();
+    fake_depth_free(d);
+}
+
+static void a_trace_has_a_page_and_a_workload_none(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    const char *text = page("trace");
+    assert_int_equal(count(text, "<figure"), 3);
+    assert_int_equal(count(text, ">never freed</text>"), 1);
+    assert_int_equal(count(text, ">others</text>"), 1);
+    forget();
+    d->f->s.overview = NULL;
+    make(d);
+    assert_int_equal(strlen(page("trace")), 0);
+    forget();
+    fake_depth_free(d);
+}
+
+static void hostile_names_stay_text(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"memory", "over-time", "sizes", "slowest", "trace"};
+    struct fake_depth *d = fake_depth_new();
+    strcpy(d->f->backends[FAKE_GLIBC].name, "</svg></script><img src=x onerror=y>\"'\033[2J");
+    make(d);
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        assert_null(strstr(page(ids[i]), "<img"));
+        assert_null(strstr(page(ids[i]), "</script>"));
+        assert_null(strchr(page(ids[i]), '\033'));
+    }
+    assert_non_null(strstr(page("memory"), "&lt;img"));
+    forget();
+    fake_depth_free(d);
+}
+
+/* ---- as files ---- */
+
+static void remove_folder(const char *folder, unsigned *n_svg)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *e;
+    char path[600];
+    while ((e = readdir(dir)) != NULL)
+        if (e->d_name[0] != '.') {
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+            *n_svg += strstr(e->d_name, ".svg") != NULL;
+            unlink(path);
+        }
+    closedir(dir);
+    rmdir(folder);
+}
+
+static void each_picture_is_a_file_that_stands_alone(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ab-figures-XXXXXX", path[64], text[4096] = "";
+    struct fake_depth *d = fake_depth_new();
+    struct ab_err err = {.text = ""};
+    unsigned n_svg = 0, wanted = 0;
+    strcpy(d->f->backends[FAKE_JEMALLOC].name, "../../x/y");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(ab_figures_prepare(folder, &err), AB_OK);
+    assert_int_equal(ab_sink_svg(folder, &d->f->s, &err), AB_OK);
+    assert_int_equal(ab_sink_svg(folder, &d->f->s, &err), AB_OK); /* in place of the first ones */
+    snprintf(path, sizeof path, "%s/memory-x-y.svg", folder);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 500);
+    fclose(f);
+    assert_non_null(strstr(text, "xmlns=\"http://www.w3.org/2000/svg\""));
+    assert_non_null(strstr(text, "<title>../../x/y</title>"));
+    assert_non_null(strstr(text, "fill=\"#fff\""));
+    make(d);
+    for (size_t i = 0; i < ab_n_pages; i++)
+        wanted += count(pages[i].text, "<figure");
+    forget();
+    remove_folder(folder, &n_svg);
+    assert_true(wanted > 6);
+    assert_int_equal(n_svg, wanted);
+    fake_depth_free(d);
+}
+
+static void a_folder_that_cannot_be_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct ab_err err = {.text = ""};
+    assert_int_equal(ab_figures_prepare("/proc/none/here", &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "--svg: cannot make the folder"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_drawn_for_each_back_end_that_worked),
+        cmocka_unit_test(a_footprint_that_is_not_split_is_still_whole),
+        cmocka_unit_test(a_map_of_time_needs_the_bins),
+        cmocka_unit_test(sizes_have_percentiles_as_far_as_samples_go),
+        cmocka_unit_test(a_trace_has_a_page_and_a_workload_none),
+        cmocka_unit_test(hostile_names_stay_text),
+        cmocka_unit_test(each_picture_is_a_file_that_stands_alone),
+        cmocka_unit_test(a_folder_that_cannot_be_is_refused_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
