@@ -7,7 +7,7 @@
 [.backends[] | {name, version, build_id, path, status, reason, boundary, settings}],
 [.rounds[] | {index, order}],
 [.timer.null[] | {phase, boundary, round, n_ops}],
-[.results[] | {backend, phase, op, round, n: (.n + (.n_left_out // 0)), n_ops, n_unsupported, live_peak_blocks, tail: .tail.n}],
+[.results[] | {backend, phase, op, round, n_ops, n_unsupported, live_peak_blocks, tail: (.tail != null)}],
 [.windows[] | {backend, phase, round, begin, "end": .end}],
 [.size_classes[] | {backend, phase, op, round, le_bytes}],
 [.memory[] | with_entries(select(.key | test("^(external_2m|faults)") | not))],

@@ -17,6 +17,7 @@
 #include "report/table/session/table_memory.h"
 #include "report/table/session/table_notes.h"
 #include "report/table/session/table_program.h"
+#include "report/table/session/table_rounds.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
@@ -274,6 +275,7 @@ static void print_report(struct report *r)
         ab_table_counts(r->to, r->s, r->style);
     if (has_results && !is_exec && r->style.topics != 0)
         print_topics(r);
+    ab_rounds_print(r->to, r->s, r->style);
     ab_answer_end(r->to, r->view, r->style);
 }
 

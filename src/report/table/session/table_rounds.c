@@ -4,6 +4,7 @@
  */
 #include "report/table/session/table_rounds.h"
 
+#include "report/table/table.h"
 #include "result/passes.h"
 #include "stats/stopping.h"
 
@@ -45,16 +46,21 @@ static void add_fewer(const struct ab_session *s, struct ab_text *out)
     }
 }
 
-void ab_rounds_note_passes(const struct ab_session *s, struct ab_text *out)
+static void add_unrun(const struct ab_session *s, struct ab_text *out)
 {
     struct ab_text none = {0};
-    if (!s->passes.is_known || s->n_rounds == 0)
-        return;
-    add_fewer(s, out);
-    if (list_passes(s, 0, &none) > 0)
+    if (s->passes.is_known && s->n_rounds > 0 && list_passes(s, 0, &none) > 0)
         ab_text_addf(out, "%snot run: %s (%s)", out->n > 0 ? "; " : "", none.s,
                      s->is_strict ? "--order strict" : "--passes");
     ab_text_fini(&none);
+}
+
+void ab_rounds_note_passes(const struct ab_session *s, struct ab_text *out)
+{
+    if (!s->passes.is_known || s->n_rounds == 0)
+        return;
+    add_fewer(s, out);
+    add_unrun(s, out);
 }
 
 /* How wide the widest interval is, where there is one. */
@@ -92,4 +98,13 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
     default:
         break;
     }
+}
+
+void ab_rounds_print(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    struct ab_text unrun = {0};
+    add_unrun(s, &unrun);
+    if (unrun.n > 0)
+        ab_table_prose(to, style, AB_FAINT, unrun.s);
+    ab_text_fini(&unrun);
 }
