@@ -67,7 +67,7 @@ interrupt() { # SEED COUNT ARGUMENT…
     start_bench run "$ROOT/configs/churn.yaml" --set ops=10k -b arena,./libholds.so --rounds 3 --drain 0 \
         --results "$OUT/r"
     interrupt_held
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'Interrupted after [0-9]* of' || fail "not marked"
     expect_error '^Stored: '
     expect_error '^allocbench: interrupted after 1 of 3 rounds; what is complete is kept$'
     grep -q "^continue:  allocbench run --resume '$OUT/r/churn-[^ ]*json' --results '$OUT/r' -b " "$OUT/stderr" ||

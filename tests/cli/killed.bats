@@ -29,7 +29,7 @@ kill_it() {
         and .timer.floor_ns > 0' "$OUT"/r/*.json
     bench report "$OUT"/r/*.json
     expect_code 0
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the run was not completed' || fail "not marked"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'Interrupted after [0-9]* of' || fail "not marked"
     sum=$(sha256sum <"$(echo "$OUT"/r/*.json)")
     bench run --resume "$OUT"/r/*.json --json "$OUT/resumed.json" -q
     expect_code 0

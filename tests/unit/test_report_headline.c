@@ -143,9 +143,10 @@ static void too_few_rounds_are_no_verdict(void **state)
     (void)state;
     struct fake_session *f = fake_session_of(5);
     fake_session_keep(f, FAKE_ARENA);
-    assert_says(f, AB_VIEW_TOO_FEW,
-                "No verdict: 5 rounds cannot tell a difference from noise, at least 6 are needed. "
-                "So far jemalloc is ahead of glibc (33.2 ms vs. 46.6 ms).");
+    assert_says(
+        f, AB_VIEW_TOO_FEW,
+        "No verdict: 5 rounds cannot distinguish a difference from noise, at least 6 are needed. "
+        "So far jemalloc is ahead of glibc (33.2 ms vs. 46.6 ms).");
     fake_session_free(f);
 }
 

@@ -156,11 +156,11 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
         end_sentence(w);
         break;
     case AB_VIEW_TOO_FEW:
-        ab_text_addf(&w->text,
-                     "No verdict: %u round%s cannot tell a difference from noise, at least %u are "
-                     "needed",
-                     w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s",
-                     AB_EFFECT_MIN_ROUNDS);
+        ab_text_addf(
+            &w->text,
+            "No verdict: %u round%s cannot distinguish a difference from noise, at least %u are "
+            "needed",
+            w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
         ab_text_addf(&w->text, "So far %s is ahead of %s", NAME(first), NAME(versus));
         add_times(w, first, versus);

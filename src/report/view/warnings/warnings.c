@@ -145,8 +145,9 @@ static void add_few_rounds(const struct ab_session *s, struct ab_view_texts *t,
     if (n > 1 && s->n_rounds < AB_EFFECT_MIN_ROUNDS)
         ab_warning_list_add(
             w, "few-rounds", AB_VIEW_WARNING,
-            ab_view_texts_addf(t, "%u round%s cannot tell a difference from noise (at least %u)",
-                               s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
+            ab_view_texts_addf(
+                t, "%u round%s cannot distinguish a difference from noise (at least %u)",
+                s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
             "--rounds 10");
 }
 
