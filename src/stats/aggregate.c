@@ -190,7 +190,9 @@ static double round_time(const struct ab_session *s, uint32_t backend, const cha
     }
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
-        sum += r != NULL && r->ns_per_op > 0 ? r->ns_per_op * (double)r->n_ops : NAN;
+        sum += r != NULL && r->ns_per_op > 0 && isfinite(r->ns_per_op)
+                   ? r->ns_per_op * (double)r->n_ops
+                   : NAN;
     }
     return s->n_phases > 0 ? sum : NAN;
 }

@@ -83,3 +83,11 @@ measure() {
     expect_code 2
     expect_error "--svg: cannot make the folder"
 }
+
+@test "a stored report is read as the result that it holds" {
+    good=$ROOT/tests/golden/results/good
+    bench report "$good/report.html" --json "$OUT/back.json"
+    expect_code 0
+    bench report "$good/run.json" --json "$OUT/run.json"
+    cmp "$OUT/run.json" "$OUT/back.json"
+}

@@ -3,9 +3,9 @@
  * Stored results, printed as they were when they were measured, or written in another form.
  */
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/report_several.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
+#include "cli/compare/report_several.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/read/read_comparison.h"

@@ -54,8 +54,9 @@ static void add_rank(struct ab_text *t, const struct ab_view_ranking *ranking,
     ab_markdown_text(
         t, r->is_base ? "base"
                       : ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"));
-    ab_text_add(t, " ");
-    ab_markdown_text(t, r->is_base ? "" : ab_view_factor_interval(range, sizeof range, &r->vs));
+    ab_view_factor_interval(range, sizeof range, &r->vs);
+    ab_text_add(t, !r->is_base && range[0] != 0 ? " " : "");
+    ab_markdown_text(t, r->is_base ? "" : range);
     ab_text_add(t, " |");
     add_time(t, r->p99_ns);
     add_time(t, r->p999_ns);

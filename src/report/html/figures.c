@@ -67,7 +67,7 @@ static size_t count_stem(const struct names *names, const char *stem)
 }
 
 /* False: out of memory. */
-static bool make_name(struct names *names, const char *stem, char out[NAME_BYTES + 16])
+static bool make_name(struct names *names, const char *stem, char out[NAME_BYTES + 32])
 {
     size_t before = count_stem(names, stem);
     if (names->n == names->cap) {
@@ -80,9 +80,9 @@ static bool make_name(struct names *names, const char *stem, char out[NAME_BYTES
     }
     strcpy(names->list[names->n++], stem);
     if (before == 0)
-        snprintf(out, NAME_BYTES + 16, "%s.svg", stem);
+        snprintf(out, NAME_BYTES + 32, "%s.svg", stem);
     else
-        snprintf(out, NAME_BYTES + 16, "%s-%zu.svg", stem, before + 1);
+        snprintf(out, NAME_BYTES + 32, "%s-%zu.svg", stem, before + 1);
     return true;
 }
 
@@ -144,7 +144,7 @@ static enum ab_status write_page(const char *folder, const char *page, const cha
     struct picture p;
     enum ab_status status = AB_OK;
     for (const char *at = text; status == AB_OK && find_picture(at, &p); at = p.next) {
-        char stem[NAME_BYTES], name[NAME_BYTES + 16];
+        char stem[NAME_BYTES], name[NAME_BYTES + 32];
         make_stem(stem, page, p.title, p.n_title);
         if (!make_name(names, stem, name))
             return ab_fail(err, AB_SYSTEM, "out of memory for --svg");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A summary in GitHub's Markdown: the verdict, the ranking, then what is bad, then the rest folded away. A step
- * summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes: rows that do
- * not fit are counted.
+ * A summary in GitHub's Markdown: the verdict, the ranking, then what is bad, then the rest folded
+ * away. A step summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes:
+ * rows that do not fit are counted.
  */
 #include "report/sinks/sinks.h"
 

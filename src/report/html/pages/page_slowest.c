@@ -38,7 +38,7 @@ static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
 {
     const char *name = report->session->backends[c->backend].name;
     struct ab_paint paint = ab_report_paint(report, name);
-    char title[200], time[48];
+    char title[256], time[48];
     snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32, name,
              ab_result_op_name(c->op), c->position,
              ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);

@@ -78,7 +78,7 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t i = 0; i < s->n_results && s->facts.lanes < 2 && !ab_session_is_exec(s); i++) {
         const struct ab_result *x = &s->results[i];
         if (x->op != AB_OP_ALL || !is_shown(s, x->backend) || !(x->cpu_ns_per_op > 0) ||
-            x->quiet_percent > 0)
+            !isfinite(x->ns_per_op) || x->quiet_percent > 0)
             continue;
         double stretch = x->ns_per_op / x->cpu_ns_per_op;
         bool is_hit = x->switches_involuntary > 0 && stretch > stretch_worth_saying;

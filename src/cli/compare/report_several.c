@@ -3,7 +3,7 @@
  * Reads results, compares each with the first, and writes one report: its pages are about the last,
  * and its page Compare has all comparisons.
  */
-#include "cli/benchmark/report_several.h"
+#include "cli/compare/report_several.h"
 
 #include "cli/benchmark/outputs.h"
 #include "cli/compare/baselines.h"

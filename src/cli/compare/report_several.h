@@ -2,8 +2,8 @@
  *
  * `report --html` of several results: one report, in which the first is the base of the others.
  */
-#ifndef AB_CLI_BENCHMARK_REPORT_SEVERAL_H
-#define AB_CLI_BENCHMARK_REPORT_SEVERAL_H
+#ifndef AB_CLI_COMPARE_REPORT_SEVERAL_H
+#define AB_CLI_COMPARE_REPORT_SEVERAL_H
 
 #include "cli/options/options.h"
 
