@@ -215,9 +215,7 @@ static void offer_word(struct line *l)
         o = option_of(l, before, strlen(before));
     if (o != NULL)
         offer_values(l, o);
-    if (o != NULL && (o->is_value == NULL || equals != NULL)) /* else it may be left out */
-        return;
-    if (word[0] == '-')
+    else if (word[0] == '-')
         offer_options(l);
     else
         offer_arguments(l);
