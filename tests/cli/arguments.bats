@@ -158,7 +158,6 @@ bench_at() { # PROGRAM ARGUMENT…
     hint "baseline: .* is a trace" baseline save x "$trace"
     hint "run: .*run.json is a result, not a workload; try: allocbench report " run "$result"
     hint "replay: .* is a result" replay "$result"
-    hint "trace: .* is a workload, not a trace; try: allocbench run " trace info "$workload"
     hint "verify: .* is a result, not a workload or a trace" verify glibc "$result"
     hint "run: .* is a trace, not a result" run "$workload" --resume "$trace"
     hint "exec: .* is a workload, not a trace" exec --trace "$workload" -- true

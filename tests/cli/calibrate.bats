@@ -100,8 +100,8 @@ calibrated() {
     expect_error 'warning: --limit: allows 3 %.* differ in time by up to 4 %'
     bench run "$WORKLOADS/small.yaml" -b glibc --rounds 10 --drain 0 --no-store --baseline "$OUT/base.json" --limit 20%
     ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide limit"
-    bench exec -q --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 1.05x glibc' -- true
+    bench exec --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 1.05x glibc' -- true
     expect_error 'allows 5 %.* differ in time by up to 4 %'
-    bench exec -q --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 9x glibc' -- true
+    bench exec --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 9x glibc' -- true
     ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide bound"
 }

@@ -42,6 +42,9 @@ offers() { # EXPECTED WORD…
     offers "glibc,jemalloc" run -b glibc,je
     offers "--backend=arena" run --backend=ar
     [[ " $(offered verify --check '') " == *" required "*" alignment "* ]] || fail "$(offered verify --check '')"
+    offers "time,memory" report -v time,me
+    offers "" report -v results/x.j
+    offers "cut" trace -q cu
     offers "" run --json ""
 }
 
@@ -67,6 +70,7 @@ gates:
 YAML
     offers "sessions= size=" run "$OUT/w.yaml" --set s
     offers "serve/ serve/alloc/p99 < 2us" run "$OUT/w.yaml" --gate s
+    offers "" run "$OUT/w.yaml" --gate wa # which is not measured
     offers "arena:serve/" run "$OUT/w.yaml" --gate arena:serve
     offers "serve/alloc/ serve/alloc_zeroed/ serve/alloc_aligned/ serve/all/" run "$OUT/w.yaml" --gate serve/al
     offers "serve/all/ns_per_op" run "$OUT/w.yaml" --gate serve/all/ns

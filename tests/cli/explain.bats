@@ -44,10 +44,9 @@ load helpers
     bench explain whole run
     grep -q 'in new.json: whole run: glibc ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     # the same number as the table of report
-    bench explain ns_per_op
-    shown=$(grep -oE 'glibc [0-9.]+ ns' "$OUT/stdout" | grep -oE '[0-9.]+')
+    shown=$(grep -oE 'glibc [0-9.]+ us' "$OUT/stdout" | grep -oE '[0-9.]+')
     bench report "$OUT/results/new.json"
-    grep -qE "^  glibc +$shown " "$OUT/stdout" || fail "$shown is not in the table"
+    grep -qE "^  glibc +$shown us " "$OUT/stdout" || fail "$shown is not in the table"
     bench explain floor --results "$OUT/results"
     grep -q 'in new.json: 30 ns' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
 }

@@ -37,6 +37,12 @@ make_pages() {
     done
 }
 
+@test "a minus is one that can be copied, no hyphen" {
+    bench --man run
+    grep -qF '\fB\-\-rounds\fR' "$OUT/stdout" || fail "$(grep rounds "$OUT/stdout" | head -1)"
+    ! sed 's/\\-//g' "$OUT/stdout" | grep -E '(^| |B)--?[a-z]' || fail "a hyphen"
+}
+
 @test "the first page has every command, with the exit codes" {
     bench --man
     for command in $commands; do

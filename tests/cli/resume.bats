@@ -51,7 +51,7 @@ edit() { # JQ-PROGRAM
 # What does not depend on the clock: the work, the orders, which ops were timed and how many.
 work_of() { # FILE
     jq -c '[.config.tape_sha256, .seed, .config.settings, .config.rounds_planned, [.rounds[]],
-        [.results[] | [.backend, .phase, .op, .round, .n, .n_ops, .tail.n]],
+        [.results[] | [.backend, .phase, .op, .round, .n + (.n_left_out // 0), .n_ops, .tail.n]],
         [.timer.null[] | [.phase, .boundary, .round]]]' "$1"
 }
 

@@ -78,7 +78,8 @@ YAML
 }
 
 @test "what is no trace is refused with the place" {
-    refused 3 'not an allocbench trace' replay "$WORKLOADS/small.yaml"
+    echo hello >"$OUT/no.trace"
+    refused 3 'not an allocbench trace' replay "$OUT/no.trace"
     : >"$OUT/empty.abt"
     refused 3 'empty\.abt' replay "$OUT/empty.abt"
 }

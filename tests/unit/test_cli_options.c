@@ -261,7 +261,9 @@ static void each_form_of_a_result_has_an_option(void **state)
             assert_int_equal(info->at, ab_sinks[i].is_of_lines
                                            ? offsetof(struct ab_options, wants_lines[i])
                                            : offsetof(struct ab_options, sinks[i]));
-            assert_true((ab_sinks[i].write == NULL) != (ab_sinks[i].write_histogram == NULL));
+            assert_int_equal((ab_sinks[i].write != NULL) + (ab_sinks[i].write_histogram != NULL) +
+                                 (ab_sinks[i].write_figures != NULL),
+                             1);
         }
 }
 

@@ -47,12 +47,24 @@ static void lines_that_begin_with_a_blank_stay(void **state)
     prints("see:\n  a    b\n  c    d\nand more", 1, 1, "see:\n   a    b\n   c    d\n and more\n");
 }
 
+static void what_is_quoted_stays_together(void **state)
+{
+    (void)state;
+    prints("or 'a < b c d e', f", 64, 64,
+           "or\n"
+           "                                                                'a < b c d e', f\n");
+    prints("it's in ' no quote", 64, 64,
+           "it's in ' no\n"
+           "                                                                quote\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_broken_at_blanks),
         cmocka_unit_test(the_last_column_is_used_and_no_more),
         cmocka_unit_test(characters_count_not_bytes),
+        cmocka_unit_test(what_is_quoted_stays_together),
         cmocka_unit_test(lines_that_begin_with_a_blank_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

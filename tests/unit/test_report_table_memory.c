@@ -100,13 +100,13 @@ static struct numbers *attach(struct ab_session *s)
             ab_hdr_record(n->classes[b].hdr, 40 + 10 * b);
         for (uint32_t i = 0; i < 4; i++)
             n->windows[4 * b + i] = (struct ab_window){.backend = b,
-                                                        .phase = "steady",
-                                                        .begin = i * 10,
-                                                        .end = i * 10 + 10,
-                                                        .n = 100,
-                                                        .p50 = 30,
-                                                        .p99 = 60,
-                                                        .max = 100.0 * (i + 1)};
+                                                       .phase = "steady",
+                                                       .begin = i * 10,
+                                                       .end = i * 10 + 10,
+                                                       .n = 100,
+                                                       .p50 = 30,
+                                                       .p99 = 60,
+                                                       .max = 100.0 * (i + 1)};
     }
     return n;
 }
@@ -248,7 +248,8 @@ static void make_untouched(struct ab_memory *m)
 static void what_is_untouched_stands_apart(void **state)
 {
     (void)state;
-    char *text = draw(make_untouched, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(make_untouched,
+                      (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "  = peak  x live  untouched   mean");
     expect(text, "    3.22   3.00x       5.00  1.50x");
     free(text);
@@ -366,7 +367,8 @@ static void nothing_wraps_whatever_the_width(void **state)
     memset(f->backends[0].name, 'x', 120);
     ab_format_begin(&guard);
     for (unsigned width = 20; width <= 200; width += 3) {
-        struct ab_table_style style = {.width = width, .utf8 = width % 2 == 0, .topics = AB_TOPICS_ALL};
+        struct ab_table_style style = {
+            .width = width, .utf8 = width % 2 == 0, .topics = AB_TOPICS_ALL};
         char *text = fake_capture(write_both, &f->s, &style), *rest = NULL;
         for (char *line = strtok_r(text, "\n", &rest); line != NULL;
              line = strtok_r(NULL, "\n", &rest)) {

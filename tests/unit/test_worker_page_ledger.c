@@ -118,6 +118,39 @@ static void a_block_that_grows_where_it_lies_keeps_its_pages(void **state)
     munmap(p, 4 * STRETCH);
 }
 
+/* Cells of one size, each given out again as soon as it is free: for a request of another size,
+ * written to in part, given back to the system in between now and then. */
+static void a_cell_that_is_given_out_again_is_split_anew(void **state)
+{
+    (void)state;
+    enum { BYTES = 16400, N = 40 };
+    char *p = reserve(2 * STRETCH);
+    struct ab_rng rng;
+    ab_rng_init(&rng, 5, 1);
+    for (uint32_t i = 0; i < N; i++)
+        put(i, p + i * BYTES, 1 + ab_rng_below(&rng, BYTES), BYTES);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint32_t slot = (uint32_t)ab_rng_below(&rng, N);
+        uint64_t size = 1 + ab_rng_below(&rng, BYTES), at = slot * BYTES;
+        ab_book_drop(&book, slot);
+        if (i % 7 == 0) /* pages that it had alone */
+            madvise(p + (at / PAGE + 1) * PAGE, 3 * PAGE, MADV_DONTNEED);
+        if (i % 11 == 0) /* with the cell free */
+            read_both();
+        put(slot, p + at, size, BYTES);
+        for (uint64_t k = 0; k < size && i % 3 != 0; k += PAGE)
+            p[at + k] = 1;
+        if (i % 5 == 0)
+            read_both();
+    }
+    assert_false(ledger.is_lost);
+    for (uint32_t i = 0; i < N; i++)
+        ab_book_drop(&book, i);
+    struct ab_page_split s = read_both();
+    assert_true(s.live == 0 && s.internal == 0 && s.external == 0 && s.untouched == 0);
+    munmap(p, 2 * STRETCH);
+}
+
 static void pages_of_the_baseline_stay_apart(void **state)
 {
     (void)state;
@@ -331,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_page_is_followed_from_its_first_block_to_its_last, reset),
         cmocka_unit_test_setup(a_block_that_grows_where_it_lies_keeps_its_pages, reset),
+        cmocka_unit_test_setup(a_cell_that_is_given_out_again_is_split_anew, reset),
         cmocka_unit_test_setup(pages_of_the_baseline_stay_apart, reset),
         cmocka_unit_test_setup(any_history_ends_as_the_walk_says, reset),
         cmocka_unit_test_setup(its_own_memory_is_counted_when_it_grows, reset),

@@ -24,7 +24,7 @@ enum role {
     WORK, /* of verify: a workload, a trace or a back end */
 };
 
-/* The arguments from `from` on. */
+/* The arguments from `from` on. Not of `trace`: it reads all its files and names each bad one. */
 static const struct {
     enum ab_command_id command;
     enum role role;
@@ -32,10 +32,9 @@ static const struct {
 } table[] = {
     {AB_COMMAND_RUN, WORKLOAD, 0},       {AB_COMMAND_CHECK, WORKLOAD, 0},
     {AB_COMMAND_CALIBRATE, WORKLOAD, 0}, {AB_COMMAND_REPLAY, TRACE, 0},
-    {AB_COMMAND_TRACE, TRACE, 1},        {AB_COMMAND_REPORT, RESULT, 0},
-    {AB_COMMAND_COMPARE, BASE, 0},       {AB_COMMAND_MERGE, RESULT, 0},
-    {AB_COMMAND_DEPLOY, BASE, 0},        {AB_COMMAND_BASELINE, RESULT, 2},
-    {AB_COMMAND_VERIFY, WORK, 0},
+    {AB_COMMAND_REPORT, RESULT, 0},      {AB_COMMAND_COMPARE, BASE, 0},
+    {AB_COMMAND_MERGE, RESULT, 0},       {AB_COMMAND_DEPLOY, BASE, 0},
+    {AB_COMMAND_BASELINE, RESULT, 2},    {AB_COMMAND_VERIFY, WORK, 0},
 };
 
 static enum role role_of(enum ab_command_id command, size_t i)
@@ -104,8 +103,7 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
     enum ab_file_kind kind = role == NO_FILE || strcmp(path, "-") == 0 ? AB_FILE_UNKNOWN
                                                                        : ab_file_kind_of(path);
     const char *right = right_command(command, kind, &after);
-    bool is_recovering = command == AB_COMMAND_TRACE && kind == AB_FILE_SPOOL;
-    if (right == NULL || is_recovering || is_meant(role, kind, path))
+    if (right == NULL || is_meant(role, kind, path))
         return AB_OK;
     ab_text_printable(shown, sizeof shown, path);
     return ab_fail(err, AB_USAGE, "%s: %s is %s, not %s; try: allocbench %s %s%s",

@@ -79,9 +79,6 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
         warn(&c.noise, g->text, ab_result_op_name(g->metric.op), calibrated_name(g->metric.field),
              fabs(g->bound - 1), session->n_rounds_planned);
     }
-    if (o->baseline != NULL)
-        ab_noise_warn_limit(o, session->host.fingerprint, "--limit", "all", "time", o->limit,
-                            session->n_rounds_planned);
 }
 
 void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,

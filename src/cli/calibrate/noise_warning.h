@@ -9,8 +9,7 @@
 #include "cli/options/options.h"
 #include "stats/gates/gate.h"
 
-/* The gates of a session that compare, and with --baseline the limit; a line for each that is too
- * narrow. */
+/* The gates of a session that compare; a line for each that is too narrow. */
 void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
                          const struct ab_gate *gates, size_t n);
 /* One limit (0.05 = 5 %) on a metric of results of the machine `fingerprint`, of which so many rounds

@@ -48,8 +48,8 @@ static void leave_place(struct place *p)
     close(p->folder);
 }
 
-/* What `replay` takes of the command line of `exec`: throughput alone. With a buffer, one process a round will do: it
- * is for the differences, and takes longest. */
+/* What `replay` takes of the command line of `exec`: throughput alone, and with a buffer, which takes
+ * longest, in fewer processes. There are rounds enough: the program itself has one process in each. */
 static struct ab_options options_of_replay(const struct ab_options *o, uint32_t rounds,
                                            uint64_t cache_bytes, const char *path)
 {
@@ -63,7 +63,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, uint32_t 
     r.sinks[AB_SINK_JSON] = path;
     r.rounds = rounds;
     r.cache_bytes = cache_bytes;
-    r.processes = cache_bytes > 0 ? 1 : 0;
+    r.processes = cache_bytes > 0 ? 1 : 3;
     r.has_passes = true;
     memset(&r.passes, 0, sizeof r.passes);
     r.is_quiet = r.is_store_off = true;

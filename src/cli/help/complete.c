@@ -97,6 +97,8 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
         offer_checks(&l->offer);
     else if (strcmp(o->name, "baseline") == 0)
         offer_baselines(&l->offer);
+    if (o->is_value != NULL) /* a list of words */
+        begin_element(&l->offer);
     for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
         ab_offer(&l->offer, o->words[i], "");
 }
@@ -121,10 +123,11 @@ static int count_arguments(const struct line *l)
 {
     int n = 0;
     for (int i = 1; i < l->n - 1; i++) {
-        if (l->words[i][0] == '-')
-            i += option_of(l, l->words[i], strlen(l->words[i])) != NULL;
+        const struct ab_option_info *o = option_of(l, l->words[i], strlen(l->words[i]));
+        if (o != NULL)
+            i += o->is_value == NULL || o->is_value(l->words[i + 1]);
         else
-            n++;
+            n += l->words[i][0] != '-';
     }
     return n;
 }

@@ -19,6 +19,17 @@ int ab_paragraph_columns(const char *text)
     return columns_of(text, strlen(text));
 }
 
+/* Bytes of the next word; what is in single quotes, to be copied, is one with its blanks. */
+static size_t word_length(const char *text)
+{
+    enum { QUOTED_MAX = 50 };
+    const char *end = text[0] == '\'' ? strchr(text + 1, '\'') : NULL;
+    size_t quoted = end != NULL ? (size_t)(end - text) + 1 : 0;
+    if (quoted > QUOTED_MAX || memchr(text, '\n', quoted) != NULL)
+        quoted = 0;
+    return quoted + strcspn(text + quoted, " \n");
+}
+
 /* A line break and the blanks to the column; none after the last line. */
 static void begin_line(FILE *to, int indent)
 {
@@ -38,7 +49,7 @@ void ab_paragraph_print(FILE *to, const char *text, int indent, int at)
             continue;
         }
         text += *text == '\n' || *text == ' ';
-        size_t n = strcspn(text, " \n");
+        size_t n = word_length(text);
         int wide = columns_of(text, n);
         if (wide == 0)
             continue;

@@ -420,7 +420,7 @@ static const struct ab_option_info table[] = {
      "also print: time, size, worst, memory, percentiles, or all;\n"
      "phase=NAME: all of one phase (default: time,worst,memory)",
      "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
-     .is_value = ab_option_is_topic},
+     .is_value = ab_option_is_topic, .words = ab_option_topics},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},

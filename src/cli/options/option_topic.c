@@ -11,8 +11,8 @@
 
 static const char phase_prefix[] = "phase=";
 /* In the order of `bits`; ends with NULL. */
-static const char *const words[] = {"time",        "size", "worst",      "memory",
-                                    "percentiles", "all",  "phase=NAME", NULL};
+const char *const ab_option_topics[] = {"time",        "size", "worst",      "memory",
+                                        "percentiles", "all",  "phase=NAME", NULL};
 static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
                                 AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL};
 
@@ -26,7 +26,7 @@ static bool is_phase(const char *word)
 static unsigned bits_of(const char *word, size_t n)
 {
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
-        if (strlen(words[i]) == n && strncmp(words[i], word, n) == 0)
+        if (strlen(ab_option_topics[i]) == n && strncmp(ab_option_topics[i], word, n) == 0)
             return bits[i];
     return 0;
 }
@@ -64,7 +64,7 @@ enum ab_status ab_option_topic(const char *name, const char *value, struct ab_op
             return AB_OK;
         }
         if (bit == 0)
-            return ab_option_word(name, s, words, &ignored, err) == AB_OK
+            return ab_option_word(name, s, ab_option_topics, &ignored, err) == AB_OK
                        ? ab_option_bad_value(name, s, "give the name of a phase", err)
                        : AB_USAGE;
         o->topics |= bit;

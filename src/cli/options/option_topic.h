@@ -8,6 +8,9 @@
 
 #include "cli/options/options.h"
 
+/* All topics; ends with NULL. */
+extern const char *const ab_option_topics[];
+
 bool ab_option_is_topic(const char *word);
 /* value NULL = the usual topics. AB_USAGE with the list and the nearest. */
 enum ab_status ab_option_topic(const char *name, const char *value, struct ab_options *o,

@@ -23,7 +23,8 @@ struct ab_view_memory_row {     /* of one back end */
     double parts[AB_VIEW_MEMORY_PARTS];     /* NaN = n/a; never negative */
     const char *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is not, or nobody knows.
                                                Where internal is n/a its bytes are external */
-    double peak_bytes; /* footprint_bytes of the record: the sum of the parts where all are known; of a
+    double
+        peak_bytes; /* footprint_bytes of the record: the sum of the parts where all are known; of a
                           real program its resident memory at the peak, median of the rounds */
     const char *why_peak;
     double live_peak_bytes; /* most requested bytes in any phase of that run; NaN = n/a */

@@ -273,73 +273,6 @@ struct extent {
     bool is_put;
 };
 
-/* What of the block was asked for on the page at `at`, which it fills. */
-static uint32_t requested_of(const struct ab_page_ledger *l, const struct extent *x, uint64_t at)
-{
-    uint64_t rest = x->middle > at ? x->middle - at : 0;
-    return (uint32_t)(rest < l->page_bytes ? rest : l->page_bytes);
-}
-
-/* Pages that the block fills, next to each other within a word of bits: i is the first. */
-struct run {
-    uint64_t at, mask; /* of bits */
-    uint32_t i, n;
-};
-
-static struct run find_run(const struct ab_page_ledger *l, uint64_t at, uint64_t stop)
-{
-    uint32_t i = ab_page_ledger_index(l, at), room = 64 - (i & 63);
-    uint64_t whole = (at & (l->page_bytes - 1)) == 0 ? (stop - at) >> l->page_log2 : 0;
-    uint32_t n = whole < room ? (uint32_t)whole : room;
-    uint64_t ones = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-    return (struct run){.at = at, .mask = ones << (i & 63), .i = i, .n = n};
-}
-
-/* A run of empty pages that were there when their last blocks went: as enter_page and load_page, all
- * at once. False: it must be done page by page. */
-static bool load_run(struct ab_page_ledger *l, struct ab_ledger_stretch *s, const struct extent *x,
-                     const struct run *run)
-{
-    const uint32_t word = run->i >> 6;
-    uint64_t *loads = &s->loads[run->i], taken = 0;
-    if (s->whole > 0 || s->era != l->era || (s->present[word] & run->mask) != run->mask)
-        return false;
-    for (uint32_t k = 0; k < run->n; k++)
-        taken |= loads[k];
-    if (taken != 0)
-        return false;
-    for (uint32_t k = 0; k < run->n; k++)
-        loads[k] = AB_LEDGER_LOAD(requested_of(l, x, run->at + (k << l->page_log2)), l->page_bytes);
-    list(l, s);
-    s->presumed[word] |= run->mask;
-    s->resident[word] |= run->mask;
-    s->n_loaded += run->n;
-    l->n_pages += run->n;
-    return true;
-}
-
-/* The same of resident pages on which nothing else is; as unload_page and leave_page. */
-static bool unload_run(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
-                       const struct extent *x, const struct run *run)
-{
-    const uint32_t word = run->i >> 6;
-    uint64_t *loads = &s->loads[run->i], other = 0;
-    if (s->whole > 0 || s->era != l->era || (s->resident[word] & run->mask) != run->mask)
-        return false;
-    for (uint32_t k = 0; k < run->n; k++)
-        other |= loads[k] ^
-                 AB_LEDGER_LOAD(requested_of(l, x, run->at + (k << l->page_log2)), l->page_bytes);
-    if (other != 0)
-        return false;
-    memset(loads, 0, run->n * sizeof loads[0]);
-    s->present[word] |= run->mask;
-    s->presumed[word] &= ~run->mask;
-    s->resident[word] &= ~run->mask;
-    s->n_loaded -= run->n;
-    l->n_pages -= run->n;
-    return true;
-}
-
 /* What of it lies below `stop`, in one stretch. */
 static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
                        const struct extent *x, uint64_t stop)
@@ -347,11 +280,6 @@ static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
     const unsigned log2 = (unsigned)l->page_log2;
     const uint64_t mask = (UINT64_C(1) << (AB_STRETCH_LOG2 - log2)) - 1;
     for (uint64_t at = x->at; at < stop;) {
-        const struct run run = find_run(l, at, stop);
-        if (run.n > 1 && (x->is_put ? load_run(l, s, x, &run) : unload_run(l, s, x, &run))) {
-            at += (uint64_t)run.n << log2;
-            continue;
-        }
         uint64_t next = ((at >> log2) + 1) << log2;
         next = next < stop ? next : stop;
         uint64_t middle = x->middle < next ? x->middle : next;
@@ -390,12 +318,68 @@ static bool is_nonsense(uintptr_t at, uint64_t size, uint64_t usable)
            (at + usable) >> ADDRESS_LOG2 != 0;
 }
 
+/* The block that went last is taken off the pages only now. */
+static void clear_gone(struct ab_page_ledger *l)
+{
+    const struct ab_ledger_block b = l->gone;
+    l->gone.usable = 0;
+    if (b.usable == 0)
+        return;
+    l->requested -= b.size;
+    l->usable -= b.usable;
+    move_block(l, (struct extent){b.at, b.at + b.size, b.at + b.usable, false});
+}
+
+/* The end of what is asked for moves within a block. */
+static void move_middle(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t from,
+                        uint64_t to)
+{
+    const uint64_t end = from < to ? to : from;
+    for (uint64_t at = from < to ? from : to; at < end;) {
+        uint64_t next = ((at >> l->page_log2) + 1) << l->page_log2;
+        next = next < end ? next : end;
+        const uint32_t i = ab_page_ledger_index(l, at);
+        const uint64_t bytes = from < to ? next - at : at - next; /* modulo 2^64 */
+        s->loads[i] += bytes;
+        if ((s->pending[i >> 6] >> (i & 63) & 1) != 0)
+            l->pending.requested += bytes;
+        at = next;
+    }
+}
+
+/* A block where the last one went, and as large: the same pages, of which only those between the ends
+ * of what was asked for change. They may have been given back in between. False: not so simple. */
+static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, uint64_t usable)
+{
+    const struct ab_ledger_block *b = &l->gone;
+    const uint64_t last = at + usable - 1;
+    if (b->usable != usable || b->at != at || usable == 0 ||
+        at >> (l->page_log2 + 6) != last >> (l->page_log2 + 6) ||
+        at >> AB_STRETCH_LOG2 != last >> AB_STRETCH_LOG2)
+        return false;
+    const uint32_t first = ab_page_ledger_index(l, at), word = first >> 6;
+    const uint32_t n = ab_page_ledger_index(l, last) - first + 1;
+    const uint64_t mask = UINT64_MAX >> (64 - n) << (first & 63);
+    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at); /* else it was long ago */
+    if (s->number != at >> AB_STRETCH_LOG2 || s->whole > 0 || (s->before[word] & mask) != 0)
+        return false;
+    s->presumed[word] |= s->resident[word] & mask;
+    list(l, s);
+    l->requested += size - b->size;
+    move_middle(l, s, at + b->size, at + size);
+    l->gone.usable = 0;
+    return true;
+}
+
 void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t size, uint64_t usable)
 {
     if (l->is_lost || is_nonsense(at, size, usable)) {
         l->is_lost = true;
         return;
     }
+    if (replace_gone(l, at, size, usable))
+        return;
+    clear_gone(l);
     l->requested += size;
     l->usable += usable;
     move_block(l, (struct extent){at, at + size, at + usable, true});
@@ -406,9 +390,8 @@ void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t s
 {
     if (l->is_lost)
         return;
-    l->requested -= size;
-    l->usable -= usable;
-    move_block(l, (struct extent){at, at + size, at + usable, false});
+    clear_gone(l);
+    l->gone = (struct ab_ledger_block){at, size, usable};
 }
 
 /* ---- what is known of the pages ---- */
@@ -437,6 +420,8 @@ bool ab_page_ledger_read(struct ab_page_ledger *l, uint64_t n_ops, uint64_t resi
 {
     l->credit += (int64_t)n_ops / 2 + SAMPLE_CREDIT;
     l->credit = l->credit < MOST_CREDIT ? l->credit : MOST_CREDIT;
+    if (!l->is_lost)
+        clear_gone(l);
     if (l->is_lost)
         return false;
     if (l->listed != NULL && !ab_page_look(l, resident_bytes, must))

@@ -51,6 +51,10 @@ struct ab_ledger_stretch {
 #define AB_LEDGER_USABLE(load) ((uint32_t)((load) >> 32))
 #define AB_LEDGER_REQUESTED(load) ((uint32_t)(load))
 
+struct ab_ledger_block {
+    uint64_t at, size, usable; /* usable 0: none */
+};
+
 struct ab_page_ledger {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
@@ -75,8 +79,11 @@ struct ab_page_ledger {
                           process, less those that are known, and moves */
     uint64_t era;      /* while it stays the same no page was given back */
     uint64_t resident_bytes, known_before, n_faults; /* when it was read last */
-    bool is_resizing;                                /* a block lies on itself for a moment */
-    bool is_lost; /* more stretches than it holds, nonsense, or unreadable page tables */
+    /* Went last, and is still on its pages: most programs and allocators put the next block of its size
+     * there, and then nearly nothing changes. */
+    struct ab_ledger_block gone;
+    bool is_resizing; /* a block lies on itself for a moment */
+    bool is_lost;     /* more stretches than it holds, nonsense, or unreadable page tables */
 };
 
 /* Maps and writes what a heap of so many live bytes needs; more is there, and written as needed.
@@ -150,9 +157,10 @@ static inline void ab_page_ledger_touch(struct ab_page_ledger *l, uintptr_t firs
 {
     const struct ab_ledger_stretch *s = ab_page_ledger_recent(l, first);
     uint32_t i = ab_page_ledger_index(l, first);
-    bool is_one = first >> l->page_log2 == last >> l->page_log2;
-    if (!is_one || first >> AB_LEDGER_STRETCH_LOG2 != s->number ||
-        (s->pending[i >> 6] >> (i & 63) & 1) != 0)
+    uint64_t more = (last >> l->page_log2) - (first >> l->page_log2); /* pages */
+    if (first >> AB_LEDGER_STRETCH_LOG2 != s->number ||
+        last >> AB_LEDGER_STRETCH_LOG2 != s->number || (i & 63) + more > 63 ||
+        (s->pending[i >> 6] & UINT64_MAX >> (63 - more) << (i & 63)) != 0)
         ab_page_ledger_touch_slow(l, first, last);
 }
 
