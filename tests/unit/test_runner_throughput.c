@@ -34,7 +34,8 @@ static struct ab_outcome outcome(void)
     page.report.hooks = ~0u;
     page.report.slices.n = N_SLICES;
     for (unsigned i = 0; i < N_SLICES; i++)
-        slices[i] = (struct ab_slice){ticks_of(i), QUIET, QUIET, 1 + i % 2};
+        slices[i] = (struct ab_slice){
+            .ticks = ticks_of(i), .before = QUIET, .after = QUIET, .phase = 1 + i % 2};
     return (struct ab_outcome){.page = &page, .slices = slices, .cap_slices = N_SLICES};
 }
 
