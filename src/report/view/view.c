@@ -36,6 +36,8 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
     char merged[48] = "", cache[48] = "";
     if (s->n_parts > 0)
         snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);
+    else if (s->shard.count > 0)
+        snprintf(merged, sizeof merged, ", shard %u of %u", s->shard.index, s->shard.count);
     const char *bytes = ab_session_setting(s, "cache");
     if (bytes != NULL)
         snprintf(cache, sizeof cache, ", %s read in 64 calls", AB_BYTES(strtod(bytes, NULL)));
