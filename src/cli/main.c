@@ -13,6 +13,7 @@
 #include "cli/options/options_parse.h"
 #include "core/text.h"
 #include "report/files/standard_output.h"
+#include "runner/spawn.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>
@@ -129,6 +130,7 @@ int main(int argc, char **argv)
     int exit_code = 0;
     hold_standard_descriptors();
     catch_file_limit();
+    (void)ab_spawn_fit_stack(); /* a worker that cannot have it is refused with its reason */
     ab_standard_output_begin();
     ab_command_line = join_command_line(argc, argv);
     if (argc < 2) {

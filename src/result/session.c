@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 double ab_number_settle(double x)
 {
@@ -106,6 +107,15 @@ static double floor_on(const struct ab_session *s, const struct ab_host *host)
     double floor = ab_median(x, n);
     free(x);
     return floor;
+}
+
+const char *ab_session_setting(const struct ab_session *session, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *const *p = session->settings; p != NULL && *p != NULL; p++)
+        if (strncmp(*p, name, n) == 0 && (*p)[n] == '=')
+            return *p + n + 1;
+    return NULL;
 }
 
 double ab_session_floor(const struct ab_session *session)

@@ -19,4 +19,8 @@ double ab_number_settle(double x);
  * several machines that of the one where it is highest. NaN = not measured. */
 double ab_session_floor(const struct ab_session *session);
 
+/* What of the workload's settings or the replay's was given as NAME=VALUE: "touch", "cache". NULL =
+ * not given. The session owns it. */
+const char *ab_session_setting(const struct ab_session *session, const char *name);
+
 #endif

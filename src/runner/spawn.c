@@ -114,8 +114,7 @@ static bool place_descriptors(const struct ab_spawn *s)
     return true;
 }
 
-/* With a stack below this the worker's own code would end it, and the back end had the blame. */
-static bool fit_stack(void)
+bool ab_spawn_fit_stack(void)
 {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
@@ -145,7 +144,7 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
     if (s->is_thp_off)
         prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     ab_spawn_reset_signals();
-    if (fit_stack() && place_descriptors(s))
+    if (ab_spawn_fit_stack() && place_descriptors(s))
         execve(program, argv, envp);
     ab_spawn_give_up(told);
 }

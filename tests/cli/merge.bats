@@ -131,7 +131,7 @@ END
         "$OUT/merged.json"
     for file in whole merged; do # by back end, in the order of the rounds, without their numbers
         jq -c '[.backends[].name as $b | [.results[] | select(.backend == $b)
-            | {backend, phase, op, n, n_ops, tail: .tail.n}]],
+            | {backend, phase, op, n_ops, tail: (.tail != null)}]],
             [.backends[].name as $b | [.memory[] | select(.backend == $b)
             | with_entries(select(.key | test("external_2m|faults|round") | not))]]' "$OUT/$file.json" >"$OUT/$file"
     done

@@ -419,6 +419,7 @@ cost_of() { # ROUNDS; in microseconds
     local trace n=0
     for trace in "$ROOT"/tests/golden/traces/bad/*.abt; do
         for command in "trace info" replay; do
+            [ "$command ${trace##*/}" != "replay text.abt" ] || continue # named as a workload
             bench $command "$trace"
             expect_code 3
             [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$trace: not one line"

@@ -95,7 +95,7 @@ trace() {
         bench replay "$ROOT/tests/golden/traces/good/threads.abt" --rounds 1 --drain 0 -b glibc --no-store \
             --cache 64KiB $options --json "$OUT/cache.json"
         expect_code 0
-        grep -q 'cache: 64.0 KiB read in 64 calls' <(tr -s ' \n' ' ' <"$OUT/stdout") || fail "not said"
+        grep -q ', 64.0 KiB read in 64 calls' <(tr -s ' \n' ' ' <"$OUT/stdout") || fail "not said"
         expect_json '.config.settings | any(. == "cache=65536")' "$OUT/cache.json"
         expect_json '.config.settings | all(startswith("cache=") | not)' "$OUT/bare.json"
         n='[.results[] | {(.op): .n_ops}] | add'

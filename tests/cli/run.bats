@@ -21,7 +21,7 @@ quickstart() { # OPTION…
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
         "counting", "noise", "backends", "rounds", "results", "size_classes", "windows", "memory",
-        "memory_distributions", "timelines", "ratios", "gates", "claims", "comparison",
+        "memory_distributions", "timelines", "trace_overview", "ratios", "gates", "claims", "comparison",
         "checksum"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'
     expect_json '.results | length > 0 and all(has("backend") and has("phase") and has("op")

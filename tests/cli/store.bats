@@ -23,7 +23,7 @@ only_file() { # FOLDER
     [[ $file =~ ^results/small-20[0-9]{6}T[0-9]{6}-[0-9a-f]{8}\.json$ ]] || fail "named $file"
     digest=$(jq -r .config.tape_sha256 "$file")
     [[ $file == *-${digest:0:8}.json ]] || fail "named $file, digest $digest"
-    [ "$(grep -v '^allocbench: round ' "$OUT/stderr")" = "Stored: $file" ] || fail "told otherwise"
+    [ "$(grep -v '^\[ *[0-9]*/[0-9]*\] ' "$OUT/stderr")" = "Stored: $file" ] || fail "told otherwise"
     cmp "$file" "$OUT/result.json"
 }
 

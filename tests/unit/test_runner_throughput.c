@@ -223,7 +223,8 @@ static void noise_adds_up(void **state)
     struct ab_noise noise = {0};
     struct ab_outcome run = outcome();
     for (unsigned i = 0; i < N_SLICES; i++)
-        slices[i] = (struct ab_slice){20000, QUIET, i < 100 ? 5000 : QUIET, 1};
+        slices[i] = (struct ab_slice){
+            .ticks = 20000, .before = QUIET, .after = i < 100 ? 5000 : QUIET, .phase = 1};
     page.report.slices.n_gaps = 3;
     page.report.slices.waited_ticks = 2000000;
     add(&t, 0, 0, &run);

@@ -7,7 +7,9 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "result/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +33,21 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
         return ab_view_texts_addf(t, "%s: the program under %u allocator%s; %u round%s",
                                   AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),
                                   s->n_rounds, plural(s->n_rounds));
+    char merged[48] = "", cache[48] = "";
+    if (s->n_parts > 0)
+        snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);
+    else if (s->shard.count > 0)
+        snprintf(merged, sizeof merged, ", shard %u of %u", s->shard.index, s->shard.count);
+    const char *bytes = ab_session_setting(s, "cache");
+    if (bytes != NULL)
+        snprintf(cache, sizeof cache, ", %s read in 64 calls", AB_BYTES(strtod(bytes, NULL)));
     return ab_view_texts_addf(t,
-                              "%s: %s operations, %u phase%s, %u thread%s, up to %s live; "
-                              "%u round%s",
+                              "%s: %s operations, %u phase%s, %u thread%s, up to %s live%s; "
+                              "%u round%s%s",
                               AB_SHOWN(2000, s->name), ab_format_count(count, (double)n_ops),
                               s->n_phases, plural(s->n_phases), s->facts.lanes,
-                              plural(s->facts.lanes), AB_BYTES(s->facts.live_peak_bytes),
-                              s->n_rounds, plural(s->n_rounds));
+                              plural(s->facts.lanes), AB_BYTES(s->facts.live_peak_bytes), cache,
+                              s->n_rounds, plural(s->n_rounds), merged);
 }
 
 /* False: out of memory; what was made is in *v. */

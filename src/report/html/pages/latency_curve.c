@@ -150,8 +150,8 @@ static void draw_panel(struct ab_html *h, const struct ab_report *report, const 
     static const char *const why =
         "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
         "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
-        "slower, so that the value is chance. In the grey band the clock cannot tell a call from "
-        "none.";
+        "slower, so that the value is chance. In the grey band the clock cannot distinguish a "
+        "call from none.";
     struct ab_plot p = {0};
     char title[200], description[300], band[120], floor_text[64];
     set_axes(panel, floor_ns, &p);

@@ -194,7 +194,7 @@ static double drained(const struct ab_session *s, uint32_t backend, unsigned whe
     return median;
 }
 
-static const char *const drain_texts[AB_DRAIN_COUNT] = {"at once", "after 0.1 s", "after 1 s",
+static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
 
 static void put_bars(struct ab_plot *plot, const struct ab_report *report, unsigned n_rows)
@@ -246,17 +246,18 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
     struct ab_plot plot = {.x = {AB_SCALE_LINEAR, 0, most, "resident bytes", AB_AXIS_BYTES},
                            .y = {AB_SCALE_LINEAR, 0, n, "", AB_AXIS_COUNT},
                            .is_y_exact = true};
-    ab_plot_begin(&plot, h,
-                  &(struct ab_figure){
-                      .title = "Memory after everything was freed",
-                      .description = "Resident memory of each allocator once all blocks were freed",
-                      .why = "What the allocator still holds once all blocks were freed: at once, "
-                             "after waiting (--drain), and after it was asked to give memory "
-                             "back (purged). Medians of the rounds.",
-                      .height = 66 + ROW_PX * (double)n,
-                      .left = left,
-                      .is_wide = true,
-                      .has_no_y = true});
+    ab_plot_begin(
+        &plot, h,
+        &(struct ab_figure){
+            .title = "Memory after everything was freed",
+            .description = "Resident memory of each allocator once all blocks were freed",
+            .why = "What the allocator still holds once all blocks were freed: immediately, "
+                   "after waiting (--drain), and after it was asked to give memory "
+                   "back (purged). Medians of the rounds.",
+            .height = 66 + ROW_PX * (double)n,
+            .left = left,
+            .is_wide = true,
+            .has_no_y = true});
     put_bars(&plot, report, n);
     ab_plot_end(&plot);
 }

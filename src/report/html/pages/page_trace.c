@@ -172,7 +172,7 @@ static void put_threads(struct ab_html *h, const struct ab_overview *o)
                                      "freed them",
                       .why = "Each row is a thread that allocates, numbered in the order of their "
                              "first call; each column, in the same order, a thread that frees. "
-                             "What lies off the diagonal is freed by another thread. The scale of "
+                             "What is off the diagonal is freed by another thread. The scale of "
                              "the shades is logarithmic.",
                       .height = 90 + 16.0 * o->n_rows,
                       .has_no_y = true});

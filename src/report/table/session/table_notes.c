@@ -12,6 +12,7 @@
 #include "report/table/session/table_noise.h"
 #include "report/table/session/table_rounds.h"
 #include "report/table/table.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -92,19 +93,10 @@ static void print_noise(const struct notes *r)
     print_note(r, &note);
 }
 
-static const char *setting(const struct ab_session *s, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; s->settings != NULL && s->settings[i] != NULL; i++)
-        if (strncmp(s->settings[i], name, n) == 0 && s->settings[i][n] == '=')
-            return s->settings[i] + n + 1;
-    return NULL;
-}
-
 static void print_conditions(const struct notes *r)
 {
     const struct ab_session *s = r->s;
-    const char *touch = setting(s, "touch"), *cache = setting(s, "cache");
+    const char *touch = ab_session_setting(s, "touch"), *cache = ab_session_setting(s, "cache");
     char size[AB_CELL_BYTES];
     struct ab_text note = {0};
     ab_text_addf(&note, "touch: %s", touch != NULL ? touch : "workload default");
