@@ -370,6 +370,8 @@ install-share:
 	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
 	install -m 644 traces/*.abt $(SHARE)/traces
 	install -m 644 README.md CHANGELOG.md $(wildcard docs/*.md) $(DOC)
+	install -d $(DOC)/pictures
+	install -m 644 docs/pictures/*.svg $(DOC)/pictures
 	install -m 644 configs/README.md $(DOC)/workloads.md
 	install -m 644 results/README.md $(DOC)/results.md
 	install -m 644 traces/FORMAT.md $(DOC)/trace-format.md

@@ -61,7 +61,7 @@ static void memory_is_drawn_for_each_back_end_that_worked(void **state)
     assert_int_equal(count(text, "<figcaption>broken"), 0);
     assert_int_equal(count(text, "<title>retained</title>"), 2);
     assert_int_equal(count(text, "Memory after everything was freed"), 1);
-    assert_int_equal(count(text, ", at once<"), 2);
+    assert_int_equal(count(text, ", immediately<"), 2);
     assert_int_equal(count(text, ">after 0.1 s<"), 2);
     assert_int_equal(count(text, ">purged<"), 0);
     forget();
