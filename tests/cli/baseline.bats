@@ -197,7 +197,7 @@ again() { # OPTIONS…: the same measurement again
     expect_code 0
     expect_json '.gates[0] | .verdict == "pass" and .unit == "x baseline" and .bound == 10
         and .low <= .value and .value <= .high' out.json
-    make_works lib 20000
+    make_works lib 8000
     again --baseline main --limit 1000% --gate 'fill/all/ns_per_op < +10%' --json out.json
     expect_code 1
     expect_json '.gates[0] | .verdict == "fail" and .confirm_rounds == 6 and .level == "error"' out.json
@@ -207,7 +207,7 @@ again() { # OPTIONS…: the same measurement again
 
 @test "level: warn says it and fails nothing" {
     prepare
-    make_works lib 20000
+    make_works lib 8000
     cp "$WORKLOADS/truth.yaml" warn.yaml
     printf 'gates:\n  - {gate: "fill/all/ns_per_op < +10%%", level: warn}\n' >>warn.yaml
     bench run warn.yaml --set n=2000 --rounds 6 --no-store --drain 0s -b lib/libworks.so --baseline main \

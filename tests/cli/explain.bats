@@ -11,7 +11,7 @@ load helpers
     for group in Time Latency Memory 'Rounds and noise' Comparing 'The work' Results 'Real programs'; do
         grep -qx "$group" "$OUT/stdout" || fail "no $group"
     done
-    ! grep -E '.{81}' "$OUT/stdout" || fail "too wide"
+    ! LC_ALL=C.UTF-8 grep -E '.{81}' "$OUT/stdout" || fail "too wide"
 }
 
 @test "every word of the list is explained" {
@@ -21,7 +21,7 @@ load helpers
         bench explain -- "$word"
         expect_code 0
         [ "$(head -1 "$OUT/stdout")" = "$word" ] || fail "$word: $(head -1 "$OUT/stdout")"
-        ! grep -E '.{81}' "$OUT/stdout" || fail "$word is too wide"
+        ! LC_ALL=C.UTF-8 grep -E '.{81}' "$OUT/stdout" || fail "$word is too wide"
     done <"$OUT/words"
 }
 
