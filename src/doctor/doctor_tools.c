@@ -35,11 +35,6 @@ void ab_doctor_valgrind(const struct ab_doctor_view *view, struct ab_doctor_find
     find_tool(view, "valgrind", "sudo apt install valgrind", out);
 }
 
-void ab_doctor_gnuplot(const struct ab_doctor_view *view, struct ab_doctor_finding *out)
-{
-    find_tool(view, "gnuplot", "sudo apt install gnuplot-nox", out);
-}
-
 bool ab_doctor_library(size_t i, struct ab_doctor_finding *out)
 {
     struct ab_selection_list list;

@@ -52,7 +52,7 @@ int ab_spawn_await_exec(int listen);
 bool ab_spawn_needs_alias(const char *path);
 
 /* Raises the soft limit on the stack to what allocbench and its worker need at least: with less
- * their own code would end them, and the back end had the blame. false: the hard limit is lower. */
+ * their own code would end them, and the back end would be blamed. false: the hard limit is lower. */
 bool ab_spawn_fit_stack(void);
 
 #endif

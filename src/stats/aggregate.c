@@ -136,6 +136,7 @@ struct ab_effect ab_pairs_effect(const struct ab_pairs *p)
         return effect;
     memcpy(copy.x, p->x, 3 * (size_t)p->cap * sizeof p->x[0]);
     copy.n = p->n;
+    copy.is_by_round = p->is_by_round;
     effect = ab_effect_shown(&effect, ab_pairs_ratio(&copy).median);
     ab_pairs_fini(&copy);
     return effect;
@@ -245,6 +246,7 @@ static struct ab_effect effect_over_rounds(const struct ab_session *s, const str
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
         return ab_effect_paired(NULL, NULL, 0);
+    pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
         ab_pairs_add(&pairs, number(s, of_a, round), number(s, of_b, round));

@@ -125,7 +125,7 @@ static uint64_t blocks_of(const struct ab_overview_maker *m, uint32_t thread, ui
     return sum + m->freed[thread][TOLD_APART];
 }
 
-/* row[t]: the row of each thread that is told apart. Where there are more than rows, the busiest
+/* row[t]: the row of each thread that has one of its own. Where there are more than rows, the busiest
  * have one each and the others share the last. */
 static void choose_rows(const struct ab_overview_maker *m, uint32_t n, struct ab_overview *out,
                         uint32_t *row)

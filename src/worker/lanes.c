@@ -360,7 +360,7 @@ void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
         await(lane, &lane->w->lanes[AB_LANE_OF_SLOT(slot)].published, operand);
 }
 
-void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
+void ab_lane_count_live(int kind, uint32_t n_spared)
 {
     if (kind == AB_OP_FREE || n_spared > 0) {
         __atomic_sub_fetch(&meeting.live, kind == AB_OP_FREE ? 1 : n_spared, __ATOMIC_RELAXED);
@@ -371,7 +371,6 @@ void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared)
                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         }
     }
-    lane->chain = ab_tick_end();
 }
 
 /* Gauges of turns count from 1, so that 0 is none. */

@@ -21,9 +21,8 @@ void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase);
 void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase);
 /* What a WAIT of the tape says: its slot (tape/op.h) and its operand. */
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand);
-/* After an op of the kind (-1: none), or a reset that spared frees; the next one's time begins
- * after it. */
-void ab_lane_count_live(struct ab_lane *lane, int kind, uint32_t n_spared);
+/* After an op of the kind (-1: none), or a reset that spared frees. */
+void ab_lane_count_live(int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn);
 /* After the last phase of a burst, in every lane: false after the last burst. Else another one

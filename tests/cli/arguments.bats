@@ -176,7 +176,7 @@ bench_at() { # PROGRAM ARGUMENT…
     expect_code 0
     bench replay @small.yaml
     expect_code 2
-    expect_error '@small.yaml is no trace; a file of this name is ./@small.yaml'
+    expect_error '@small.yaml is not a trace; a file of this name is ./@small.yaml'
     rm other ./@small.yaml
 }
 

@@ -75,10 +75,16 @@ a_result() { # BACKENDS
     sed 's/MALLOC_ARENA_MAX=1/A=`id`/' "${file[0]}" >evil.json
     bench deploy evil.json
     expect_code 2
-    expect_error 'characters that need quoting'
+    expect_error 'cannot be written in a shell, systemd and Docker alike'
     sed 's/MALLOC_ARENA_MAX=1/A=x y/' "${file[0]}" >evil.json
     bench deploy evil.json
     expect_code 2
+    for setting in reboot '~' 'A=~\/x' '1A=b' '=b'; do # a command, or what a shell expands
+        sed "s/MALLOC_ARENA_MAX=1/$setting/" "${file[0]}" >evil.json
+        bench deploy evil.json
+        expect_code 2
+        ! grep -q your-program "$OUT/stdout" || fail "$setting: $(cat "$OUT/stdout")"
+    done
     rm evil.json
 }
 

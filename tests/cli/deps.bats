@@ -63,12 +63,12 @@ deps() {
 }
 
 @test "the tests' packages are installed for the tests alone" {
-    printf 'libcmocka-dev\ngnuplot-nox\n' >"$OUT/missing"
+    printf 'libcmocka-dev\ncmark-gfm\n' >"$OUT/missing"
     deps build
     [ ! -s "$OUT/log" ]
     deps test
     grep -q 'libcmocka-dev' "$OUT/log"
-    grep -q 'gnuplot-nox' "$OUT/log"
+    grep -q 'cmark-gfm' "$OUT/log"
 }
 
 @test "sudo is used by others than root, and its absence is told" {

@@ -83,7 +83,7 @@ load helpers
     bench explain p99 --json -
     expect_code 0
     expect_one_document
-    expect_json '.format == "allocbench-explain/1" and (.words | length) == 1'
+    expect_json '.schema == "allocbench-explain/1" and (.words | length) == 1'
     expect_json '.words[0] | .word == "p99" and .unit == "ns" and .example_file == "new.json"'
     expect_json '.words[0].example | test("glibc 120 ns")'
     bench explain --json "$OUT/all.json"

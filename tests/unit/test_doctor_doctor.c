@@ -75,7 +75,6 @@ static void put_quiet_machine(void)
     fake_system_put("/proc/self/limits", "Limit Soft\nMax open files            1024  4096  files\n"
                                          "Max address space         unlimited  unlimited  bytes\n");
     fake_system_put("/usr/bin/valgrind", "");
-    fake_system_put("/bin/gnuplot", "");
 }
 
 static void a_quiet_machine_has_no_warning(void **state)
@@ -98,7 +97,6 @@ static void a_quiet_machine_has_no_warning(void **state)
     expect("address-space", AB_DOCTOR_OK, "unlimited", "");
     expect("open-files", AB_DOCTOR_OK, "1024", "");
     expect("valgrind", AB_DOCTOR_OK, "/usr/bin/valgrind", "");
-    expect("gnuplot", AB_DOCTOR_OK, "/bin/gnuplot", "");
 }
 
 static void put_loud_machine(void)

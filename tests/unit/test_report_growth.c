@@ -67,6 +67,15 @@ static void without_a_plateau_it_is_not_known(void **state)
     assert_non_null(strstr(g.why, "do not stay constant"));
 }
 
+/* Blocks of no bytes are blocks; and a stored result may say anything. */
+static void where_nothing_was_live_it_is_not_known(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < POINTS; i++)
+        points[i] = (struct ab_timeline_point){.position = i, .footprint_bytes = 4096};
+    assert_true(isnan(ab_view_growth_of(&session, 0).bytes));
+}
+
 static void without_a_time_line_it_is_not_known(void **state)
 {
     (void)state;
@@ -84,6 +93,7 @@ int main(void)
         cmocka_unit_test(what_does_not_grow_does_not),
         cmocka_unit_test(one_outlier_does_not_count),
         cmocka_unit_test(without_a_plateau_it_is_not_known),
+        cmocka_unit_test(where_nothing_was_live_it_is_not_known),
         cmocka_unit_test(without_a_time_line_it_is_not_known),
     };
     return cmocka_run_group_tests_name("growth", tests, NULL, NULL);

@@ -355,7 +355,8 @@ static void page_faults_outside_the_latencies_are_noted(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     expect(f, 400, "page faults", false);
-    throughput_of(f, FAKE_ARENA, 0)->faults_minor = 500000;
+    for (uint32_t round = 0; round < f->s.n_rounds; round++)
+        throughput_of(f, FAKE_ARENA, round)->faults_minor = 500000;
     expect(f, 400, "faults per op: steady 0.25 (arena) to 0.00 (glibc)\n", true);
     fake_session_free(f);
 }

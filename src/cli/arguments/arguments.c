@@ -149,7 +149,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     if (role == RESULT || role == BASE)
         status = find_result(o, *text, &path, err);
     else if (role == TRACE)
-        return ab_fail(err, AB_USAGE, "%s: %s is no trace; a file of this name is ./%s",
+        return ab_fail(err, AB_USAGE, "%s: %s is not a trace; a file of this name is ./%s",
                        ab_commands[command].name, AB_SHOWN(256, *text), AB_SHOWN(256, *text));
     else
         status = ab_named_workload(*text, &path, err);

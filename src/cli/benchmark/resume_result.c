@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TIME_BUDGET_MOST_S = 1000000000 }; /* of a stored result: fits 64 bits of ns */
+
 /* A copy of n strings as an option's list; it ends with NULL. */
 static enum ab_status take_list(struct ab_resume *r, int which, const char *const *items, size_t n,
                                 struct ab_err *err)
@@ -128,10 +130,10 @@ static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
-    if (o->time_budget_ns == 0 && o->precision <= 0) {
+    if (o->time_budget_ns == 0)
         o->time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
+    if (o->precision <= 0)
         o->precision = s->stopping.precision;
-    }
     bool is_ruled = o->time_budget_ns > 0 || o->precision > 0;
     if (!o->has_rounds)
         o->rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
@@ -181,6 +183,19 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_ROUNDS_MAX)
         return ab_fail(err, AB_INPUT, "has %u rounds planned; 1 to %d are allowed",
                        s->n_rounds_planned, AB_ROUNDS_MAX);
+    if (has_rule(s) &&
+        (s->stopping.n_rounds_most == 0 || s->stopping.n_rounds_most > AB_ROUNDS_MAX ||
+         s->stopping.time_budget_s > TIME_BUDGET_MOST_S))
+        return ab_fail(err, AB_INPUT,
+                       "config.stopping has %u rounds and %.4g s; 1 to %d rounds and at most %d s "
+                       "are allowed",
+                       s->stopping.n_rounds_most, s->stopping.time_budget_s, AB_ROUNDS_MAX,
+                       TIME_BUDGET_MOST_S);
+    if (!has_rule(s) && s->n_rounds == s->n_rounds_planned &&
+        (r->options.time_budget_ns > 0 || r->options.precision > 0))
+        return ab_fail(err, AB_USAGE,
+                       "--time-budget and --precision cannot extend a result whose number of "
+                       "rounds was fixed");
     take_conditions(r);
     enum ab_status status = take_path(r, err);
     if (status == AB_OK)

@@ -6,6 +6,7 @@
 #include "cli/compare/report_several.h"
 
 #include "cli/benchmark/outputs.h"
+#include "cli/compare/base_name.h"
 #include "cli/compare/baselines.h"
 #include "cli/terminal.h"
 #include "report/html/report.h"
@@ -27,7 +28,7 @@ bool ab_report_several_is_asked(const struct ab_options *o)
     if (o->n_args < 2 || o->sinks[AB_SINK_HTML] == NULL)
         return false;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (i != AB_SINK_HTML && o->sinks[i] != NULL)
+        if ((i != AB_SINK_HTML && o->sinks[i] != NULL) || o->wants_lines[i])
             return false;
     return true;
 }
@@ -38,6 +39,10 @@ static enum ab_status read_all(const struct ab_options *o, struct several *x, st
     for (size_t i = 0; i < x->n && status == AB_OK; i++) {
         struct ab_base *b = &x->results[i];
         status = ab_base_find(o, o->args[i], b, err);
+        if (status == AB_OK)
+            status = ab_base_name_set(o->base, &b->stored.session, err);
+        if (status == AB_OK)
+            status = ab_terminal_check_phase(o, &b->stored.session, err);
         if (status == AB_OK)
             status = ab_compare_check_whole(&b->stored.session, b->label, err);
         if (status == AB_OK && i > 0)
@@ -80,7 +85,7 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
 
 static void print_tables(const struct ab_options *o, const struct several *x)
 {
-    for (size_t i = 0; i < x->n && !ab_outputs_use_stdout(o); i++) {
+    for (size_t i = 0; i < x->n && !o->is_quiet && !ab_outputs_use_stdout(o); i++) {
         if (i > 0)
             fputc('\n', stdout);
         ab_sink_table(stdout, &x->results[i].stored.session, ab_terminal_style(o));

@@ -22,15 +22,23 @@ struct snippet {
 static bool is_plain(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "._-+/=:,@~";
+                                  "._-+/=:,@";
     return strspn(text, allowed) == strlen(text);
 }
 
 static enum ab_status fail_odd(const struct ab_backend_info *b, const char *what, const char *text,
                                struct ab_err *err)
 {
-    return ab_fail(err, AB_USAGE, "%s: its %s has characters that need quoting: %s",
+    return ab_fail(err, AB_USAGE,
+                   "%s: its %s cannot be written in a shell, systemd and Docker alike: %s",
                    AB_SHOWN(128, b->name), what, AB_SHOWN(300, text));
+}
+
+/* NAME=VALUE without anything that a shell would take for something else. */
+static bool is_assignment(const char *text)
+{
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    return n > 0 && text[n] == '=' && (text[0] < '0' || text[0] > '9') && is_plain(text);
 }
 
 /* Out of "{A=b;C=d}". */
@@ -43,7 +51,7 @@ static enum ab_status read_variables(struct snippet *s, struct ab_err *err)
             return ab_fail(err, AB_USAGE, "%s: too many settings", AB_SHOWN(128, s->backend->name));
         memcpy(s->variables[s->n], at, n);
         s->variables[s->n][n] = 0;
-        if (!is_plain(s->variables[s->n]))
+        if (n > 0 && !is_assignment(s->variables[s->n]))
             return fail_odd(s->backend, "variable", s->variables[s->n], err);
         s->n += n > 0;
         at += n + (at[n] == ';');
@@ -80,7 +88,9 @@ static enum ab_status check_kind(struct snippet *s, struct ab_err *err)
                        "%s cannot be preloaded: its functions have a prefix; build it without",
                        name);
     s->is_preloaded = b->path[0] != 0 && !is_own_malloc(b);
-    return is_plain(b->path) ? AB_OK : fail_odd(b, "path", b->path, err);
+    return is_plain(b->path) && strchr(b->path, ':') == NULL /* it ends a name in LD_PRELOAD */
+               ? AB_OK
+               : fail_odd(b, "path", b->path, err);
 }
 
 static void add_shell(struct snippet *s)

@@ -50,7 +50,7 @@ static uint32_t most_needed(const struct ab_comparison *c)
 /* Does an argument set the number of rounds? Returns how many words it takes. */
 static size_t words_of_rounds(const char *word)
 {
-    static const char *const names[] = {"--rounds"};
+    static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
     for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
         size_t n = strlen(names[i]);
         if (strncmp(word, names[i], n) == 0 && word[n] == ' ')

@@ -127,7 +127,7 @@ static enum ab_status write_json(const char *path, const struct ab_explanation *
     struct ab_explanation e;
     AB_TRY(ab_output_open(path, &out, err));
     json_t *document = json_object(), *words = json_array();
-    ab_json_put(&w, document, "format", ab_json_string("allocbench-explain/1"));
+    ab_json_put(&w, document, "schema", ab_json_string("allocbench-explain/1"));
     for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
         ab_json_append(&w, words, as_json(&w, &e));
     if (one != NULL) {

@@ -390,7 +390,7 @@ static const struct ab_option_info table[] = {
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
-     "Output", 0, RUN | REPLAY | REPORT | COMPARE, WORD(embed, embeds), RARE},
+     "Output", 0, RUN | REPLAY | EXEC | REPORT | COMPARE, WORD(embed, embeds), RARE},
     {"md", "FILE", "the same as --markdown, for a wiki or a ticket", "Output", 0,
      RUN | REPLAY | REPORT | COMPARE | EXEC, TEXT(sinks[AB_SINK_MARKDOWN]), RARE},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,

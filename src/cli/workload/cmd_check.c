@@ -116,6 +116,10 @@ static void print_lints(const struct check *c)
 
 static void print_total(const struct ab_session_cost *cost)
 {
+    if (cost->n_backends == 0) {
+        puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
+        return;
+    }
     printf("\nrun: %zu back end%s x %u rounds x %u processes, about %s, at most %s\n",
            cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes,
            AB_TIME(cost->ns), AB_BYTES(cost->bytes));

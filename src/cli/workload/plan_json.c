@@ -6,6 +6,8 @@
 
 #include "report/json.h"
 
+#include <math.h>
+
 static json_t *phase(struct ab_json *w, const struct ab_phase *p)
 {
     json_t *o = json_object(), *ops = json_object();
@@ -36,7 +38,7 @@ static json_t *cost(struct ab_json *w, const struct ab_check_plan *plan)
     ab_json_put(w, o, "backends", names);
     ab_json_put(w, o, "rounds", ab_json_integer(c->rounds));
     ab_json_put(w, o, "processes", ab_json_integer(c->processes));
-    ab_json_put(w, o, "time_ns", ab_json_real(c->ns));
+    ab_json_put(w, o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
     ab_json_put(w, o, "memory_bytes", ab_json_integer(c->bytes));
     return o;
 }

@@ -14,11 +14,11 @@
 #include <string.h>
 
 enum { TICK_PX = 42, LABEL_GAP_PX = 8, FONT_PX = 12 };
-#define QUANTILE_LAST 0.9999999 /* 1 - q below this has no place */
+#define QUANTILE_LAST (1 - 1e-7) /* AB_AXIS_NINES_MOST: 1 - q below this has no place */
 
 /* ---- labels ---- */
 
-/* "1.50 ms" as "1.5 ms": zeros behind the point of the number that s begins with go. */
+/* "1.50 ms" becomes "1.5 ms": drops the trailing zeros of the number that s begins with. */
 static char *trim(char *s)
 {
     size_t n = strcspn(s, " %");

@@ -29,7 +29,7 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
 const char *ab_axis_unit_name(enum ab_axis_unit unit);    /* "count" "time" … for the script */
 const char *ab_axis_scale_name(enum ab_axis_scale scale); /* "linear" "log" "percentile" */
 
-enum { AB_AXIS_TICKS = 24 };
+enum { AB_AXIS_TICKS = 24, AB_AXIS_NINES_MOST = 7 /* of a percentile axis: 99.99999 % */ };
 
 struct ab_axis {
     enum ab_axis_scale scale;

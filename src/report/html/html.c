@@ -96,7 +96,7 @@ static void put_integer(FILE *to, const char *spec, unsigned n_long, bool is_siz
         fprintf(to, spec, va_arg(*args, int));
 }
 
-/* One conversion; format is behind the '%'. Returns what is behind the conversion. */
+/* One conversion; format starts after the '%'. Returns the rest after the conversion. */
 static const char *put_conversion(struct ab_html *h, const char *format, va_list *args)
 {
     char spec[24] = "%";

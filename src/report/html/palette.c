@@ -69,7 +69,7 @@ static struct ab_series_style style_at(unsigned colour, unsigned turn)
     return (struct ab_series_style){AB_COLOUR_S0 + colour, (colour + turn) % AB_SERIES_DASHES};
 }
 
-/* Its own colour; else the next that nobody has; else its own with another dash, and so on. */
+/* Its own colour; else the next free one; else its own with another dash, and so on. */
 static struct ab_series_style choose(const struct ab_series_style *out, size_t n, unsigned wanted)
 {
     struct ab_series_style style = style_at(wanted, 0);

@@ -93,7 +93,8 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
         ab_axis_set_ticks(&p->y, false, !p->is_y_exact);
     put_head(p, f);
     put_axis_data(p, "x", &p->x);
-    put_axis_data(p, "y", &p->y);
+    if (!f->has_no_y)
+        put_axis_data(p, "y", &p->y);
     ab_html_f(h, ">\n");
     put_grid(p);
     put_labels(p, f->has_no_y);

@@ -202,7 +202,7 @@ void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, doubl
     double at = px_y(p, y), left = px_x(p, low), right = px_x(p, high);
     open_paint(p, &paint);
     ab_html_f(p->h,
-              "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.4\" "
+              "<path stroke=\"currentColor\" stroke-width=\"1.4\" "
               "d=\"M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d\"/>",
               left, at - CAP_PX, 2 * CAP_PX, CAP_PX, right, CAP_PX, 2 * CAP_PX);
     close_paint(p);
@@ -216,7 +216,7 @@ void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double 
     double at = px_x(p, x), bottom = px_y(p, low), top = px_y(p, high);
     open_paint(p, &paint);
     ab_html_f(p->h,
-              "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.4\" "
+              "<path stroke=\"currentColor\" stroke-width=\"1.4\" "
               "d=\"M%.1f %.1fh%dm-%d 0V%.1fm-%d 0h%d\"/>",
               at - CAP_PX, bottom, 2 * CAP_PX, CAP_PX, top, CAP_PX, 2 * CAP_PX);
     close_paint(p);

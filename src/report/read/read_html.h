@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What stands before and behind it. Text of users is escaped on the page: it contains neither. */
+/* What precedes and follows it. Text of users is escaped on the page: it contains neither. */
 #define AB_HTML_RESULT_BEGIN \
     "<script type=\"application/vnd.allocbench.result+zlib\" id=\"allocbench-result\">"
 #define AB_HTML_RESULT_END "</script>"

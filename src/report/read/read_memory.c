@@ -94,7 +94,7 @@ static void read_timeline(struct ab_stored_reader *r, const struct ab_json_node 
     t->backend = ab_stored_backend(r, o, "backend");
     t->round = ab_stored_round(r, o);
     struct ab_json_node list = ab_json_array(&r->json, o, "points");
-    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_POINTS_MAX);
     t->points = ab_stored_records(r, n, sizeof t->points[0]);
     for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
         struct ab_json_node at = ab_json_item(&list, i);

@@ -107,7 +107,7 @@ struct ab_overview *ab_stored_overview(struct ab_stored_reader *r,
 
 /* ---- windows ---- */
 
-/* The number at *text, at most UINT32_MAX; *text stands behind it. False: there is none. */
+/* The number at *text, at most UINT32_MAX; *text moves past it. false: there is none. */
 static bool take_number(const char **text, uint32_t *out)
 {
     uint64_t n = 0;

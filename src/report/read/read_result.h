@@ -21,6 +21,7 @@ enum {
     AB_STORED_ROUNDS_MAX = 10000,
     AB_STORED_CPUS_MAX = 65536,
     AB_STORED_RECORDS_MAX = 1 << 20, /* of each kind */
+    AB_STORED_POINTS_MAX = 4096,     /* of a time line; we write 1,000 */
 };
 
 struct ab_stored {

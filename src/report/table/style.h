@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What of a session is told beyond the answer. */
+/* What is printed of a session besides the answer. */
 enum ab_topic {
     AB_TOPIC_TIME = 1,   /* latencies and throughput by phase, latency over time, conditions */
     AB_TOPIC_SIZE = 2,   /* latency by size of the request */

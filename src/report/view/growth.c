@@ -82,6 +82,8 @@ static double growth_of_line(const struct ab_timeline *line, double *over_ops)
     if (line->n < POINTS_LEAST)
         return NAN;
     struct stretch s = find_stretch(line);
+    if (s.end < s.first + POINTS_LEAST) /* also where nothing was ever live */
+        return NAN;
     uint32_t first = middle_of(line, s);
     double whole = ops_between(line, 0, line->n);
     if (s.end < first + POINTS_LEAST || ops_between(line, first, s.end) < share_least * whole)

@@ -63,19 +63,17 @@ static void add_speed(struct writer *w, const struct ab_effect *speed)
                  f.is_less ? "slower" : "faster");
 }
 
-static struct ab_effect peak_ratio(const struct writer *w, uint32_t a, uint32_t b)
+static double peak_ratio(const struct writer *w, uint32_t a, uint32_t b)
 {
-    const struct ab_view_rank *of = row_of(w, a), *by = row_of(w, b);
-    struct ab_effect e = ab_session_is_exec(w->s) || by->is_base ? of->peak_ratio
-                                                                 : ab_session_rss_ratio(w->s, a, b);
-    return ab_effect_shown(&e, by->peak_bytes > 0 ? of->peak_bytes / by->peak_bytes : NAN);
+    double by = row_of(w, b)->peak_bytes;
+    return by > 0 ? row_of(w, a)->peak_bytes / by : NAN;
 }
 
 /* ", and takes 8 % more memory", "… but 2.10x the memory", "at about the same memory" */
 static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 {
     char times[AB_CELL_BYTES];
-    double ratio = peak_ratio(w, a, b).ratio;
+    double ratio = peak_ratio(w, a, b);
     if (!isfinite(ratio))
         return;
     if (ratio >= 2)
@@ -247,7 +245,6 @@ static void compare(struct writer *w)
     w->out->winner = first;
     w->out->versus = versus;
     w->out->speed = versus == base ? speed : lead;
-    w->out->peak = peak_ratio(w, first, versus);
     w->out->verdict = verdict_of(w, &w->out->speed);
     say_verdict(w, first, versus);
     if (w->out->verdict == AB_VIEW_FASTER && versus != second && !ab_effect_is_clear(&lead))
@@ -313,7 +310,6 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
                                      .winner = UINT32_MAX,
                                      .versus = UINT32_MAX,
                                      .speed = ab_effect_paired(NULL, NULL, 0)};
-    out->peak = out->speed;
     uint32_t n = count_participants(&w);
     if (n == 0) {
         ab_text_add(&w.text, "No back end has comparable results");

@@ -25,7 +25,6 @@ struct ab_view_headline {
     enum ab_view_verdict verdict;
     uint32_t winner, versus; /* of session->backends; UINT32_MAX = none */
     struct ab_effect speed;  /* of winner by versus; above 1: faster */
-    struct ab_effect peak;   /* memory of winner by versus; NaN = n/a */
     /* The verdict first, then what else counts: tail, memory, who is left out and why, that it was
      * interrupted. Whole sentences; names in them are printable. */
     const char *sentences[AB_VIEW_SENTENCES_MAX];

@@ -134,7 +134,7 @@ static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
     m->n += n;
 }
 
-/* The rule of single histograms: n/a where fewer than so many samples lie behind it. */
+/* The rule of single histograms: n/a where fewer than this many samples are above it. */
 static double quantile(const struct mixture *m, double q)
 {
     double sum = 0;

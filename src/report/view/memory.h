@@ -20,8 +20,9 @@ extern const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS]; /* "li
 
 struct ab_view_memory_row {     /* of one back end */
     const struct ab_memory *of; /* the record; borrowed from the session. NULL = there is none */
-    double parts[AB_VIEW_MEMORY_PARTS];     /* NaN = n/a; never negative */
-    const char *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is not, or nobody knows.
+    double parts[AB_VIEW_MEMORY_PARTS]; /* NaN = n/a; never negative */
+    const char
+        *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is not, or the reason is unknown.
                                                Where internal is n/a its bytes are external */
     double
         peak_bytes; /* footprint_bytes of the record: the sum of the parts where all are known; of a

@@ -21,31 +21,14 @@ static uint64_t ops_of(const struct ab_session *s, const char *phase)
     return n;
 }
 
-/* Median over the rounds; 0 by 0 ops is not known. */
-static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase,
-                            double *x)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->n_results; i++) {
-        const struct ab_result *r = &s->results[i];
-        if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 &&
-            strcmp(r->phase, phase) == 0)
-            x[n++] = (double)r->faults_minor / (double)r->n_ops;
-    }
-    return ab_median(x, n);
-}
-
 static struct ab_view_time time_of(const struct ab_session *s, uint32_t backend, const char *phase,
-                                   uint32_t base, double *x)
+                                   uint32_t base)
 {
     struct ab_view_time t = {.ns_per_op = ab_session_ns_per_op(s, backend, phase),
-                             .speed = ab_effect_paired(NULL, NULL, 0),
-                             .faults_per_op = NAN};
+                             .speed = ab_effect_paired(NULL, NULL, 0)};
     if (base != UINT32_MAX && base != backend && ab_backend_is_comparable(&s->backends[backend]))
         t.speed = ab_session_speed(s, backend, base, phase);
     t.vs = ab_view_factor_of(&t.speed);
-    if (ab_session_has_numbers(s, backend))
-        t.faults_per_op = faults_per_op(s, backend, phase, x);
     return t;
 }
 
@@ -95,7 +78,7 @@ static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab
     for (uint32_t p = 0; p < s->n_phases; p++) {
         out->phases[p] = (struct ab_view_phase){s->phases[p], ops_of(s, s->phases[p])};
         for (uint32_t b = 0; b < s->n_backends; b++)
-            out->times[(size_t)b * s->n_phases + p] = time_of(s, b, s->phases[p], base, x);
+            out->times[(size_t)b * s->n_phases + p] = time_of(s, b, s->phases[p], base);
     }
     for (unsigned i = 0; i < AB_BOUNDARY_COUNT; i++)
         if (!add_harness(s, ab_boundary_names[i], x, out))

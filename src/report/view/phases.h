@@ -19,7 +19,6 @@ struct ab_view_time {
     struct ab_round_range ns_per_op; /* median is what is shown; n = 0: n/a */
     struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
     struct ab_view_factor vs;        /* "~" where not is_clear, of what is no base */
-    double faults_per_op;            /* minor page faults in the throughput pass; NaN = n/a */
 };
 
 struct ab_view_harness { /* the null back end behind one boundary */

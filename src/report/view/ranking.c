@@ -39,7 +39,8 @@ static unsigned last_drain(const struct ab_session *s)
     unsigned last = 0;
     for (uint32_t i = 0; i < s->n_memory; i++)
         for (unsigned when = 0; when < AB_DRAIN_COUNT - 1; when++)
-            if (isfinite(s->memory[i].drained_bytes[when]) && when > last)
+            if (ab_session_has_numbers(s, s->memory[i].backend) &&
+                isfinite(s->memory[i].drained_bytes[when]) && when > last)
                 last = when;
     return last;
 }
@@ -90,6 +91,7 @@ static struct ab_effect program_peak_ratio(const struct ab_session *s, uint32_t 
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
         return ab_effect_paired(NULL, NULL, 0);
+    pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++)
         ab_pairs_add(&pairs, resident_peak(s, a, s->rounds[i].index),
                      resident_peak(s, b, s->rounds[i].index));
@@ -105,6 +107,8 @@ static struct ab_effect peak_ratio(const struct ab_session *s, const struct ab_v
     struct ab_effect e = ab_session_is_exec(s)
                              ? program_peak_ratio(s, row->backend, base->backend)
                              : ab_session_rss_ratio(s, row->backend, base->backend);
+    if (s->n_hosts > 1) /* peaks of several machines: only those of one round may be compared */
+        return e;
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);
 }
 

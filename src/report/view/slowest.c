@@ -6,6 +6,7 @@
 
 #include "core/grow.h"
 #include "core/median.h"
+#include "result/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,10 +77,12 @@ static size_t collect(const struct ab_session *s, struct sighting *list)
         uint32_t phase = phase_of(s, r->phase);
         if (r->op == AB_OP_ALL || phase == s->n_phases || !ab_session_has_numbers(s, r->backend))
             continue;
-        for (uint32_t k = 0; k < r->n_worst; k++)
-            list[n++] = (struct sighting){r->backend,           phase,    r->op,
-                                          r->worst[k].position, r->round, r->worst[k].size,
-                                          r->worst[k].ns};
+        for (uint32_t k = 0; k < r->n_worst; k++) {
+            const struct ab_worst_op *op = &r->worst[k];
+            if (isfinite(op->ns) && op->position != UINT32_MAX)
+                list[n++] = (struct sighting){r->backend, phase,    r->op, op->position,
+                                              r->round,   op->size, op->ns};
+        }
     }
     return n;
 }
@@ -113,8 +116,7 @@ static bool join_all(const struct sighting *list, size_t n, double *x, struct ab
         }
         if (!AB_GROW(out->calls, out->cap_calls, out->n_calls))
             return false;
-        out->calls[out->n_calls] = join(list + i, end - i, x);
-        out->n_repeated += ab_view_slow_call_repeats(&out->calls[out->n_calls++]);
+        out->calls[out->n_calls++] = join(list + i, end - i, x);
     }
     return true;
 }
@@ -125,7 +127,7 @@ bool ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *ou
     struct sighting *list = malloc(most * sizeof *list);
     double *x = malloc(most * sizeof *x);
     bool is_ok = list != NULL && x != NULL;
-    *out = (struct ab_view_slowest){.n_rounds = s->n_rounds};
+    *out = (struct ab_view_slowest){.n_rounds = ab_pass_round_count(s, AB_PASS_TAIL)};
     if (is_ok) {
         size_t n = collect(s, list);
         qsort(list, n, sizeof *list, by_place);

@@ -21,9 +21,9 @@ struct ab_view_slow_call {
 
 struct ab_view_slowest {
     struct ab_view_slow_call
-        *calls;                   /* by back end; of each those that repeat first, slowest first */
-    uint32_t n_calls, n_repeated; /* n_repeated: n_seen of 2 or more */
-    uint32_t n_rounds;
+        *calls; /* by back end; of each those that repeat first, slowest first */
+    uint32_t n_calls;
+    uint32_t n_rounds; /* those whose tail pass ran: no other has slowest calls */
     size_t cap_calls;
 };
 

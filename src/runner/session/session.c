@@ -147,7 +147,7 @@ static enum ab_status prepare_blocks(struct ab_conductor *c, struct ab_err *err)
     struct ab_session *s = c->session;
     if (c->plan->resumed != NULL)
         ab_resume_adopt(s, c->plan->resumed);
-    struct ab_round *rounds = realloc(s->rounds, c->n_rounds * sizeof rounds[0]);
+    struct ab_round *rounds = realloc(s->rounds, (c->n_rounds + (size_t)1) * sizeof rounds[0]);
     if (rounds == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     s->rounds = rounds;

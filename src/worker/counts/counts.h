@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes that count instead of timing: say to who counts where a measured phase begins and ends. One
+ * Passes that count instead of timing: tell what counts where a measured phase begins and ends. One
  * run counts one thing, and in every other pass this is a flag that is false.
  */
 #ifndef AB_WORKER_COUNTS_COUNTS_H

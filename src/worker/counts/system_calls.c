@@ -50,7 +50,7 @@ static int install(void)
     return (int)fd;
 }
 
-/* Marked, for the parent does not listen before the parent has got it. */
+/* Marked as ours: the parent does not listen before it has the descriptor. */
 static bool send_listener(int listener)
 {
     char byte = 0;

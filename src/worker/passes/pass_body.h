@@ -164,7 +164,7 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
-/* Times the op, and takes note of it: how many ops behind it are to be passed over. */
+/* Times the op, and takes note of it: how many ops after it are to be skipped. */
 INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
 {
     const struct ab_worker *w = lane->w;
@@ -242,9 +242,10 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
             }
         }
         if (lane->is_counting)
-            ab_lane_count_live(lane, ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
-        else if (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC)
-            ab_preemption_pass(lane); /* touches and waits are nobody's latency */
+            ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
+        if (lane->is_counting ||
+            (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC))
+            ab_preemption_pass(lane); /* touches, waits and the count are in no latency */
     }
 }
 

@@ -18,7 +18,7 @@ bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu
 
 /* Before a timed range of the tape: the first reading, and the first sample at or after a position. */
 void ab_preemption_begin(struct ab_lane *lane, uint32_t begin);
-/* Reads anew: what was before is nobody's. */
+/* Reads again: switches before this count for no op. */
 void ab_preemption_look(struct ab_lane *lane);
 /* Was the stretch that has just ended, of so many ticks, the scheduler's? Also reads anew. */
 bool ab_preemption_check(struct ab_lane *lane, uint64_t ticks);

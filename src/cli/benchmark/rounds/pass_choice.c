@@ -62,6 +62,9 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
         return status;
     if (resumed != NULL && !o->has_passes)
         plan = resumed->passes;
+    if (o->is_strict && resumed != NULL &&
+        (!plan.is_known || plan.rounds[AB_PASS_LATENCY] > 0 || plan.rounds[AB_PASS_TAIL] > 0))
+        return ab_fail(err, AB_INPUT, "--resume: has latencies of a run in strict order");
     *out = plan;
     return o->is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
 }

@@ -43,23 +43,29 @@ static double walk_to(struct walk *w, double q, uint64_t n)
     double want = fmax(1, ceil(q * (double)n - 1e-9 * (double)n));
     while ((double)w->before < want && w->i < AB_HDR_COUNTS)
         w->before += w->hdr->counts[w->i++];
+    if ((double)w->before < want) /* among those that the histogram cannot hold */
+        return NAN;
     return (double)ab_hdr_high(w->i > 0 ? w->i - 1 : 0);
 }
 
 void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out)
 {
-    uint64_t n = ab_hdr_total(hdr);
+    uint64_t n = ab_hdr_total(hdr) + hdr->overflow;
     struct walk w = {.hdr = hdr};
     out->n = out->n_sure = 0;
     if (n == 0 || n_points < 2)
         return;
-    double nines = log10((double)n), sure = log10((double)n / AB_QUANTILE_MIN_SAMPLES_BEHIND);
+    double nines = fmin(log10((double)n), AB_AXIS_NINES_MOST),
+           sure = log10((double)n / AB_QUANTILE_MIN_SAMPLES_BEHIND);
     for (size_t i = 0; i < n_points; i++) {
         double x = nines * (double)i / (double)(n_points - 1), q = 1 - pow(10, -x);
+        double ns = walk_to(&w, q, n);
+        if (isnan(ns))
+            return;
         if (x <= sure + 1e-12)
-            add_sure(out, q, walk_to(&w, q, n));
+            add_sure(out, q, ns);
         else
-            add_point(out, q, walk_to(&w, q, n));
+            add_point(out, q, ns);
     }
 }
 

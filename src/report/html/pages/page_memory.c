@@ -50,13 +50,18 @@ static uint32_t thin(const struct ab_timeline *t, const struct ab_timeline_point
     return n;
 }
 
-/* Where the parts end, one upon the other: the last end is the footprint. Where external is not
- * known it has no room of its own. */
+static bool is_split(const struct ab_timeline_point *p)
+{
+    return isfinite(p->requested_bytes) && isfinite(p->external_bytes);
+}
+
+/* Where the parts end, one upon the other: the last end is the footprint. Where the usable size is
+ * not known, internal is part of external. */
 static void stack(const struct ab_timeline_point *p, double ends[PARTS])
 {
-    double external = isfinite(p->external_bytes) ? fmin(p->external_bytes, p->footprint_bytes) : 0;
+    double external = fmin(p->external_bytes, p->footprint_bytes);
     double held = p->footprint_bytes - external;
-    double live = fmin(isfinite(p->requested_bytes) ? p->requested_bytes : held, held);
+    double live = fmin(p->requested_bytes, held);
     double usable = isfinite(p->usable_bytes) ? p->usable_bytes : live;
     ends[AB_VIEW_LIVE] = live;
     ends[AB_VIEW_INTERNAL] = fmin(fmax(usable, live), held);
@@ -64,22 +69,44 @@ static void stack(const struct ab_timeline_point *p, double ends[PARTS])
     ends[AB_VIEW_RETAINED] = p->footprint_bytes;
 }
 
-static void put_areas(struct ab_plot *plot, const struct ab_timeline *t)
+/* Points [first, end), all of them split. */
+static void put_stretch(struct ab_plot *plot, const struct ab_timeline_point *const *points,
+                        uint32_t first, uint32_t end)
 {
-    const struct ab_timeline_point *points[COLUMNS];
     struct ab_point edges[PARTS + 1][COLUMNS];
-    uint32_t n = thin(t, points);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = first; i < end; i++) {
         double ends[PARTS];
         stack(points[i], ends);
-        edges[0][i] = (struct ab_point){points[i]->position, 0};
+        edges[0][i - first] = (struct ab_point){points[i]->position, 0};
         for (unsigned k = 0; k < PARTS; k++)
-            edges[k + 1][i] = (struct ab_point){points[i]->position, ends[k]};
+            edges[k + 1][i - first] = (struct ab_point){points[i]->position, ends[k]};
     }
     for (unsigned k = 0; k < PARTS; k++)
         ab_plot_area(plot,
                      (struct ab_paint){.colour = colours[k], .title = ab_view_memory_part_names[k]},
-                     edges[k], edges[k + 1], n);
+                     edges[k], edges[k + 1], end - first);
+}
+
+/* Areas where the parts are known; the footprint as a line where they are not everywhere. */
+static void put_areas(struct ab_plot *plot, const struct ab_timeline *t)
+{
+    const struct ab_timeline_point *points[COLUMNS];
+    struct ab_point footprint[COLUMNS];
+    uint32_t n = thin(t, points), n_split = 0;
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && is_split(points[end]); end++) {
+        }
+        n_split += end - i;
+        if (end > i)
+            put_stretch(plot, points, i, end);
+        else
+            end++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        footprint[i] = (struct ab_point){points[i]->position, points[i]->footprint_bytes};
+    if (n_split < n)
+        ab_plot_line(plot, (struct ab_paint){.colour = colours[AB_VIEW_LIVE], .title = "footprint"},
+                     footprint, n);
 }
 
 static double highest(const struct ab_session *s)
@@ -129,8 +156,9 @@ static void put_timelines(struct ab_html *h, const struct ab_session *s, double 
                                "is live and what is not",
                 .why = "From below: live bytes, sizes rounded up (internal), free room beside "
                        "live blocks and headers (external), pages without a live block "
-                       "(retained). The upper edge is the footprint. Of one round; of each "
-                       "stretch the largest footprint. All pictures have one scale.",
+                       "(retained). The upper edge is the footprint; where it is a line, its "
+                       "parts are not known. Of one round; of each stretch the largest "
+                       "footprint. All pictures have one scale.",
                 .height = 220});
         put_areas(&plot, t);
         ab_plot_end(&plot);

@@ -73,7 +73,7 @@ static bool make_map(const struct stretches *x, unsigned most, struct map *map)
     return known > 0;
 }
 
-/* The first bin in use and the one behind the last, of all maps. */
+/* The first bin in use, and the last plus 1, of all maps. */
 struct range {
     unsigned from, to;
 };

@@ -113,7 +113,8 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
     const struct cell *row = &t->cells[log2 * s->n_backends];
     double least = NAN;
     for (uint32_t b = 0; b < s->n_backends; b++)
-        least = row[b].n > 0 ? fmin(least, fmax(row[b].p99, s->timer.floor_ns)) : least;
+        if (row[b].n >= FEW && isfinite(row[b].p99) && ab_backend_is_comparable(&s->backends[b]))
+            least = fmin(least, fmax(row[b].p99, s->timer.floor_ns));
     put_size(h, log2, count(t, log2), all);
     for (uint32_t b = 0; b < s->n_backends; b++) {
         char p50[48], p99[48];

@@ -99,7 +99,8 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
                                       .description = description,
                                       .why = "Median of the rounds. Caps: 90 % interval of the "
                                              "difference from the base. The grey band is what the "
-                                             "harness itself takes; all times include it.",
+                                             "harness itself takes at least; all times include "
+                                             "it.",
                                       .height = 68 + ROW_PX * n,
                                       .left = LEFT,
                                       .has_no_y = true});

@@ -82,7 +82,11 @@ static void add_row(const struct ab_view *v, const struct ab_view_rank *rank,
         snprintf(row->cells[PARTS + 1], AB_CELL_BYTES, "%.40sx",
                  ab_format_ratio(times, rank->times_live));
     else
-        ab_footnotes_dash(&legend->notes, row->cells[PARTS + 1], "nothing was live", style.utf8);
+        ab_footnotes_dash(&legend->notes, row->cells[PARTS + 1],
+                          !isfinite(rank->peak_bytes) ? m->why_peak
+                          : m->live_peak_bytes == 0   ? "nothing was live"
+                                                      : "",
+                          style.utf8);
     if (v->ranking.has_drain && isfinite(rank->after_free_bytes))
         ab_peak_format(row->cells[PARTS + 2], scale, rank->after_free_bytes);
     else if (v->ranking.has_drain)

@@ -77,11 +77,6 @@ static void format_value(const struct section *t, const double *x, char cell[AB_
         ab_units_count(cell, AB_CELL_BYTES, median);
 }
 
-static bool is_clear(const struct ab_effect *e)
-{
-    return e->low > 1 || e->high < 1;
-}
-
 static void format_ratio(const struct ab_effect *e, char cell[AB_CELL_BYTES])
 {
     if (!isfinite(e->ratio))
@@ -89,8 +84,23 @@ static void format_ratio(const struct ab_effect *e, char cell[AB_CELL_BYTES])
     else if (!isfinite(e->low) || !isfinite(e->high))
         snprintf(cell, AB_CELL_BYTES, "~%.3fx", e->ratio);
     else
-        snprintf(cell, AB_CELL_BYTES, "%s%.3fx [%.3f, %.3f]", is_clear(e) ? "" : "~", e->ratio,
-                 e->low, e->high);
+        snprintf(cell, AB_CELL_BYTES, "%s%.3fx [%.3f, %.3f]", ab_effect_is_clear(e) ? "" : "~",
+                 e->ratio, e->low, e->high);
+}
+
+/* Of the two medians that are shown, with the interval of the pairs of rounds. */
+static struct ab_effect effect_of(const struct section *t)
+{
+    struct ab_pairs pairs;
+    if (!ab_pairs_init(&pairs, t->s->n_rounds))
+        return ab_effect_paired(NULL, NULL, 0);
+    pairs.is_by_round = t->s->n_hosts > 1;
+    for (uint32_t i = 0; i < t->s->n_rounds; i++)
+        if (t->of_base[i] > 0) /* of none there is no multiple */
+            ab_pairs_add(&pairs, t->now[i], t->of_base[i]);
+    struct ab_effect e = ab_pairs_effect(&pairs);
+    ab_pairs_fini(&pairs);
+    return e;
 }
 
 static void add_backend(const struct section *t, uint32_t backend, struct ab_table *table)
@@ -104,9 +114,9 @@ static void add_backend(const struct section *t, uint32_t backend, struct ab_tab
     if (backend == t->base)
         snprintf(row->cells[1], AB_CELL_BYTES, "base");
     else if (t->base != UINT32_MAX && ab_backend_is_comparable(b)) {
-        struct ab_effect e = ab_effect_paired(t->of_base, t->now, t->s->n_rounds);
+        struct ab_effect e = effect_of(t);
         format_ratio(&e, row->cells[1]);
-        if (is_clear(&e) && t->field->better != AB_FIELD_NEITHER)
+        if (ab_effect_is_clear(&e) && t->field->better != AB_FIELD_NEITHER)
             row->emphasis = e.ratio < 1 ? AB_GOOD : AB_BAD;
     }
 }
@@ -189,7 +199,8 @@ static void add_cached(struct section *t, uint32_t backend, const struct ab_effe
     collect(t, backend, t->now);
     format_value(t, t->now, size);
     snprintf(label, sizeof label, "    with %s", size);
-    struct ab_table_row *row = strcmp(size, "0 B") != 0 ? ab_table_add(table, label, false) : NULL;
+    bool is_known = strcmp(size, "-") != 0 && strcmp(size, "0 B") != 0;
+    struct ab_table_row *row = is_known ? ab_table_add(table, label, false) : NULL;
     if (row == NULL)
         return;
     format_difference(cached, row->cells[0]);
@@ -214,7 +225,8 @@ static void add_witness(struct section *t, uint32_t backend, struct fit *fit,
     snprintf(row->cells[2], AB_CELL_BYTES, "%s", word_of(&predicted, &measured));
     if (isfinite(cached.ratio))
         add_cached(t, backend, &measured, &cached, table);
-    if ((measured.low > 0 || measured.high < 0) && isfinite(cached.ratio)) {
+    if ((measured.low > 0 || measured.high < 0) && isfinite(predicted.ratio) &&
+        isfinite(cached.ratio)) {
         fit->bare += fabs(predicted.ratio - measured.ratio);
         fit->cached += fabs(cached.ratio - measured.ratio);
         fit->n++;
@@ -324,8 +336,8 @@ void ab_table_program(FILE *to, const struct ab_session *s, uint32_t base,
                        "No intervals: they need at least 6 rounds (--rounds).");
     else if (base != UINT32_MAX && s->n_backends > 1)
         ab_table_prose(to, style, AB_FAINT,
-                       "Ratios are of the rounds, pair by pair, with their 90 % interval; ~: it "
-                       "contains 1.");
+                       "Ratios are of the medians, their 90 % interval of pairs of rounds; ~: no "
+                       "clear difference.");
     print_witness(to, &t);
     fputc('\n', to);
 out:

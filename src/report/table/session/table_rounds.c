@@ -92,7 +92,11 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
         add_width(s, out);
         break;
     case AB_ENDED_ROUNDS:
-        ab_text_addf(out, "stopped after %u rounds, the most that were allowed", s->n_rounds);
+        if (s->n_rounds < rule->n_rounds_most)
+            ab_text_addf(out, "stopped after %u rounds: there is no ratio that more would narrow",
+                         s->n_rounds);
+        else
+            ab_text_addf(out, "stopped after %u rounds, the most that were allowed", s->n_rounds);
         add_width(s, out);
         break;
     default:

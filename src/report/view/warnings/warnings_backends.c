@@ -92,8 +92,8 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
         add(w, i, "caveat", AB_VIEW_NOTE,
             ab_view_texts_addf(t,
-                               "%s: does otherwise than the standards say, though not in this "
-                               "work: %s",
+                               "%s: deviates from the standards, where this work does not need "
+                               "them: %s",
                                AB_SHOWN(NAME_BYTES, b->name),
                                AB_SHOWN(4 * sizeof b->caveat, b->caveat)),
             "");

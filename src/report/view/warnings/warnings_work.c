@@ -4,12 +4,14 @@
  */
 #include "report/view/warnings/warnings_work.h"
 
+#include "core/median.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/view/warnings/warning_list.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
@@ -52,13 +54,28 @@ struct fault_range {
     uint32_t of_low, of_high;
 };
 
+/* Median over the rounds; of no op it is not known. */
+static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    double *x = calloc((size_t)s->n_results + 1, sizeof *x);
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_results && x != NULL; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 &&
+            r->faults_minor != UINT64_MAX && strcmp(r->phase, phase) == 0)
+            x[n++] = (double)r->faults_minor / (double)r->n_ops;
+    }
+    double faults = ab_median(x, n);
+    free(x);
+    return faults;
+}
+
 static struct fault_range find_faults(const struct ab_session *s, const char *phase)
 {
     struct fault_range range = {NAN, NAN, 0, 0};
-    for (uint32_t i = 0; i < s->n_backends && s->n_rounds > 0; i++) {
-        const struct ab_result *x = ab_session_find(s, i, phase, AB_OP_ALL, s->rounds[0].index);
-        double faults = x != NULL && x->n_ops > 0 ? (double)x->faults_minor / (double)x->n_ops
-                                                  : NAN;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double faults = ab_backend_is_comparable(&s->backends[i]) ? faults_per_op(s, i, phase)
+                                                                  : NAN;
         if (isfinite(faults) && !(faults >= range.low)) {
             range.low = faults;
             range.of_low = i;
