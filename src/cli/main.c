@@ -130,7 +130,9 @@ int main(int argc, char **argv)
     int exit_code = 0;
     hold_standard_descriptors();
     catch_file_limit();
-    (void)ab_spawn_fit_stack(); /* a worker that cannot have it is refused with its reason */
+    status = ab_spawn_fit_stack(&err);
+    if (status != AB_OK)
+        return finish(status, 0, &err);
     ab_standard_output_begin();
     ab_command_line = join_command_line(argc, argv);
     if (argc < 2) {

@@ -114,13 +114,17 @@ static bool place_descriptors(const struct ab_spawn *s)
     return true;
 }
 
-bool ab_spawn_fit_stack(void)
+enum ab_status ab_spawn_fit_stack(struct ab_err *err)
 {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
-        return true;
+        return AB_OK;
     stack.rlim_cur = STACK_LEAST;
-    return setrlimit(RLIMIT_STACK, &stack) == 0;
+    if (stack.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &stack) == 0)
+        return AB_OK;
+    return ab_fail(err, AB_SYSTEM,
+                   "the limit on the stack (ulimit -s) is %llu KiB, at least %d are needed",
+                   (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
 }
 
 /* The worker, or what runs it, with its arguments. */
@@ -144,7 +148,7 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
     if (s->is_thp_off)
         prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     ab_spawn_reset_signals();
-    if (ab_spawn_fit_stack() && place_descriptors(s))
+    if (place_descriptors(s))
         execve(program, argv, envp);
     ab_spawn_give_up(told);
 }
@@ -203,17 +207,12 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
 /* What a worker cannot do without, before there is one: it could only end, and be blamed for it. */
 static enum ab_status check_limits(struct ab_err *err)
 {
-    struct rlimit files, stack;
+    struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < DESCRIPTORS_LEAST)
         return ab_fail(err, AB_SYSTEM,
                        "cannot start a worker: the limit on open files (ulimit -n) "
                        "is %llu, at least %d are needed",
                        (unsigned long long)files.rlim_cur, DESCRIPTORS_LEAST);
-    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_max < STACK_LEAST)
-        return ab_fail(err, AB_SYSTEM,
-                       "cannot start a worker: the limit on the stack (ulimit -s) "
-                       "is %llu KiB, at least %d are needed",
-                       (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
     return AB_OK;
 }
 

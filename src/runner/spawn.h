@@ -51,8 +51,9 @@ int ab_spawn_await_exec(int listen);
 /* LD_PRELOAD splits at spaces and colons and expands '$'. */
 bool ab_spawn_needs_alias(const char *path);
 
-/* Raises the soft limit on the stack to what allocbench and its worker need at least: with less
- * their own code would end them, and the back end would be blamed. false: the hard limit is lower. */
-bool ab_spawn_fit_stack(void);
+/* Raises the soft limit on the stack, which workers inherit, to what allocbench and a worker need at
+ * least: with less their own code would end them, and the back end would be blamed. AB_SYSTEM: the
+ * hard limit is lower. */
+enum ab_status ab_spawn_fit_stack(struct ab_err *err);
 
 #endif

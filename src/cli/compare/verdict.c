@@ -47,10 +47,13 @@ static uint32_t most_needed(const struct ab_comparison *c)
     return most < ROUNDS_WORTH_TRYING ? most : most > 0 ? ROUNDS_WORTH_TRYING : 0;
 }
 
-/* Does an argument set the number of rounds? Returns how many words it takes. */
+/* Does an argument set the number of rounds, or what ends them? Returns how many words it takes. */
 static size_t words_of_rounds(const char *word)
 {
-    static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
+    static const char *const names[] = {"rounds", "reps", "time-budget", "precision"};
+    if (strncmp(word, "--", 2) != 0)
+        return 0;
+    word += 2;
     for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
         size_t n = strlen(names[i]);
         if (strncmp(word, names[i], n) == 0 && word[n] == ' ')
