@@ -149,7 +149,7 @@
       const tools = make('span', '');
       tools.className = 'tools';
       tools.append(button('SVG', 'Copy this picture as SVG', b => copy(b, svgText(svg))));
-      if (svg.dataset.x && curvesOf(svg).length > 0) {
+      if (svg.dataset.x && svg.dataset.y && curvesOf(svg).length > 0) {
         tools.append(button('data', 'Copy the values of the curves', b => copy(b, dataText(svg))));
         addHover(figure, svg);
       }
