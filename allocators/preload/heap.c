@@ -14,25 +14,31 @@ enum { CARVE_BYTES = 4096 }; /* are linked at a time: no page is touched before 
 
 struct ab_span ab_empty_span; /* never written: it has no block to take */
 
-/* ---- lists ---- */
+/* ---- partial slabs ---- */
 
-static void push(struct ab_span **list, struct ab_span *slab)
+/* Behind the others: until it is its turn more of its blocks are freed, so that slabs change less
+ * often. */
+static void append(struct ab_span_queue *queue, struct ab_span *slab)
 {
-    slab->prev = NULL;
-    slab->next = *list;
-    if (*list != NULL)
-        (*list)->prev = slab;
-    *list = slab;
+    slab->prev = queue->last;
+    slab->next = NULL;
+    if (queue->last != NULL)
+        queue->last->next = slab;
+    else
+        queue->first = slab;
+    queue->last = slab;
 }
 
-static void take_out(struct ab_span **list, struct ab_span *slab)
+static void take_out(struct ab_span_queue *queue, struct ab_span *slab)
 {
     if (slab->prev != NULL)
         slab->prev->next = slab->next;
     else
-        *list = slab->next;
+        queue->first = slab->next;
     if (slab->next != NULL)
         slab->next->prev = slab->prev;
+    else
+        queue->last = slab->prev;
 }
 
 /* ---- slabs ---- */
@@ -101,7 +107,7 @@ static void make_partial(struct ab_thread_heap *heap, struct ab_span *slab, uint
 {
     slab->place = AB_SLAB_PARTIAL;
     slab->left = n_used;
-    push(&heap->partial[slab->class], slab);
+    append(&heap->partial[slab->class], slab);
 }
 
 static void make_full(struct ab_span *slab)
@@ -119,7 +125,7 @@ struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool
     if (slab->free != NULL)
         return slab;
     if (slab->n_carved == slab->capacity) {
-        struct ab_span *other = heap->partial[class];
+        struct ab_span *other = heap->partial[class].first;
         if (other != NULL)
             take_out(&heap->partial[class], other);
         else if ((other = new_slab(heap, class)) == NULL)

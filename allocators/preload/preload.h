@@ -114,10 +114,14 @@ _Static_assert(sizeof(struct ab_span) == 1 << AB_SPAN_LOG2, "a cache line");
  * thread is not in this process (fork). */
 enum ab_heap_state { AB_HEAP_IDLE, AB_HEAP_BUSY, AB_HEAP_OWNED, AB_HEAP_DEAD };
 
+struct ab_span_queue { /* first in, first out, and from the middle */
+    struct ab_span *first, *last;
+};
+
 struct ab_thread_heap {
     struct ab_span *direct[AB_N_DIRECT]; /* current slab by size in steps of 16, rounded up */
     struct ab_span *current[AB_HEAP_CLASSES];
-    struct ab_span *partial[AB_HEAP_CLASSES];
+    struct ab_span_queue partial[AB_HEAP_CLASSES];
     struct ab_thread_heap *older;              /* list of all */
     _Alignas(64) struct ab_free_block *remote; /* freed by others; atomic */
     uint32_t state;                            /* atomic */
