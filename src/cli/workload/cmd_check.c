@@ -3,7 +3,7 @@
  * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
  * what is odd about it, and what a run will cost.
  */
-#include "backend/selection.h"
+#include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/commands.h"
@@ -24,6 +24,7 @@ struct check {
     struct ab_tape tape;
     struct ab_tape_map map;
     struct ab_selection_list selection;
+    struct ab_text choice; /* how it came about; empty where somebody named them */
     struct ab_gate_set gates;
     struct ab_lints lints;
     struct ab_session_cost cost;
@@ -35,14 +36,10 @@ struct check {
 
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
-    const struct ab_options *o = c->options;
-    size_t n;
-    const char *const *names = ab_workload_backends(c->workload, &n);
-    if (o->n_backends > 0) {
-        names = o->backends;
-        n = o->n_backends;
-    }
-    AB_TRY(ab_selection_parse(names, n, o->backend_path, &c->selection, err));
+    struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
+    wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
+    AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
+    ab_backend_choice_say(&wish, &c->selection, &c->choice);
     for (size_t i = 0; i < c->selection.n; i++)
         if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
             c->running[c->n_running++] = c->selection.items[i].name;
@@ -114,8 +111,11 @@ static void print_lints(const struct check *c)
         printf("note     and %zu more\n", c->lints.n_left_out);
 }
 
-static void print_total(const struct ab_session_cost *cost)
+static void print_total(const struct check *c)
 {
+    const struct ab_session_cost *cost = &c->cost;
+    if (c->choice.s != NULL)
+        printf("\nback ends: %s\n", c->choice.s);
     if (cost->n_backends == 0) {
         puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
         return;
@@ -139,7 +139,7 @@ static void print_all(const struct check *c)
     if (c->gates.n_gates + c->gates.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
     print_lints(c);
-    print_total(&c->cost);
+    print_total(c);
 }
 
 static enum ab_status write_json(const struct check *c, struct ab_err *err)
@@ -175,6 +175,7 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
         print_all(&c);
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);
+    ab_text_fini(&c.choice);
     ab_tape_map_close(&c.map);
     ab_tape_fini(&c.tape);
     ab_workload_free(c.workload);
