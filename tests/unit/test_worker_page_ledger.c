@@ -151,6 +151,26 @@ static void a_cell_that_is_given_out_again_is_split_anew(void **state)
     munmap(p, 2 * STRETCH);
 }
 
+/* A block goes, its page is given back, and a smaller one comes there that nobody writes to. */
+static void a_page_that_was_given_back_is_not_there_for_a_smaller_block(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    char *p = reserve(STRETCH);
+    memset(p, 1, (size_t)N * 3 * PAGE);
+    for (uint32_t i = 0; i < N; i++) /* with 500 bytes on a page of their own, before and after */
+        put(i, p + i * 3 * PAGE + PAGE - 500, PAGE + 1000, PAGE + 1000);
+    read_both();
+    for (uint32_t i = 0; i < N; i++) {
+        char *q = p + i * 3 * PAGE;
+        ab_book_drop(&book, i);
+        madvise(q, 3 * PAGE, MADV_DONTNEED);
+        put(i, i % 2 == 0 ? q + PAGE - 400 : q + 2 * PAGE + 40, 100, 112);
+        assert_int_equal(read_both().untouched, 100 * (i + 1));
+    }
+    munmap(p, STRETCH);
+}
+
 static void pages_of_the_baseline_stay_apart(void **state)
 {
     (void)state;
@@ -365,6 +385,7 @@ int main(void)
         cmocka_unit_test_setup(a_page_is_followed_from_its_first_block_to_its_last, reset),
         cmocka_unit_test_setup(a_block_that_grows_where_it_lies_keeps_its_pages, reset),
         cmocka_unit_test_setup(a_cell_that_is_given_out_again_is_split_anew, reset),
+        cmocka_unit_test_setup(a_page_that_was_given_back_is_not_there_for_a_smaller_block, reset),
         cmocka_unit_test_setup(pages_of_the_baseline_stay_apart, reset),
         cmocka_unit_test_setup(any_history_ends_as_the_walk_says, reset),
         cmocka_unit_test_setup(its_own_memory_is_counted_when_it_grows, reset),

@@ -339,17 +339,22 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     struct ab_memory_state s;
     read_state(m, &s);
     bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
-    struct ab_page_split split = ab_memory_split(m, s.footprint_bytes, is_checked);
+    bool is_sample = m->clock >= m->next_sample || is_end;
+    struct ab_page_split split = ab_memory_no_split;
+    if (is_sample || is_checked)
+        split = ab_memory_split(m, s.footprint_bytes, is_checked);
     if (is_checked) {
         look_closer(m, &s);
         ab_memory_dispute(m, &s, &split);
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
-    if (m->clock >= m->next_reading || is_end)
+    if (is_sample) {
         ab_memory_add_sample(m, &s, &split);
+        m->next_sample = m->clock - m->clock % m->sample_interval + m->sample_interval;
+    }
     if (m->clock >= m->next_reading)
         note_reading(m, &s);
-    if (m->clock >= m->next_point || (is_end && m->phase + 1 == m->n_phases)) {
+    if ((is_sample && m->clock >= m->next_point) || (is_end && m->phase + 1 == m->n_phases)) {
         m->next_point = m->clock - m->clock % m->point_interval + m->point_interval;
         add_point(m, &s, &split);
     }
@@ -369,8 +374,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     for (unsigned i = 0; i < AB_AT_COUNT; i++)
         phase->at[i].position = AB_MEMORY_NEVER;
     m->checked_peak.position = AB_MEMORY_NEVER;
-    m->interval = ab_memory_interval(m, index);
-    m->next_reading = (m->clock + m->interval - 1) / m->interval * m->interval;
+    ab_memory_plan_readings(m, index);
     ab_memory_begin_samples(m);
     visit(m, false);
 }

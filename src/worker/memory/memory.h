@@ -4,8 +4,9 @@
  * The loops (pass_body.h) carry out an op and tell it here; with several lanes they do so in the
  * strict order, one at a time, so nothing in here is atomic. Nothing in this pass is timed.
  *
- * statm is read some 2,000 to 4,000 times, and 1,000 times in each measured phase at least, and whenever the live bytes reach a new peak. Live,
- * usable and pages are known at each reading, so every peak that is seen is seen whole.
+ * statm is read 2,000 times at least, and whenever the live bytes reach a new peak; live and usable bytes are
+ * known then, so every peak that is seen is seen whole. What the pages hold is asked some 1,050 times in
+ * each measured phase.
  * Checkpoints look up what is too dear for that (page tables, mincore, the allocator's own
  * figures): at the end of each phase, and at the two peaks of a phase where an earlier run of the
  * same tape has found them.

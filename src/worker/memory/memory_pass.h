@@ -31,7 +31,8 @@ struct ab_memory_pass {
     uint64_t base_bytes;                    /* by statm */
     struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
     uint32_t clock, phase;                  /* ops done; the phase that runs */
-    uint32_t interval, next_reading, point_interval, next_point;
+    uint32_t interval, next_reading; /* ops between two readings of the footprint; the next one */
+    uint32_t sample_interval, next_sample, point_interval, next_point; /* as well of the pages */
     uint32_t sampled_to;   /* position of the sample before */
     uint32_t split_at;     /* position where the ledger was read last */
     uint64_t grown_before; /* pages of the ledger's own, when the phase began */

@@ -385,13 +385,33 @@ void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t si
     move_block(l, (struct extent){at, at + size, at + usable, true});
 }
 
+/* The page of the block that went, of which it had [at, end): where nothing else is on it, it may be
+ * given back before the next block comes. */
+static void presume_page(struct ab_page_ledger *l, uint64_t at, uint64_t end)
+{
+    struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);
+    const uint32_t i = ab_page_ledger_index(l, at), word = i >> 6;
+    const uint64_t bit = UINT64_C(1) << (i & 63);
+    if (s == NULL || (s->resident[word] & bit) == 0 || AB_LEDGER_USABLE(s->loads[i]) != end - at)
+        return;
+    s->presumed[word] |= bit;
+    list(l, s);
+}
+
+/* Only its first page and its last have room for a smaller block beside it (ab_page_ledger_put). */
 void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t size,
                               uint64_t usable)
 {
+    const uint64_t end = at + usable, second = ((at >> l->page_log2) + 1) << l->page_log2;
     if (l->is_lost)
         return;
     clear_gone(l);
     l->gone = (struct ab_ledger_block){at, size, usable};
+    if (usable == 0)
+        return;
+    presume_page(l, at, second < end ? second : end);
+    if (second < end)
+        presume_page(l, (end - 1) >> l->page_log2 << l->page_log2, end);
 }
 
 /* ---- what is known of the pages ---- */

@@ -5,17 +5,29 @@
  */
 #include "worker/memory/samples.h"
 
-/* Of a tape, once to twice as many. A short phase has more of them: a twentieth above the least, because
- * not everywhere is each number defined. */
+/* Of a tape, at the least. */
 enum { READINGS = 2000 };
 
-uint32_t ab_memory_interval(const struct ab_memory_pass *m, uint32_t index)
+static uint32_t at_least_1(uint32_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+/* The pages of a measured phase are asked for a twentieth more often than the least, because not
+ * everywhere is each number defined; of one that is not measured for the points of the time line alone.
+ * The footprint is read as often, or so many times as often as makes READINGS of a tape. */
+void ab_memory_plan_readings(struct ab_memory_pass *m, uint32_t index)
 {
     const struct ab_phase *phase = &m->phases[index];
-    uint32_t n_ops = m->phases[m->n_phases - 1].end, of_tape = n_ops / READINGS;
-    uint32_t of_phase = (phase->end - phase->begin) / (AB_MEMORY_SAMPLES_LEAST * 21 / 20);
-    uint32_t interval = phase->is_measured && of_phase < of_tape ? of_phase : of_tape;
-    return interval > 0 ? interval : 1;
+    uint32_t of_tape = at_least_1(m->phases[m->n_phases - 1].end / READINGS);
+    uint32_t of_phase = at_least_1((phase->end - phase->begin) /
+                                   (AB_MEMORY_SAMPLES_LEAST * 21 / 20));
+    uint32_t of_sample = phase->is_measured ? of_phase : m->point_interval;
+    uint32_t n = (of_sample + of_tape - 1) / of_tape;
+    m->interval = of_sample / n;
+    m->sample_interval = m->interval * n;
+    m->next_reading = (m->clock + m->interval - 1) / m->interval * m->interval;
+    m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
 }
 
 void ab_memory_follow_pages(struct ab_memory_pass *m)
@@ -41,10 +53,14 @@ void ab_memory_end_samples(struct ab_memory_pass *m)
     m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
 }
 
+const struct ab_page_split ab_memory_no_split = {AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN,
+                                                 AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN,
+                                                 AB_MEMORY_UNKNOWN};
+
 struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must)
 {
     const uint64_t unknown = AB_MEMORY_UNKNOWN;
-    struct ab_page_split split = {unknown, unknown, unknown, unknown, unknown};
+    struct ab_page_split split = ab_memory_no_split;
     if (m->book.pages == NULL)
         return split;
     bool is_exact = m->report->granularity_pages == 0 && footprint_bytes != unknown &&

@@ -9,9 +9,10 @@
 
 /* Keeps the ledger from now on, where blocks have addresses and pages can be read; not of a scout. */
 void ab_memory_follow_pages(struct ab_memory_pass *m);
-/* Ops between two readings of this phase. */
-uint32_t ab_memory_interval(const struct ab_memory_pass *m, uint32_t phase);
+/* Where this phase, which begins, is read. */
+void ab_memory_plan_readings(struct ab_memory_pass *m, uint32_t phase);
 void ab_memory_begin_samples(struct ab_memory_pass *m);
+extern const struct ab_page_split ab_memory_no_split; /* all UNKNOWN */
 /* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
  * ledger is not kept or lost. */
 struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must);
