@@ -6,6 +6,7 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
+#include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
@@ -69,20 +70,22 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     const struct ab_subject *s = m->subject;
-    const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
-    size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    enum ab_status status = ab_selection_parse(names, n, o->backend_path, &m->selection, err);
-    const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
+    const struct ab_backend_wish wish = {
+        .options = o, .listed = s->backends, .n_listed = s->n_backends, .tape = s->map};
+    struct ab_text choice = {0};
     char shown[300];
+    AB_TRY(ab_backend_choice_make(&wish, &m->selection, err));
+    const struct ab_selection *foreign = ab_case_foreign(o, &m->selection);
     if (foreign != NULL && !o->allows_plugins)
         return ab_fail(err, AB_USAGE,
                        "the workload names the library %s as a back end; to run its "
                        "code use --allow-plugins, or name it with -b",
                        ab_text_printable(shown, sizeof shown, foreign->name));
-    /* A workload's list is a default, made where other libraries were installed. */
-    for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
-        m->selection.items[i].was_named = false;
-    return status;
+    ab_backend_choice_say(&wish, &m->selection, &choice);
+    if (choice.s != NULL && !o->is_quiet)
+        fprintf(stderr, "back ends: %s\n", choice.s);
+    ab_text_fini(&choice);
+    return AB_OK;
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -424,6 +427,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
     *exit_code = judge(&m);
+    if (subject->seen != NULL && status == AB_OK)
+        subject->seen(subject->user, &m.session);
     if (status == AB_INTERRUPTED && !m.session.is_complete)
         explain_interruption(&m, err);
 out:

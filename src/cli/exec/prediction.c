@@ -54,7 +54,12 @@ static void leave_place(struct place *p)
 static struct ab_options options_of_replay(const struct ab_options *o, uint64_t cache_bytes,
                                            const char *path)
 {
+    static const char *usual[] = {"libraries"};
     struct ab_options r = *o;
+    if (r.n_backends == 0) { /* those of the program, and no allocator that suits the trace */
+        r.backends = usual;
+        r.n_backends = 1;
+    }
     memset(r.sinks, 0, sizeof r.sinks);
     memset(r.wants_lines, 0, sizeof r.wants_lines);
     r.args = malloc(sizeof r.args[0]);

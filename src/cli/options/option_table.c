@@ -54,6 +54,10 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
 #define BACKENDS "allocators (back ends) to measure: names or paths, comma-separated or repeated "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
+            "  libraries             installed malloc libraries\n" \
+            "  all                   ... and built-in allocators;\n" \
+            "                        by default only those of them\n" \
+            "                        that suit the work\n" \
             "  slab:keep=8:spare=0   parameters\n" \
             "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
@@ -78,16 +82,27 @@ const char *const ab_option_groups[] = {
 
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
-    {"backend", "LIST", BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
+    {"backend", "LIST",
+     BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",
      "What runs", 'b', RUN | CHECK, LIST_OF(backends), BACKENDS_MORE},
-    {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
-     REPLAY, LIST_OF(backends), BACKENDS_MORE},
+    {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
+     "What runs", 'b', REPLAY, LIST_OF(backends), BACKENDS_MORE},
     {"backend", "LIST",
      "allocators (back ends) that can be preloaded, by name or path,\n"
      "comma-separated or repeated; jemalloc{A=1;B=2}: with environment variables;\n"
      "mine=./lib.so: a path under another name\n"
-     "(default: glibc,jemalloc,tcmalloc,mimalloc)",
+     "(default: libraries, which are all malloc libraries that are installed)",
      "What runs", 'b', EXEC, LIST_OF(backends)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
+     "pool, slab, paged (list backends -v says what each does)",
+     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
+     "(list backends -v says what each does)",
+     "What runs", 0, EXEC, LIST_OF(sweeps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",

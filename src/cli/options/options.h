@@ -24,6 +24,8 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
+    const char **sweeps; /* of --sweep, still unsplit */
+    size_t n_sweeps;
     const char *backend_path; /* NULL = none */
     const char **sets;        /* of --set, ends with NULL */
     size_t n_sets;

@@ -3,7 +3,7 @@
  * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
  * what is odd about it, and what a run will cost.
  */
-#include "backend/selection.h"
+#include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/rounds/pass_choice.h"
@@ -27,6 +27,7 @@ struct check {
     struct ab_tape tape;
     struct ab_tape_map map;
     struct ab_selection_list selection;
+    struct ab_text choice; /* how it came about; empty where somebody named them */
     struct ab_gate_set gates;
     struct ab_lints lints;
     struct ab_pass_plan passes; /* that a run would have */
@@ -39,14 +40,10 @@ struct check {
 
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
-    const struct ab_options *o = c->options;
-    size_t n;
-    const char *const *names = ab_workload_backends(c->workload, &n);
-    if (o->n_backends > 0) {
-        names = o->backends;
-        n = o->n_backends;
-    }
-    AB_TRY(ab_selection_parse(names, n, o->backend_path, &c->selection, err));
+    struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
+    wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
+    AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
+    ab_backend_choice_say(&wish, &c->selection, &c->choice);
     for (size_t i = 0; i < c->selection.n; i++)
         if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
             c->running[c->n_running++] = c->selection.items[i].name;
@@ -142,8 +139,11 @@ static void print_passes(const struct ab_pass_plan *plan, uint32_t rounds)
     puts(before[0] == ',' ? ";" : "     (throughput alone;");
 }
 
-static void print_total(const struct ab_session_cost *cost, const struct ab_pass_plan *passes)
+static void print_total(const struct check *c)
 {
+    const struct ab_session_cost *cost = &c->cost;
+    if (c->choice.s != NULL)
+        printf("\nback ends: %s\n", c->choice.s);
     if (cost->n_backends == 0) {
         puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
         return;
@@ -151,7 +151,7 @@ static void print_total(const struct ab_session_cost *cost, const struct ab_pass
     printf("\nrun: %zu back end%s x %u rounds, %u processes each, about %s, at most %s\n",
            cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes_total,
            AB_TIME(cost->ns), AB_BYTES(cost->bytes));
-    print_passes(passes, cost->rounds);
+    print_passes(&c->passes, cost->rounds);
     puts("     estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
          "     of that, a slow one twice. Memory: the largest heap and allocbench's own, as\n"
          "     one process runs at a time)");
@@ -168,7 +168,7 @@ static void print_all(const struct check *c)
     if (c->gates.n_gates + c->gates.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
     print_lints(c);
-    print_total(&c->cost, &c->passes);
+    print_total(c);
 }
 
 static enum ab_status write_json(const struct check *c, struct ab_err *err)
@@ -203,6 +203,7 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
         print_all(&c);
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);
+    ab_text_fini(&c.choice);
     ab_tape_map_close(&c.map);
     ab_tape_fini(&c.tape);
     ab_workload_free(c.workload);
