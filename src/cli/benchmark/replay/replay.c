@@ -14,6 +14,7 @@
 #include "cli/one_file.h"
 #include "cli/options/option_value.h"
 #include "runner/available.h"
+#include "runner/estimate.h"
 #include "runner/tape/tape_file.h"
 #include "trace_tools/burst_source.h"
 
@@ -133,6 +134,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     ab_progress_end(&reading.line);
+    if (status == AB_OK)
+        status = ab_estimate_check_cache(&r->map, ab_available_memory(), err);
     return name_input(r, status, err);
 }
 
