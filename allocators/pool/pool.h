@@ -3,27 +3,31 @@
  * A pool of equal slots. The free list is inside the free slots; slots that were never used are
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: copy pool.h, pool.c, ../os_map.h
- * and ../ab_debug.h. One thread at a time; pool_lockfree.h and ../shards are for more.
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One thread at a time; pool_lockfree.h and ../shards are for more.
  *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
  * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
  * empty and hand out live blocks again. To find such a free compile with -DAB_WITH_VALGRIND, lay
- * ../guard.h over the pool (as the back end does with debug=on), or ask ab_pool_owns before: that
+ * ../common/guard.h over the pool (as the back end does with debug=on), or ask ab_pool_owns before: that
  * refuses foreign and inner pointers, not a second free. AddressSanitizer (-fsanitize=address)
  * finds uses of a dead block, and not its second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
 
-#include "allocators/ab_debug.h"
+#include "../common/language.h"
+#include "../common/marks.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define AB_POOL_ALIGN ((size_t)16) /* of every slot; what malloc gives */
 
@@ -73,7 +77,7 @@ struct ab_pool_options {
 
 /* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
  * ENOMEM; *pool is untouched on failure. */
-int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
+AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
 /* Gives everything back to the system. */
 void ab_pool_fini(struct ab_pool *pool);
 
@@ -148,7 +152,8 @@ struct ab_pool_cursor {
 static inline struct ab_pool_cursor ab_pool_cursor_of(const struct ab_pool *pool)
 {
     char *limit = pool->free == NULL && !AB_MARKS ? pool->limit : pool->next;
-    return (struct ab_pool_cursor){pool->next, limit, pool->stride, pool->slot_bytes};
+    struct ab_pool_cursor cursor = {pool->next, limit, pool->stride, pool->slot_bytes};
+    return cursor;
 }
 
 static inline void ab_pool_cursor_end(struct ab_pool *pool, const struct ab_pool_cursor *cursor)
@@ -176,7 +181,7 @@ static inline void *ab_pool_alloc_aligned(struct ab_pool *pool, size_t align, si
 
 static inline void ab_pool_free(struct ab_pool *pool, void *block)
 {
-    struct ab_pool_slot *slot = block;
+    struct ab_pool_slot *slot = (struct ab_pool_slot *)block;
     if (__builtin_expect(slot == NULL, 0))
         return;
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
@@ -194,5 +199,9 @@ static inline size_t ab_pool_usable(const struct ab_pool *pool, const void *bloc
     AB_MARK_DEFINED(block, pool->slot_bytes);
     return pool->slot_bytes;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
