@@ -3,9 +3,10 @@
  * What malloc(3) is made of, after the fast paths: which of slabs, runs and mappings serves a size,
  * and whose a pointer is.
  */
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const size_t sizes_end = PTRDIFF_MAX;
@@ -39,7 +40,7 @@ static void *alloc_in_class(unsigned class, bool *is_zero)
 
 static void *alloc_run(size_t size, bool *is_zero)
 {
-    struct ab_span *run = ab_pages_alloc(units_for(size), AB_SPAN_RUN);
+    struct ab_span *run = ab_page_heap_alloc(units_for(size), AB_SPAN_RUN);
     if (run == NULL)
         return NULL;
     run->bytes = (uint32_t)(run->n_units << AB_UNIT_LOG2);
@@ -69,7 +70,7 @@ static void *alloc(size_t size, size_t align, bool *is_zero)
     if (align < sizes_end / 2 && size <= sizes_end - align - AB_UNIT_BYTES) {
         block = alloc_once(size, align, is_zero);
         if (block == NULL) { /* what is kept may be what is missing */
-            ab_pages_purge(0, true);
+            ab_page_heap_purge(0, true);
             ab_large_purge(0, true);
             block = alloc_once(size, align, is_zero);
         }
@@ -97,7 +98,7 @@ void *ab_block_alloc_aligned(size_t align, size_t size)
     bool is_zero;
     align = align < 16 ? 16 : align;
     if (align < sizes_end / 2 && size <= sizes_end - align)
-        size = ab_os_round_up(size + (size == 0), align);
+        size = ab_round_up(size + (size == 0), align);
     return alloc(size, align, &is_zero);
 }
 
@@ -137,7 +138,7 @@ void ab_block_free_slow(void *p)
             ab_threads_push(span->heap, p);
     } else {
         if (span != NULL)
-            ab_pages_free(span);
+            ab_page_heap_free(span);
         else
             ab_large_free(p);
         ab_decay_tick();
@@ -164,7 +165,7 @@ static bool resize_run(struct ab_span *run, size_t size)
     if (size <= AB_CLASS_BYTES || size > AB_RUN_BYTES)
         return false;
     unsigned n = units_for(size);
-    if (n != run->n_units && !ab_pages_resize(run, n))
+    if (n != run->n_units && !ab_page_heap_resize(run, n))
         return false;
     run->bytes = (uint32_t)(n << AB_UNIT_LOG2);
     return true;

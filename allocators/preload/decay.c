@@ -14,6 +14,6 @@ void ab_decay_tick(void)
         !__atomic_compare_exchange_n(&last_ms, &last, now, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;
-    ab_pages_purge(now, false);
+    ab_page_heap_purge(now, false);
     ab_large_purge(now, false);
 }

@@ -11,7 +11,7 @@ AB_PRELOAD_TLS bool ab_is_forking;
 static void before(void)
 {
     ab_threads_lock();
-    ab_pages_lock();
+    ab_page_heap_lock();
     ab_large_lock();
     ab_is_forking = true;
 }
@@ -20,7 +20,7 @@ static void after(void)
 {
     ab_is_forking = false;
     ab_large_unlock();
-    ab_pages_unlock();
+    ab_page_heap_unlock();
     ab_threads_unlock();
 }
 

@@ -47,7 +47,7 @@ static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
 {
     size_t bytes = ab_size_class_bytes(class);
     unsigned n_units = bytes <= AB_SMALL_BYTES ? 1 : AB_MEDIUM_UNITS;
-    struct ab_span *slab = ab_pages_alloc(n_units, AB_SPAN_SLAB);
+    struct ab_span *slab = ab_page_heap_alloc(n_units, AB_SPAN_SLAB);
     if (slab == NULL)
         return NULL;
     slab->free = NULL;
@@ -64,7 +64,7 @@ static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
 static void retire(struct ab_span *slab)
 {
     slab->heap = NULL;
-    ab_pages_free(slab);
+    ab_page_heap_free(slab);
 }
 
 /* Links the next blocks in the order of their addresses. */

@@ -5,11 +5,7 @@
  * Growing moves pages, not bytes. A few freed mappings are kept for AB_DECAY_MS: a mapping costs
  * two calls and a fault a page.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* mremap */
-#endif
-
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
 struct mapping {
@@ -62,8 +58,7 @@ static bool grow_table(void)
 {
     struct mapping *old = slots;
     size_t n_old = n_slots;
-    struct mapping *more = ab_os_map(ab_os_round_up(2 * n_old * sizeof *more, ab_os_page_bytes()),
-                                     0, PROT_READ | PROT_WRITE);
+    struct mapping *more = ab_pages_map(ab_round_up(2 * n_old * sizeof *more, ab_page_size()), 0);
     if (more == NULL)
         return false;
     slots = more;
@@ -72,7 +67,7 @@ static bool grow_table(void)
         if (old[i].at != NULL)
             *slot_of(old[i].at) = old[i];
     if (old != first_slots)
-        munmap(old, ab_os_round_up(n_old * sizeof *old, ab_os_page_bytes()));
+        ab_pages_release(old, ab_round_up(n_old * sizeof *old, ab_page_size()));
     return true;
 }
 
@@ -131,7 +126,7 @@ static struct mapping keep(struct mapping map)
         old = drop(place);
     if (spare_bytes + map.bytes > SPARE_BYTES) { /* as it was, but for the oldest */
         if (old.at != NULL)
-            munmap(old.at, old.bytes);
+            ab_pages_release(old.at, old.bytes);
         return map;
     }
     *place = (struct spare){map, ab_clock_ms()};
@@ -145,7 +140,7 @@ void ab_large_purge(uint32_t now_ms, bool all)
     for (struct spare *s = spares; s < spares + N_SPARE; s++)
         if (s->map.at != NULL && (all || now_ms - s->since_ms >= AB_DECAY_MS)) {
             struct mapping map = drop(s);
-            munmap(map.at, map.bytes);
+            ab_pages_release(map.at, map.bytes);
         }
     ab_large_unlock();
 }
@@ -154,13 +149,13 @@ void ab_large_purge(uint32_t now_ms, bool all)
 
 void *ab_large_alloc(size_t size, size_t align, bool *is_zero)
 {
-    size_t bytes = ab_os_round_up(size, ab_os_page_bytes());
+    size_t bytes = ab_round_up(size, ab_page_size());
     ab_large_lock();
     bool has_room = 2 * (n_mappings + 1) <= n_slots || grow_table();
     struct mapping map = has_room ? take_spare(bytes, align) : (struct mapping){0};
     *is_zero = map.at == NULL;
     if (has_room && map.at == NULL)
-        map = (struct mapping){ab_os_map(bytes, align, PROT_READ | PROT_WRITE), bytes};
+        map = (struct mapping){ab_pages_map(bytes, align), bytes};
     if (map.at != NULL)
         add(map.at, map.bytes);
     ab_large_unlock();
@@ -179,7 +174,7 @@ void ab_large_free(void *p)
     }
     ab_large_unlock();
     if (gone.at != NULL)
-        munmap(gone.at, gone.bytes);
+        ab_pages_release(gone.at, gone.bytes);
 }
 
 size_t ab_large_usable(const void *p)
@@ -194,13 +189,13 @@ size_t ab_large_usable(const void *p)
 /* The table may not change between: an address that is free in the system could be another's. */
 void *ab_large_resize(void *p, size_t size)
 {
-    size_t bytes = ab_os_round_up(size, ab_os_page_bytes());
+    size_t bytes = ab_round_up(size, ab_page_size());
     ab_large_lock();
     struct mapping *slot = slot_of(p);
     char *moved = p;
     if (bytes != slot->bytes) {
-        moved = mremap(p, slot->bytes, bytes, MREMAP_MAYMOVE);
-        if (moved == MAP_FAILED)
+        moved = ab_pages_remap(p, slot->bytes, bytes);
+        if (moved == NULL)
             moved = bytes < slot->bytes ? p : NULL;
         else {
             take_out(slot);

@@ -4,9 +4,10 @@
  * reaches the other. The operators of C++ come through malloc and free. The only file of this
  * folder that is not part of any program of ours.
  */
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,12 +129,12 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 
 EXPORT void *valloc(size_t size)
 {
-    return ab_block_alloc_aligned(ab_os_page_bytes(), size);
+    return ab_block_alloc_aligned(ab_page_size(), size);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
-    return ab_block_alloc_aligned(ab_os_page_bytes(), size); /* which rounds up to pages */
+    return ab_block_alloc_aligned(ab_page_size(), size); /* which rounds up to pages */
 }
 
 EXPORT size_t malloc_usable_size(void *p)
@@ -145,7 +146,7 @@ EXPORT int malloc_trim(size_t pad)
 {
     (void)pad;
     ab_threads_trim();
-    ab_pages_purge(0, true);
+    ab_page_heap_purge(0, true);
     ab_large_purge(0, true);
     return 1;
 }

@@ -15,7 +15,7 @@
  *     … 1 MiB         runs of units of 64 KiB from the page heap, which all threads share
  *     beyond          a mapping of its own; some freed ones are kept for a moment
  *
- * Regions (pages.c). Addresses come from the system in regions of 32 MiB at multiples of 32 MiB. A
+ * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32 MiB. A
  * region is 512 units of 64 KiB; the first one holds the records of all. So a pointer finds its
  * record by arithmetic, and one look into a byte map (which regions are ours) keeps it from
  * touching what is not: a pointer to anything is told from a block before anything is read there.
@@ -44,7 +44,7 @@
  * block, and that the block's second word is not the mark of a freed one (its own address, changed;
  * malloc clears it). What fails ends the process with one line.
  *
- * Locks, in the order in which they may be taken: heaps, pages, large. Nothing here calls malloc,
+ * Locks, in the order in which they may be taken: threads, page heap, large. Nothing here calls malloc,
  * directly or in the C library.
  */
 #ifndef AB_ALLOCATORS_PRELOAD_H
@@ -171,19 +171,19 @@ void ab_threads_bury(void);
 void ab_threads_lock(void);
 void ab_threads_unlock(void);
 
-/* ---- pages.c: spans of units; any thread ---- */
+/* ---- page_heap.c: spans of units; any thread ---- */
 
 /* kind: SLAB or RUN. n_units, kind, is_zero and the records of its other units are set. */
-struct ab_span *ab_pages_alloc(unsigned n_units, enum ab_span_kind kind);
-void ab_pages_free(struct ab_span *span);
+struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind);
+void ab_page_heap_free(struct ab_span *span);
 /* Of a run, in place: what it loses goes back, what it gains was free. False: it stays. */
-bool ab_pages_resize(struct ab_span *run, unsigned n_units);
+bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
 /* Free spans that are older than AB_DECAY_MS, or all: their pages go back to the system. */
-void ab_pages_purge(uint32_t now_ms, bool all);
-void ab_pages_lock(void);
-void ab_pages_unlock(void);
+void ab_page_heap_purge(uint32_t now_ms, bool all);
+void ab_page_heap_lock(void);
+void ab_page_heap_unlock(void);
 /* For tests: units of spans in use, and of free ones that hold pages. */
-void ab_pages_count(size_t *n_used, size_t *n_dirty);
+void ab_page_heap_count(size_t *n_used, size_t *n_dirty);
 
 /* ---- large.c: mappings; any thread. Sizes up to PTRDIFF_MAX - align ---- */
 

@@ -5,10 +5,10 @@
  * taken for a moment by whoever has something to do there: who pushed a block on its remote list,
  * and threads that still ask for memory after they left theirs.
  */
+#include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 struct ab_thread_heap ab_empty_heap = {
     .direct = {[0 ... AB_N_DIRECT - 1] = &ab_empty_span},
@@ -53,9 +53,8 @@ static struct ab_thread_heap *room_for_heap(void)
     if (newest == NULL)
         return &first_heap;
     if ((size_t)(heaps_end - heaps_at) < sizeof(struct ab_thread_heap)) {
-        char *map = mmap(NULL, HEAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                         0);
-        if (map == MAP_FAILED)
+        char *map = ab_pages_map(HEAPS_BYTES, 0);
+        if (map == NULL)
             return NULL;
         heaps_at = map;
         heaps_end = map + HEAPS_BYTES;

@@ -22,14 +22,14 @@
 static size_t units_used(void)
 {
     size_t used, dirty;
-    ab_pages_count(&used, &dirty);
+    ab_page_heap_count(&used, &dirty);
     return used;
 }
 
 static size_t units_dirty(void)
 {
     size_t used, dirty;
-    ab_pages_count(&used, &dirty);
+    ab_page_heap_count(&used, &dirty);
     return dirty;
 }
 
@@ -191,7 +191,7 @@ static void free_pages_go_back_after_a_while_and_are_bounded(void **state)
     }
     ab_block_free(take(AB_RUN_BYTES));
     assert_true(units_dirty() > 0);
-    ab_pages_purge(ab_clock_ms() + AB_DECAY_MS, false);
+    ab_page_heap_purge(ab_clock_ms() + AB_DECAY_MS, false);
     assert_int_equal(units_dirty(), 0);
     unsigned char *p = ab_block_alloc_zeroed(AB_RUN_BYTES);
     for (size_t i = 0; i < AB_RUN_BYTES; i++)

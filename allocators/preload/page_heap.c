@@ -8,7 +8,7 @@
  * Records of free spans: the first has n_units, the last `back`, so that neighbours find both; what
  * is between is AB_SPAN_NONE.
  */
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
 enum {
@@ -28,12 +28,12 @@ static struct ab_span *fresh;      /* the newest region: its first unit that was
 static unsigned n_fresh, n_commit; /* units from there to its end; those with access */
 static size_t n_used, n_dirty;     /* units in use; of free spans that are not zero */
 
-void ab_pages_lock(void)
+void ab_page_heap_lock(void)
 {
     ab_lock_take(&mutex);
 }
 
-void ab_pages_unlock(void)
+void ab_page_heap_unlock(void)
 {
     ab_lock_release(&mutex);
 }
@@ -98,16 +98,16 @@ static struct ab_span *take_free(unsigned n_units)
  * fit as they are. */
 static char *map_region(void)
 {
-    char *map = ab_os_map(AB_REGION_BYTES, 0, PROT_NONE);
+    char *map = ab_pages_reserve(AB_REGION_BYTES, 0);
     if (map == NULL || ((uintptr_t)map & (AB_REGION_BYTES - 1)) == 0)
         return map;
-    munmap(map, AB_REGION_BYTES);
-    return ab_os_map(AB_REGION_BYTES, AB_REGION_BYTES, PROT_NONE);
+    ab_pages_release(map, AB_REGION_BYTES);
+    return ab_pages_reserve(AB_REGION_BYTES, AB_REGION_BYTES);
 }
 
 static bool give_access(char *base, unsigned n_units)
 {
-    return mprotect(base, (size_t)n_units << AB_UNIT_LOG2, PROT_READ | PROT_WRITE) == 0;
+    return ab_pages_commit(base, (size_t)n_units << AB_UNIT_LOG2) == 0;
 }
 
 static bool new_region(void)
@@ -117,7 +117,7 @@ static bool new_region(void)
     if (map == NULL)
         return false;
     if (index >= AB_N_REGIONS || !give_access(map, FIRST_COMMIT)) {
-        munmap(map, AB_REGION_BYTES);
+        ab_pages_release(map, AB_REGION_BYTES);
         return false;
     }
     struct ab_span *records = (struct ab_span *)map;
@@ -177,9 +177,9 @@ static void set_parts(struct ab_span *span, unsigned n_units)
     }
 }
 
-struct ab_span *ab_pages_alloc(unsigned n_units, enum ab_span_kind kind)
+struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind)
 {
-    ab_pages_lock();
+    ab_page_heap_lock();
     struct ab_span *span = take_free(n_units);
     if (span == NULL)
         span = take_fresh(n_units);
@@ -189,7 +189,7 @@ struct ab_span *ab_pages_alloc(unsigned n_units, enum ab_span_kind kind)
         set_parts(span, n_units);
         n_used += n_units;
     }
-    ab_pages_unlock();
+    ab_page_heap_unlock();
     return span;
 }
 
@@ -224,8 +224,8 @@ static void purge(uint32_t now_ms, bool all)
             if (span->is_zero || (!all && now_ms - span->left < AB_DECAY_MS))
                 continue;
             span->left = now_ms; /* not again soon where the system refuses: locked pages */
-            span->is_zero = madvise(ab_span_base(span), (size_t)span->n_units << AB_UNIT_LOG2,
-                                    MADV_DONTNEED) == 0;
+            span->is_zero = ab_pages_discard(ab_span_base(span),
+                                             (size_t)span->n_units << AB_UNIT_LOG2) == 0;
             n_dirty -= span->is_zero ? span->n_units : 0;
         }
 }
@@ -239,11 +239,11 @@ static void free_units(struct ab_span *span, unsigned n_units)
         purge(now_ms, true);
 }
 
-void ab_pages_free(struct ab_span *span)
+void ab_page_heap_free(struct ab_span *span)
 {
-    ab_pages_lock();
+    ab_page_heap_lock();
     free_units(span, span->n_units);
-    ab_pages_unlock();
+    ab_page_heap_unlock();
 }
 
 static bool resize(struct ab_span *run, unsigned n_units)
@@ -267,25 +267,25 @@ static bool resize(struct ab_span *run, unsigned n_units)
     return true;
 }
 
-bool ab_pages_resize(struct ab_span *run, unsigned n_units)
+bool ab_page_heap_resize(struct ab_span *run, unsigned n_units)
 {
-    ab_pages_lock();
+    ab_page_heap_lock();
     bool is_done = resize(run, n_units);
-    ab_pages_unlock();
+    ab_page_heap_unlock();
     return is_done;
 }
 
-void ab_pages_purge(uint32_t now_ms, bool all)
+void ab_page_heap_purge(uint32_t now_ms, bool all)
 {
-    ab_pages_lock();
+    ab_page_heap_lock();
     purge(now_ms, all);
-    ab_pages_unlock();
+    ab_page_heap_unlock();
 }
 
-void ab_pages_count(size_t *used, size_t *dirty)
+void ab_page_heap_count(size_t *used, size_t *dirty)
 {
-    ab_pages_lock();
+    ab_page_heap_lock();
     *used = n_used;
     *dirty = n_dirty;
-    ab_pages_unlock();
+    ab_page_heap_unlock();
 }
