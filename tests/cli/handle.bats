@@ -99,6 +99,7 @@ build_misuse() { # FLAG…
     done
 }
 
+# bats test_tags=full
 @test "Valgrind finds the use of a value that is gone, and what lies behind one" {
     command -v valgrind >/dev/null || skip "no valgrind"
     [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"

@@ -522,7 +522,8 @@ static void an_arena_touches_nothing_before_it_is_needed_and_purge_returns_it(vo
     assert_int_equal(heap_model_resident(a.values, 4 * MIB), 0);
     for (unsigned i = 0; i < 4096; i++)
         *(char *)ab_handle_get_mut(&a, handles[i]) = 1;
-    assert_int_equal(ab_handle_used_bytes(&a), 4 * MIB + 4096 * sizeof a.words[0]);
+    assert_true(AB_MARKS || a.stride == 1024);
+    assert_int_equal(ab_handle_used_bytes(&a), 4096 * (a.stride + sizeof a.words[0]));
     ab_handle_flush(&a);
     insert(&a);
     ab_handle_purge(&a);
@@ -538,7 +539,7 @@ static void large_values_do_not_all_begin_in_the_same_cache_set(void **state)
     (void)state;
     struct ab_handle_arena a = make(8192, 2, 0);
     const char *first = ab_handle_get(&a, insert(&a)), *second = ab_handle_get(&a, insert(&a));
-    assert_int_equal(second - first, 8192 + 64);
+    assert_int_equal(second - first, AB_MARKS ? 8192 + 16 : 8192 + 64);
     ab_handle_arena_fini(&a);
 }
 
