@@ -323,6 +323,21 @@ static void back_ends_of_one_result_are_pairs(void **state)
     assert_true(fabs(c->effect.ratio - want) < 1e-9);
 }
 
+/* What a table of the back ends shows: whoever divides the two numbers beside it has the effect. */
+static void the_effect_within_one_result_is_the_ratio_of_the_two_numbers(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->a->s.n_results; i++) { /* so that no round is like another */
+        struct ab_result *r = &x->a->results[i];
+        r->ns_per_op *= 1 + 0.05 * ((r->round * 5 + r->backend * 3) % 7);
+    }
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    assert_true(fabs(c->effect.ratio - c->now / c->base) < 1e-12);
+    assert_true(c->effect.low <= c->effect.ratio && c->effect.ratio <= c->effect.high);
+    assert_true(c->effect.low < c->effect.high);
+}
+
 /* What a default list lacks is a note, what was asked for and failed a failure. */
 static void a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for(void **state)
 {
@@ -471,6 +486,7 @@ int main(void)
         TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(back_ends_of_one_result_are_pairs),
+        TEST(the_effect_within_one_result_is_the_ratio_of_the_two_numbers),
         TEST(a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for),
         TEST(a_regression_has_to_show_again),
         TEST(what_is_clear_alone_need_not_be_among_many),
