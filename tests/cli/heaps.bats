@@ -247,7 +247,7 @@ install_library() {
         sort >"$OUT/shown"
     ! grep -v '@@ALLOCBENCH_HEAPS_0$' "$OUT/shown" || fail "a symbol without a version"
     sed -i 's/@@.*//' "$OUT/shown"
-    cat "$OUT"/prefix/include/allocbench/heaps/*.h | grep -vE '^ |static |^#|^/' |
+    cat "$OUT"/prefix/include/allocbench/heaps/*.h | grep -vE '^ |^static |^#|^/' |
         grep -oE '\bab_[a-z_0-9]+\(' | tr -d '(' | sort -u >"$OUT/declared"
     diff "$OUT/declared" "$OUT/shown"
 }
