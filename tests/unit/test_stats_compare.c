@@ -323,6 +323,25 @@ static void back_ends_of_one_result_are_pairs(void **state)
     assert_true(fabs(c->effect.ratio - want) < 1e-9);
 }
 
+/* What a default list lacks is a note, what was asked for and failed a failure. */
+static void a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_backend_info *b = &x->a->backends[FAKE_JEMALLOC];
+    b->status = AB_BACKEND_ABSENT;
+    b->was_named = false;
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_FAILED), 0);
+    assert_int_equal(x->c.n_notes, 1);
+    assert_non_null(strstr(x->c.notes[0], "jemalloc is absent: not compared"));
+    ab_comparison_fini(&x->c);
+    b->was_named = true;
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAILED);
+    assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "it is absent"));
+    assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
+}
+
 static void a_regression_has_to_show_again(void **state)
 {
     struct fixture *x = *state;
@@ -452,6 +471,7 @@ int main(void)
         TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(back_ends_of_one_result_are_pairs),
+        TEST(a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for),
         TEST(a_regression_has_to_show_again),
         TEST(what_is_clear_alone_need_not_be_among_many),
         TEST(other_work_is_refused),

@@ -104,7 +104,7 @@ void ab_verdict_print_next(FILE *to, const struct ab_comparison *c)
     add_command(&t, c->now, rounds);
     if (t.s != NULL)
         fprintf(to, "next: %s%s\n", ab_text_printable(shown, sizeof shown, t.s),
-                c->base->n_rounds < rounds && strstr(t.s, "--baseline") == NULL
+                c->base != c->now && c->base->n_rounds < rounds && strstr(t.s, "--baseline") == NULL
                     ? "   (and the base with as many)"
                     : "");
     ab_text_fini(&t);

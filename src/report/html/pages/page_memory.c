@@ -316,6 +316,8 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
     const struct ab_view_memory *view = &report->view->memory;
     double most = highest(s);
     bool is_any = false;
+    if (ab_session_is_exec(s)) /* page_program.c: over time, not over operations */
+        return;
     for (uint32_t b = 0; b < view->n_rows; b++)
         is_any = is_any || (ab_page_shows(s, b) && isfinite(view->rows[b].peak_bytes));
     if (is_any)
