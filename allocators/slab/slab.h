@@ -213,6 +213,7 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
 {
     struct ab_slab *slab = ab_slab_of(s, block);
     struct ab_slab_class *c = &s->classes[slab->class_index];
+    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
     AB_MARK_FREE(s, block, c->bytes);
     if (c->room != 0) {
         c->room--;
