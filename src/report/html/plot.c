@@ -4,17 +4,33 @@
  */
 #include "report/html/plot.h"
 
+#include "report/view/words/terms.h"
+
 #include <math.h>
 #include <stdio.h>
 
 enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 62, WIDTH = 520, HEIGHT = 280, FONT = 12 };
 
+/* Folded away: how to read it, and what explain says of its words. */
+static void put_why(struct ab_html *h, const struct ab_figure *f)
+{
+    if (f->why == NULL)
+        return;
+    ab_html_f(h, "<details class=\"why\"><summary>?</summary><p>%s</p>", f->why);
+    for (size_t i = 0; f->words != NULL && f->words[i] != NULL; i++) {
+        struct ab_text meaning = {0};
+        if (ab_view_term_add(&meaning, f->words[i]) && meaning.s != NULL)
+            ab_html_f(h, "<p><b>%s</b>: %s</p>", f->words[i], meaning.s);
+        ab_text_fini(&meaning);
+    }
+    ab_html_f(h, "</details>");
+}
+
 static void put_head(struct ab_plot *p, const struct ab_figure *f)
 {
     struct ab_html *h = p->h;
     ab_html_f(h, "<figure%s>\n<figcaption>%s", f->is_wide ? " data-wide" : "", f->title);
-    if (f->why != NULL)
-        ab_html_f(h, "<details class=\"why\"><summary>?</summary><p>%s</p></details>", f->why);
+    put_why(h, f);
     ab_html_f(h,
               "</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" "
               "role=\"img\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" "

@@ -153,6 +153,7 @@ static void draw_curve(struct ab_plot *p, const struct ab_report *report,
 static void draw_panel(struct ab_html *h, const struct ab_report *report, const struct panel *panel,
                        double floor_ns, const char *phase, unsigned op)
 {
+    static const char *const words[] = {"percentile", "floor", NULL};
     static const char *const why =
         "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
         "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
@@ -165,7 +166,8 @@ static void draw_panel(struct ab_html *h, const struct ab_report *report, const 
     snprintf(description, sizeof description, "Latency of %s in %.150s by percentile",
              ab_result_op_name(op), phase);
     ab_plot_begin(&p, h,
-                  &(struct ab_figure){.title = title, .description = description, .why = why});
+                  &(struct ab_figure){
+                      .title = title, .description = description, .why = why, .words = words});
     if (floor_ns > 0) {
         snprintf(band, sizeof band, "below the clock's floor (%s)",
                  ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
