@@ -12,6 +12,7 @@ CC      ?= cc
 VERSION := 0.1.0
 RELEASED := 2026-11-22
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wundef -Wformat=2 -Wpointer-arith -Werror=implicit-function-declaration
@@ -164,6 +165,37 @@ $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(CPP_FLAGS) -Itests $(DEPS) -o $@ $< $(SUPPORT_OBJ) $(B)/liballocbench.a \
 	  -lcmocka $(LIBS)
+
+# The allocators as a library of their own: strict C, nothing of ours around it.
+HEAPS_FOLDERS := common arena pool slab handle paged
+HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
+HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
+                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h, \
+                   $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))))
+HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
+HEAPS_A   := $(B)/liballocbench-heaps.a
+HEAPS_SO  := $(B)/liballocbench-heaps.so.0
+HEAPS_FLAGS = $(filter-out -std=% -fPIE,$(PLAIN_FLAGS)) -std=c11 -Wpedantic -fPIC
+
+.PHONY: heaps single-headers
+heaps: $(HEAPS_A) $(HEAPS_SO)
+$(B)/heaps/%.o: allocators/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(HEAPS_FLAGS) $(DEPS) -c -o $@ $<
+$(B)/heaps.list: force
+	@mkdir -p $(@D)
+	@echo '$(HEAPS_OBJ)' | cmp -s - $@ || echo '$(HEAPS_OBJ)' >$@
+$(HEAPS_A): $(HEAPS_OBJ) $(B)/heaps.list
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(HEAPS_OBJ)
+$(HEAPS_SO): $(HEAPS_OBJ) $(B)/heaps.list allocators/heaps.map
+	$(call say,SO,$@)
+	$(Q)$(CC) $(HEAPS_FLAGS) -shared -Wl,-z,relro,-z,now,-z,defs -Wl,-soname,$(notdir $@) \
+	  -Wl,--version-script=allocators/heaps.map $(LDFLAGS) -o $@ $(HEAPS_OBJ) -pthread $(LDLIBS)
+
+single-headers:
+	$(Q)./scripts/single-headers build/single
 
 # Guests are programs of others: they have flags of their own and only the user's CPPFLAGS.
 # tests/mutants: broken allocators, for what must find them
@@ -343,7 +375,7 @@ SHARE := $(DESTDIR)$(PREFIX)/share/allocbench
 DOC := $(DESTDIR)$(PREFIX)/share/doc/allocbench
 INCLUDE := $(DESTDIR)$(PREFIX)/include/allocbench
 PKGCONFIG := $(DESTDIR)$(PREFIX)/share/pkgconfig
-install: all install-man install-share install-develop
+install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
@@ -386,12 +418,31 @@ install-develop:
 	  'Description: header of back ends for allocbench' 'Cflags: -I$${prefix}/include' \
 	  >$(PKGCONFIG)/allocbench.pc
 
+# The library of allocators, its headers in one folder. They know no marks, as it does.
+HEAPS_INCLUDE := $(INCLUDE)/heaps
+HEAPS_LIB := $(DESTDIR)$(LIBDIR)
+.PHONY: install-heaps
+install-heaps: heaps
+	install -d $(HEAPS_INCLUDE) $(HEAPS_LIB)/pkgconfig
+	install -m 644 $(HEAPS_A) $(HEAPS_SO) $(HEAPS_LIB)
+	ln -sf $(notdir $(HEAPS_SO)) $(HEAPS_LIB)/liballocbench-heaps.so
+	for header in $(HEAPS_HEADERS); do \
+	  sed -e 's|^#include ".*/\([a-z_]*\.h\)"|#include "\1"|' \
+	    -e 's|^#define AB_ALLOCATORS_MARKS_H|&\n\n#define AB_MARKS_OFF|' \
+	    $$header >$(HEAPS_INCLUDE)/$${header##*/} || exit 1; \
+	done
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: allocbench-heaps' \
+	  'Version: $(VERSION)' 'Description: arena, pool, slab, paged arena and handle arena' \
+	  'Cflags: -I$${prefix}/include' 'Libs: -L$${libdir} -lallocbench-heaps' 'Libs.private: -pthread' \
+	  >$(HEAPS_LIB)/pkgconfig/allocbench-heaps.pc
+
 # What install puts there, and the folders that are empty then.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/allocbench $(BASH_COMPLETIONS)/allocbench
 	rm -f $(ZSH_COMPLETIONS)/_allocbench $(FISH_COMPLETIONS)/allocbench.fish
 	rm -f $(foreach p,$(MAN_PAGES),$(MAN_DIR)/man$(subst .,,$(suffix $(p)))/$(p))
-	rm -f $(PKGCONFIG)/allocbench.pc
+	rm -f $(PKGCONFIG)/allocbench.pc $(HEAPS_LIB)/pkgconfig/allocbench-heaps.pc
+	rm -f $(addprefix $(HEAPS_LIB)/liballocbench-heaps.,a so so.0)
 	rm -rf $(LIBEXEC) $(SHARE) $(DOC) $(INCLUDE)
 
 clean:
@@ -412,6 +463,8 @@ help:
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
+	@echo '  heaps        the allocators as a library: liballocbench-heaps.a and .so.0'
+	@echo '  single-headers  build/single/arena.h, pool.h, slab.h, paged.h, handle.h'
 	@echo '  man          manual pages and completions for bash, zsh and fish'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  uninstall    removes what install puts there'

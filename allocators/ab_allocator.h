@@ -10,6 +10,8 @@
 #ifndef AB_ALLOCATORS_ALLOCATOR_H
 #define AB_ALLOCATORS_ALLOCATOR_H
 
+#include "common/language.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +25,10 @@ struct ab_allocator {
 
 #define AB_NEW(type, allocator) AB_NEW_ARRAY(type, 1, allocator)
 #define AB_NEW_ARRAY(type, n, allocator) \
-    ((type *)ab_allocator_array((allocator), (n), sizeof(type), _Alignof(type)))
+    ((type *)ab_allocator_array((allocator), (n), sizeof(type), AB_ALIGNOF(type)))
 #define AB_DELETE(type, ptr, allocator) AB_DELETE_ARRAY(type, 1, ptr, allocator)
 #define AB_DELETE_ARRAY(type, n, ptr, allocator) \
-    ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), _Alignof(type))
+    ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), AB_ALIGNOF(type))
 
 /* What a type needs in front that is aligned to more than two pointers: the block moves up to the
  * next multiple, and the word before it says where it began. Other types need nothing. */

@@ -4,26 +4,16 @@
  * never handed out since the system zeroed them, which is what makes zeroed blocks cheap; `dirty`
  * is raised only where the pointer goes down, so that allocation never has to.
  */
-#include "allocators/arena/arena.h"
+#include "arena.h"
+
+#include "../common/pages.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
-#endif
 
 static const size_t first_step_bytes = (size_t)64 << 10;
-static const size_t huge_page_bytes = (size_t)2 << 20;
 static const size_t largest_step_bytes = (size_t)64 << 20;
 static const uint32_t magic_open = 0xA7E4AB0Bu;
-
-static size_t round_up(size_t n, size_t align)
-{
-    return (n + align - 1) & ~(align - 1);
-}
 
 /* An arena that was never opened, or is closed, would hand out what is not its own. */
 static void check(const struct ab_arena *a)
@@ -32,51 +22,40 @@ static void check(const struct ab_arena *a)
         __builtin_trap();
 }
 
-/* Maps too much and trims both ends: the system aligns to pages only. NULL and errno on failure. */
-static char *reserve_aligned(size_t bytes, size_t align, size_t page)
+static void open_at(struct ab_arena *arena, char *base, char *limit, char *end)
 {
-    char *p = mmap(NULL, bytes + align - page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    size_t head = -(uintptr_t)p & (align - 1), tail = align - page - head;
-    if (head > 0)
-        munmap(p, head);
-    if (tail > 0)
-        munmap(p + head + bytes, tail);
-    return p + head;
+    memset(arena, 0, sizeof *arena);
+    arena->next = arena->base = base;
+    arena->limit = arena->dirty = limit; /* what is committed already need not be zero */
+    arena->end = end;
+    arena->keep_bytes = SIZE_MAX;
+    arena->magic = magic_open;
+    AB_MARK_POOL_CREATE(arena);
 }
 
 int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), step = o->step_bytes;
-    if (o->huge && step < huge_page_bytes)
-        step = huge_page_bytes;
-    size_t align = step >= huge_page_bytes ? huge_page_bytes : page;
+    size_t page = ab_page_size(), step = o->step_bytes;
+    if (o->huge && step < AB_HUGE_PAGE_BYTES)
+        step = AB_HUGE_PAGE_BYTES;
+    size_t align = step >= AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : page;
     if (o->reserve_bytes == 0 || o->reserve_bytes > PTRDIFF_MAX - align)
         return ENOMEM;
-    size_t bytes = round_up(o->reserve_bytes, page);
-    char *base = reserve_aligned(bytes, align, page);
+    size_t bytes = ab_round_up(o->reserve_bytes, page);
+    char *base = (char *)ab_pages_reserve(bytes, align);
     if (base == NULL)
         return errno;
-    if (o->huge && madvise(base, bytes, MADV_HUGEPAGE) != 0) {
-        int error = errno;
-        munmap(base, bytes);
+    int error = o->huge ? ab_pages_want_huge(base, bytes) : 0;
+    if (error != 0) {
+        ab_pages_release(base, bytes);
         return error;
     }
-    *arena = (struct ab_arena){
-        .next = base,
-        .limit = base,
-        .base = base,
-        .end = base + bytes,
-        .dirty = base,
-        .step_bytes = step > bytes ? bytes : round_up(step, page),
-        .keep_bytes = o->keep_bytes == 0 ? SIZE_MAX : o->keep_bytes,
-        .page_bytes = page,
-        .n_os_calls = 1u + o->huge,
-        .magic = magic_open,
-        .populates = o->populate,
-    };
-    AB_POOL_CREATE(arena);
+    open_at(arena, base, base, base + bytes);
+    arena->step_bytes = step > bytes ? bytes : ab_round_up(step, page);
+    arena->keep_bytes = o->keep_bytes == 0 ? SIZE_MAX : o->keep_bytes;
+    arena->page_bytes = page;
+    arena->n_os_calls = 1u + o->huge;
+    arena->populates = o->populate;
     return 0;
 }
 
@@ -85,30 +64,21 @@ void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
     size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
     if (head >= bytes)
         head = bytes = 0;
-    char *base = head > 0 ? (char *)buffer + head : buffer;
+    char *base = head > 0 ? (char *)buffer + head : (char *)buffer;
     bytes = (bytes - head) & ~(AB_ARENA_ALIGN - 1);
     char *end = bytes > 0 ? base + bytes : base;
-    *arena = (struct ab_arena){
-        .next = base,
-        .limit = end,
-        .base = base,
-        .end = end,
-        .dirty = end, /* what the caller left there is not zero */
-        .keep_bytes = SIZE_MAX,
-        .magic = magic_open,
-    };
-    AB_POOL_CREATE(arena);
+    open_at(arena, base, end, end);
     AB_MARK_UNUSED(base, bytes);
 }
 
 void ab_arena_fini(struct ab_arena *arena)
 {
     check(arena);
-    AB_POOL_DESTROY(arena);
+    AB_MARK_POOL_DESTROY(arena);
     AB_MARK_DEFINED(arena->base, ab_arena_committed(arena));
     if (arena->page_bytes != 0)
-        munmap(arena->base, (size_t)(arena->end - arena->base));
-    *arena = (struct ab_arena){0};
+        ab_pages_release(arena->base, (size_t)(arena->end - arena->base));
+    memset(arena, 0, sizeof *arena);
 }
 
 /* Growing: as much again as there is, so that n bytes cost O(log n) calls. */
@@ -122,30 +92,18 @@ static size_t next_step(const struct ab_arena *a)
     return step < largest_step_bytes ? step : largest_step_bytes;
 }
 
-/* An older kernel does not know the call: then each page by hand. */
-static bool populate(char *from, size_t bytes, size_t page)
-{
-    if (madvise(from, bytes, MADV_POPULATE_WRITE) == 0)
-        return true;
-    if (errno != EINVAL)
-        return false;
-    for (size_t i = 0; i < bytes; i += page)
-        *(volatile char *)(from + i) = 0;
-    return true;
-}
-
 /* Makes [limit, limit + need) usable; need ≤ end − limit. */
 static bool commit(struct ab_arena *a, size_t need)
 {
     size_t room = (size_t)(a->end - a->limit), step = next_step(a);
-    size_t bytes = need > step ? round_up(need, a->page_bytes) : step;
+    size_t bytes = need > step ? ab_round_up(need, a->page_bytes) : step;
     if (bytes > room)
         bytes = room;
     a->n_os_calls += 1u + a->populates;
-    if (mprotect(a->limit, bytes, PROT_READ | PROT_WRITE) != 0)
+    if (ab_pages_commit(a->limit, bytes) != 0)
         return false;
-    if (a->populates && !populate(a->limit, bytes, a->page_bytes)) {
-        mprotect(a->limit, bytes, PROT_NONE);
+    if (a->populates && ab_pages_populate(a->limit, bytes) != 0) {
+        ab_pages_decommit(a->limit, bytes);
         return false;
     }
     AB_MARK_UNUSED(a->limit, bytes);
@@ -185,7 +143,7 @@ void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
 
 void *ab_arena_alloc_zeroed(struct ab_arena *a, size_t size)
 {
-    char *block = ab_arena_alloc(a, size);
+    char *block = (char *)ab_arena_alloc(a, size);
     if (block != NULL && (AB_ARENA_CHECKS || block < a->dirty)) {
         size_t stale = AB_ARENA_CHECKS ? size : (size_t)(a->dirty - block);
         memset(block, 0, size < stale ? size : stale);
@@ -246,7 +204,7 @@ static void resize_in_place(struct ab_arena *a, char *block, size_t old_size, si
 
 void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
 {
-    char *p = block;
+    char *p = (char *)block;
     size_t old_bytes = ab_arena_block_bytes(old_size);
     /* A block of another arena may end where this one begins. */
     bool is_top = p >= a->base && p + old_bytes == a->next;
@@ -280,7 +238,7 @@ void ab_arena_restore(struct ab_arena *a, size_t mark)
     check(a);
     if (mark >= ab_arena_used(a))
         return;
-    AB_POOL_TRIM(a, a->base, mark);
+    AB_MARK_POOL_TRIM(a, a->base, mark);
     move_down(a, a->base + mark);
     if ((size_t)(a->limit - a->next) > a->keep_bytes)
         ab_arena_trim(a, a->keep_bytes);
@@ -290,11 +248,11 @@ void ab_arena_purge(struct ab_arena *a)
 {
     if (a->page_bytes == 0)
         return;
-    char *from = a->base + round_up(ab_arena_used(a), a->page_bytes);
+    char *from = a->base + ab_round_up(ab_arena_used(a), a->page_bytes);
     if (from >= a->limit)
         return;
     a->n_os_calls++;
-    if (madvise(from, (size_t)(a->limit - from), MADV_DONTNEED) == 0 && a->dirty > from)
+    if (ab_pages_discard(from, (size_t)(a->limit - from)) == 0 && a->dirty > from)
         a->dirty = from;
 }
 
@@ -304,19 +262,17 @@ void ab_arena_trim(struct ab_arena *a, size_t keep_bytes)
     size_t used = ab_arena_used(a);
     if (a->page_bytes == 0 || keep_bytes >= ab_arena_committed(a) - used)
         return;
-    char *from = a->base + round_up(used + keep_bytes, a->page_bytes);
+    char *from = a->base + ab_round_up(used + keep_bytes, a->page_bytes);
     if (from >= a->limit)
         return;
     size_t bytes = (size_t)(a->limit - from);
     a->n_os_calls += 2;
-    if (madvise(from, bytes, MADV_DONTNEED) != 0)
-        return;
+    if (ab_pages_decommit(from, bytes) != 0)
+        return; /* what is still there counts as dirty as it did */
     if (a->dirty > from)
         a->dirty = from;
-    if (mprotect(from, bytes, PROT_NONE) == 0) {
-        AB_MARK_DEFINED(from, bytes);
-        a->limit = from;
-    }
+    AB_MARK_DEFINED(from, bytes);
+    a->limit = from;
 }
 
 void ab_arena_release(struct ab_arena *a)

@@ -2,8 +2,8 @@
  *
  * A virtual-memory arena: a large range of addresses is reserved without access, pages are
  * committed as the bump pointer crosses them, everything dies together by moving the pointer back.
- * Or the same over a buffer of the caller's. Usable on its own: copy arena.h, arena.c and
- * ab_debug.h. One thread at a time; each thread may have its own (`static _Thread_local`).
+ * Or the same over a buffer of the caller's. Usable on its own: this folder and ../common. One
+ * thread at a time; each thread may have its own (`static _Thread_local`).
  *
  * It does not free single blocks and does not run destructors. The fast path is inline: one
  * comparison, one addition.
@@ -16,12 +16,17 @@
 #ifndef AB_ALLOCATORS_ARENA_H
 #define AB_ALLOCATORS_ARENA_H
 
-#include "allocators/ab_debug.h"
+#include "../common/language.h"
+#include "../common/marks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define AB_ARENA_ALIGN ((size_t)16) /* of every block; what malloc gives */
 
@@ -60,7 +65,7 @@ struct ab_arena_options {
 };
 
 /* Reserves addresses, commits nothing. 0, or an errno; *arena is untouched on failure. */
-int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
+AB_MUST_USE int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
 /* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Never grows,
  * makes no system call. */
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes);
@@ -92,9 +97,9 @@ void ab_arena_release(struct ab_arena *arena);
 
 /* A block, or n in a row, of a type: NULL when exhausted or when n is too large. */
 #define AB_ARENA_NEW(arena, type) \
-    ((type *)ab_arena_alloc_aligned((arena), _Alignof(type), sizeof(type)))
+    ((type *)ab_arena_alloc_aligned((arena), AB_ALIGNOF(type), sizeof(type)))
 #define AB_ARENA_ARRAY(arena, type, n) \
-    ((type *)ab_arena_alloc_array((arena), _Alignof(type), (n), sizeof(type)))
+    ((type *)ab_arena_alloc_array((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
 /* The statement or block after it is a scope: what it allocates dies at its end, also when it is
  * left by return or goto. It is a loop of one round, so that break and continue leave the scope and
@@ -181,7 +186,8 @@ struct ab_arena_cursor {
 
 static inline struct ab_arena_cursor ab_arena_cursor_of(const struct ab_arena *a)
 {
-    return (struct ab_arena_cursor){a->next, a->limit};
+    struct ab_arena_cursor cursor = {a->next, a->limit};
+    return cursor;
 }
 
 static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena_cursor *cursor)
@@ -211,12 +217,17 @@ struct ab_arena_scope {
 
 static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
 {
-    return (struct ab_arena_scope){arena, ab_arena_save(arena), true};
+    struct ab_arena_scope scope = {arena, ab_arena_save(arena), true};
+    return scope;
 }
 
 static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
 {
     ab_arena_restore(scope->arena, scope->mark);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,8 +7,8 @@
 #ifndef AB_ALLOCATORS_ARENA_ALLOCATOR_H
 #define AB_ALLOCATORS_ARENA_ALLOCATOR_H
 
-#include "allocators/ab_allocator.h"
-#include "allocators/arena/arena.h"
+#include "../ab_allocator.h"
+#include "arena.h"
 
 struct ab_arena_client {
     struct ab_arena *arena;
@@ -17,7 +17,7 @@ struct ab_arena_client {
 
 static inline void *ab_arena_client_alloc(size_t size, void *context)
 {
-    struct ab_arena_client *client = context;
+    struct ab_arena_client *client = (struct ab_arena_client *)context;
     void *block = size == 0 ? NULL : ab_arena_alloc(client->arena, size);
     client->requested_bytes += block == NULL ? 0 : size;
     return block;
@@ -39,7 +39,8 @@ static inline void ab_arena_client_free_all(struct ab_arena_client *client)
 
 static inline struct ab_allocator ab_arena_allocator(struct ab_arena_client *client)
 {
-    return (struct ab_allocator){ab_arena_client_alloc, ab_arena_client_free, client};
+    struct ab_allocator allocator = {ab_arena_client_alloc, ab_arena_client_free, client};
+    return allocator;
 }
 
 #endif

@@ -8,9 +8,11 @@
 #include "allocators/arena/arena_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/arena/arena.h"
+#include "allocators/common/pages.h"
 #include "allocators/lane_lock.h"
-#include "allocators/os_map.h"
 #include "allocators/params.h"
+
+#include <errno.h>
 
 /* The root, or the arena of one lane. Lanes share no cache line. */
 struct ab_heap {
@@ -91,15 +93,15 @@ static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
     uint32_t lanes = args->facts->lanes, n_own = threads == THREADS_LOCAL ? lanes : 0;
     if (threads == THREADS_NONE && lanes > 1)
         return ENOTSUP;
-    size_t page = ab_os_page_bytes();
-    size_t bytes = ab_os_round_up(((size_t)n_own + 1) * sizeof(struct ab_heap), page);
-    struct ab_heap *heap = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    size_t page = ab_page_size();
+    size_t bytes = ab_round_up(((size_t)n_own + 1) * sizeof(struct ab_heap), page);
+    struct ab_heap *heap = ab_pages_map(bytes, page);
     if (heap == NULL)
         return errno;
     heap->options = options_for(args, (uint64_t)n_own + 1);
     int error = ab_arena_init(&heap->arena, &heap->options);
     if (error != 0) {
-        munmap(heap, bytes);
+        ab_pages_release(heap, bytes);
         return error;
     }
     ab_lane_lock_init(&heap->lock, threads == THREADS_MUTEX ? AB_THREADS_MUTEX : AB_THREADS_AUTO,
@@ -120,7 +122,7 @@ static void arena_close(struct ab_heap *heap)
 {
     for (struct ab_heap *h = heap; h != NULL; h = after(heap, h))
         ab_arena_fini(&h->arena);
-    munmap(heap, heap->mapped_bytes);
+    ab_pages_release(heap, heap->mapped_bytes);
 }
 
 static int enter_first(struct ab_heap *heap, struct ab_heap *own)

@@ -5,9 +5,9 @@
  * keeps its version through all of that, and every new life of a slot raises it: that is why the
  * old handles need no visit.
  */
-#include "allocators/handle/handle.h"
+#include "handle.h"
 
-#include "allocators/os_map.h"
+#include "../common/pages.h"
 
 #include <string.h>
 
@@ -20,9 +20,9 @@ static size_t slot_stride(const struct ab_handle_options *o, size_t align)
     size_t bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
     if (bytes > PTRDIFF_MAX || align > PTRDIFF_MAX)
         return 0;
-    bytes = ab_os_round_up(bytes, align);
-    return bytes % ab_os_page_bytes() == 0 && align <= CACHE_LINE_BYTES ? bytes + CACHE_LINE_BYTES
-                                                                        : bytes;
+    bytes = ab_round_up(bytes, align);
+    return bytes % ab_page_size() == 0 && align <= CACHE_LINE_BYTES ? bytes + CACHE_LINE_BYTES
+                                                                    : bytes;
 }
 
 static uint32_t last_version(const struct ab_handle_options *o)
@@ -38,36 +38,35 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX ||
         (o->align & (o->align - 1)) != 0 || o->version_base >= AB_HANDLE_BASE_END)
         return EINVAL;
-    size_t page = ab_os_page_bytes(), stride = slot_stride(o, align);
-    size_t before_values = ab_os_round_up(o->capacity * sizeof arena->words[0], page);
+    size_t page = ab_page_size(), stride = slot_stride(o, align);
+    size_t before_values = ab_round_up(o->capacity * sizeof arena->words[0], page);
     if (align > page)
-        before_values = ab_os_round_up(before_values, align);
+        before_values = ab_round_up(before_values, align);
     if (stride == 0 || __builtin_mul_overflow(stride, o->capacity, &value_bytes) ||
         __builtin_add_overflow(value_bytes, before_values, &bytes) || bytes > PTRDIFF_MAX - page)
         return ENOMEM;
-    bytes = ab_os_round_up(bytes, page);
-    char *base = ab_os_map(bytes, align, PROT_READ | PROT_WRITE);
+    bytes = ab_round_up(bytes, page);
+    char *base = (char *)ab_pages_map(bytes, align);
     if (base == NULL)
         return errno;
-    *arena = (struct ab_handle_arena){
-        .words = (uint64_t *)(void *)base,
-        .values = base + before_values,
-        .slot_bytes = stride,
-        .capacity = (uint32_t)o->capacity,
-        .next_free = AB_HANDLE_END,
-        .version_base = o->version_base,
-        .version_max = last_version(o),
-        .map_bytes = bytes,
-        .n_os_calls = 1,
-    };
+    memset(arena, 0, sizeof *arena);
+    arena->words = (uint64_t *)(void *)base;
+    arena->values = base + before_values;
+    arena->slot_bytes = stride;
+    arena->capacity = (uint32_t)o->capacity;
+    arena->next_free = AB_HANDLE_END;
+    arena->version_base = o->version_base;
+    arena->version_max = last_version(o);
+    arena->map_bytes = bytes;
+    arena->n_os_calls = 1;
     return 0;
 }
 
 void ab_handle_arena_fini(struct ab_handle_arena *arena)
 {
     if (arena->words != NULL)
-        munmap(arena->words, arena->map_bytes);
-    *arena = (struct ab_handle_arena){0};
+        ab_pages_release(arena->words, arena->map_bytes);
+    memset(arena, 0, sizeof *arena);
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -121,7 +120,8 @@ bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handl
         uint64_t word = arena->words[i];
         if ((uint32_t)word != AB_HANDLE_LIVE)
             continue;
-        *handle = (struct ab_handle){i, (uint32_t)(word >> 32)};
+        handle->index = i;
+        handle->version = (uint32_t)(word >> 32);
         return true;
     }
     return false;
@@ -130,27 +130,27 @@ bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handl
 size_t ab_handle_word_bytes(const struct ab_handle_arena *arena)
 {
     size_t n = larger(arena->n_named, arena->n_carved);
-    return ab_os_round_up(n * sizeof arena->words[0], ab_os_page_bytes());
+    return ab_round_up(n * sizeof arena->words[0], ab_page_size());
 }
 
 size_t ab_handle_used_bytes(const struct ab_handle_arena *arena)
 {
     size_t n = larger(arena->n_dirty, arena->n_carved);
-    return ab_os_round_up(n * arena->slot_bytes, ab_os_page_bytes()) + ab_handle_word_bytes(arena);
+    return ab_round_up(n * arena->slot_bytes, ab_page_size()) + ab_handle_word_bytes(arena);
 }
 
 /* The words stay: who forgets a version revives old handles. */
 void ab_handle_purge(struct ab_handle_arena *arena)
 {
-    size_t page = ab_os_page_bytes(), stride = arena->slot_bytes;
+    size_t page = ab_page_size(), stride = arena->slot_bytes;
     uint32_t n_values = larger(arena->n_dirty, arena->n_carved);
-    size_t begin = ab_os_round_up(arena->n_carved * stride, page);
-    size_t end = ab_os_round_up(n_values * stride, page);
+    size_t begin = ab_round_up(arena->n_carved * stride, page);
+    size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
     if (begin >= end)
         return;
     arena->n_os_calls++;
-    if (madvise(arena->values + begin, end - begin, MADV_DONTNEED) != 0)
+    if (ab_pages_discard(arena->values + begin, end - begin) != 0)
         return;
     arena->n_dirty = (uint32_t)((begin + stride - 1) / stride);
 }

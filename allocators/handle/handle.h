@@ -3,8 +3,7 @@
  * A handle arena: values of one size that are named by index and version, never by address. Each
  * value has a version that its slot never had before, so that a handle outlives its value safely:
  * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
- * is made. Usable on its own: copy handle.h, handle.c, ../os_map.h and ../ab_debug.h. One thread at
- * a time; only get may run beside insertions and removals of other values.
+ * is made. Usable on its own: this folder and ../common. One thread at a time; only get may run beside insertions and removals of other values.
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is live, that it
  * is retired, or which free slot comes next. The words are in an array of their own, so that
@@ -14,10 +13,16 @@
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H
 
+#include "../common/language.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define AB_HANDLE_ALIGN ((size_t)16) /* of every value; what malloc gives */
 
@@ -61,7 +66,8 @@ struct ab_handle_options {
 /* Reserves addresses for all values and touches none. 0, EINVAL (no capacity, more than
  * AB_HANDLE_CAPACITY_MAX, or an alignment or a base that is none), ENOMEM; *arena is untouched on
  * failure. */
-int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options);
+AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
+                                     const struct ab_handle_options *options);
 /* Gives everything back to the system. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
 
@@ -125,7 +131,8 @@ static inline int ab_handle_insert(struct ab_handle_arena *arena, struct ab_hand
     arena->next_free = (uint32_t)word;
     ab_handle_set_word(arena, index, version, AB_HANDLE_LIVE);
     arena->n_live++;
-    *out = (struct ab_handle){index, version};
+    out->index = index;
+    out->version = version;
     return 0;
 }
 
@@ -145,5 +152,9 @@ static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_han
         ab_handle_flush(arena);
     return true;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,9 +4,8 @@
  * block itself, so that alloc is one move; what close needs lies in the page before it.
  */
 #include "allocators/ab_backend.h"
+#include "allocators/common/pages.h"
 #include "allocators/null/null_region.h"
-
-#include <sys/mman.h>
 
 struct header {
     struct ab_null_region region;
@@ -35,7 +34,7 @@ static int null_open(const struct ab_open_args *args, struct ab_heap **out)
 static void null_close(struct ab_heap *heap)
 {
     struct ab_null_region region = header_of(heap)->region;
-    munmap(region.mapping, region.mapped_bytes);
+    ab_pages_release(region.mapping, region.mapped_bytes);
 }
 
 static ab_ref null_alloc(struct ab_heap *heap, size_t size)

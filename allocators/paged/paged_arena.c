@@ -4,7 +4,7 @@
  * has moved away. `next` and `limit` of the top one live in the arena, so that allocation touches
  * no header.
  */
-#include "allocators/paged/paged_arena.h"
+#include "paged_arena.h"
 
 #include <errno.h>
 
@@ -24,9 +24,10 @@ static void check(const struct ab_paged_page *page)
 
 static bool push_page(struct ab_paged_arena *a, size_t bytes)
 {
-    struct ab_paged_page *page = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
-    if (page == NULL)
+    void *block = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
+    if (block == NULL)
         return false;
+    struct ab_paged_page *page = (struct ab_paged_page *)block;
     bytes &= ~(AB_PAGED_ALIGN - 1);
     uint32_t serial = 0;
     if (a->top != NULL) {
@@ -34,14 +35,14 @@ static bool push_page(struct ab_paged_arena *a, size_t bytes)
         a->used_below += a->top->used;
         serial = a->top->serial + 1;
     }
-    *page = (struct ab_paged_page){
-        .magic = magic_page, .serial = serial, .below = a->top, .bytes = bytes};
+    struct ab_paged_page head = {magic_page, serial, a->top, bytes, 0};
+    *page = head;
     a->top = page;
     a->next = ab_paged_page_begin(page);
     a->limit = (char *)page + bytes;
     a->held_bytes += bytes;
     a->n_pages++;
-    AB_POOL_CREATE(page);
+    AB_MARK_POOL_CREATE(page);
     AB_MARK_UNUSED(a->next, (size_t)(a->limit - a->next));
     return true;
 }
@@ -53,7 +54,7 @@ static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
     a->held_bytes -= page->bytes;
     a->n_pages--;
     page->magic = 0;
-    AB_POOL_DESTROY(page);
+    AB_MARK_POOL_DESTROY(page);
     ab_paged_pool_free(a->pool, page);
 }
 
@@ -118,13 +119,13 @@ int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool
                         unsigned pool_tag)
 {
     size_t smallest = sizeof(struct ab_paged_page) + AB_PAGED_ALIGN;
-    struct ab_paged_arena fresh = {
-        .pool = pool,
-        .page_bytes = page_bytes == 0         ? default_page_bytes
-                      : page_bytes < smallest ? smallest
-                                              : page_bytes,
-        .pool_tag = pool_tag,
-    };
+    struct ab_paged_arena fresh;
+    memset(&fresh, 0, sizeof fresh);
+    fresh.pool = pool;
+    fresh.page_bytes = page_bytes == 0         ? default_page_bytes
+                       : page_bytes < smallest ? smallest
+                                               : page_bytes;
+    fresh.pool_tag = pool_tag;
     if (!push_page(&fresh, fresh.page_bytes))
         return ENOMEM;
     *arena = fresh;
@@ -135,7 +136,7 @@ void ab_paged_arena_fini(struct ab_paged_arena *arena)
 {
     while (arena->top != NULL)
         pop_page(arena);
-    *arena = (struct ab_paged_arena){0};
+    memset(arena, 0, sizeof *arena);
 }
 
 /* ---- blocks ---- */
@@ -339,7 +340,7 @@ static void *resize(struct ab_paged_arena *a, char *block, size_t old_size, size
 void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size, size_t new_size,
                             unsigned tag)
 {
-    void *resized = resize(a, block, old_size, new_size);
+    void *resized = resize(a, (char *)block, old_size, new_size);
     if (resized != NULL)
         count(a, tag, 0, new_size - old_size);
     return resized;
@@ -347,7 +348,7 @@ void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_si
 
 bool ab_paged_arena_pop(struct ab_paged_arena *a, void *block, size_t size, unsigned tag)
 {
-    char *p = block;
+    char *p = (char *)block;
     if (p == NULL || !is_last(a, a->top, p, size))
         return false;
     AB_MARK_FREE(a->top, p, size);
@@ -365,7 +366,7 @@ void ab_paged_arena_clear(struct ab_paged_arena *a)
     while (a->top->below != NULL)
         pop_page(a);
     check(a->top);
-    AB_POOL_TRIM(a->top, a->top, 0);
+    AB_MARK_POOL_TRIM(a->top, a->top, 0);
     move_down(a, a->top, ab_paged_page_begin(a->top));
     a->top->serial = a->first_serial = serial;
     memset(a->tags, 0, sizeof a->tags);
@@ -393,6 +394,7 @@ void ab_paged_arena_restore(struct ab_paged_arena *a, uint64_t mark)
     char *to = (char *)a->top + (uint32_t)mark * AB_PAGED_ALIGN;
     if (a->top->serial != serial || to >= a->next)
         return;
-    AB_POOL_TRIM(a->top, ab_paged_page_begin(a->top), (size_t)(to - ab_paged_page_begin(a->top)));
+    AB_MARK_POOL_TRIM(a->top, ab_paged_page_begin(a->top),
+                      (size_t)(to - ab_paged_page_begin(a->top)));
     move_down(a, a->top, to);
 }

@@ -9,8 +9,7 @@
  * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log n)
  * times at most, and holds 2n at most once it has moved.
  *
- * Usable on its own: copy paged_*.[ch], ab_debug.h, ab_allocator.h and os_map.h. One thread at a
- * time.
+ * Usable on its own: paged_*.[ch], ../common and ../ab_allocator.h. One thread at a time.
  *
  * It differs from arena.h in that several share one budget, and none needs to know how large it
  * will become. The fast path is inline: one comparison, one addition.
@@ -18,11 +17,16 @@
 #ifndef AB_ALLOCATORS_PAGED_ARENA_H
 #define AB_ALLOCATORS_PAGED_ARENA_H
 
-#include "allocators/ab_allocator.h"
-#include "allocators/ab_debug.h"
-#include "allocators/paged/paged_pool.h"
+#include "../ab_allocator.h"
+#include "../common/language.h"
+#include "../common/marks.h"
+#include "paged_pool.h"
 
 #include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define AB_PAGED_GAP (AB_PAGED_CHECKS ? AB_MARK_GAP : (size_t)0)
 
@@ -48,8 +52,8 @@ struct ab_paged_arena {
 
 /* Takes the first page. page_bytes 0 = 64 KiB; larger requests get a page of their size. 0, or
  * ENOMEM when the pool has none; *arena is untouched then. */
-int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool, size_t page_bytes,
-                        unsigned pool_tag);
+AB_MUST_USE int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool,
+                                    size_t page_bytes, unsigned pool_tag);
 /* Gives all pages back to the pool. */
 void ab_paged_arena_fini(struct ab_paged_arena *arena);
 
@@ -120,17 +124,22 @@ static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 
 static inline void *ab_paged_client_alloc(size_t size, void *context)
 {
-    return size == 0 ? NULL : ab_paged_arena_alloc(context, size);
+    return size == 0 ? NULL : ab_paged_arena_alloc((struct ab_paged_arena *)context, size);
 }
 
 static inline void ab_paged_client_free(size_t size, void *ptr, void *context)
 {
-    ab_paged_arena_pop(context, ptr, size, 0);
+    ab_paged_arena_pop((struct ab_paged_arena *)context, ptr, size, 0);
 }
 
 static inline struct ab_allocator ab_paged_allocator(struct ab_paged_arena *arena)
 {
-    return (struct ab_allocator){ab_paged_client_alloc, ab_paged_client_free, arena};
+    struct ab_allocator allocator = {ab_paged_client_alloc, ab_paged_client_free, arena};
+    return allocator;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

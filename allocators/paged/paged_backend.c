@@ -5,10 +5,12 @@
  * table. The region is sized from the facts; its pages come when they are written.
  */
 #include "allocators/ab_backend.h"
+#include "allocators/common/pages.h"
 #include "allocators/lane_lock.h"
-#include "allocators/os_map.h"
 #include "allocators/paged/paged_arena.h"
 #include "allocators/params.h"
+
+#include <errno.h>
 
 struct ab_heap {
     struct ab_paged_arena arena; /* unused by form=pool */
@@ -71,13 +73,13 @@ static int open_parts(struct ab_heap *heap, const struct ab_open_args *args)
 
 static int paged_open(const struct ab_open_args *args, struct ab_heap **out)
 {
-    size_t page = ab_os_page_bytes(), bytes = ab_os_round_up(sizeof(struct ab_heap), page);
-    struct ab_heap *heap = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    size_t page = ab_page_size(), bytes = ab_round_up(sizeof(struct ab_heap), page);
+    struct ab_heap *heap = ab_pages_map(bytes, page);
     if (heap == NULL)
         return errno;
     int error = open_parts(heap, args);
     if (error != 0) {
-        munmap(heap, bytes);
+        ab_pages_release(heap, bytes);
         return error;
     }
     ab_lane_lock_init(&heap->lock, args->values[PARAM_THREADS], args->facts->lanes);
@@ -90,7 +92,7 @@ static void paged_close(struct ab_heap *heap)
     if (heap->arena.top != NULL)
         ab_paged_arena_fini(&heap->arena);
     ab_paged_pool_fini(&heap->pool);
-    munmap(heap, ab_os_round_up(sizeof *heap, ab_os_page_bytes()));
+    ab_pages_release(heap, ab_round_up(sizeof *heap, ab_page_size()));
 }
 
 static void paged_purge(struct ab_heap *heap)

@@ -5,10 +5,11 @@
  * split block takes its place in it, so that the large rest stays at the end and holes are tried
  * first.
  */
-#include "allocators/paged/paged_pool.h"
+#include "paged_pool.h"
 
-#include "allocators/os_map.h"
+#include "../common/pages.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define HEADER_BYTES sizeof(struct ab_paged_header)
@@ -20,7 +21,7 @@ struct ab_paged_header {
     uint32_t magic;
     uint32_t tag;
 };
-_Static_assert(sizeof(struct ab_paged_header) == AB_PAGED_ALIGN, "payloads are aligned");
+AB_STATIC_ASSERT(sizeof(struct ab_paged_header) == AB_PAGED_ALIGN, "payloads are aligned");
 
 struct links {
     struct ab_paged_header *next, *previous;
@@ -104,7 +105,8 @@ static void make_free(struct ab_paged_pool *pool, struct ab_paged_header *h, uin
 
 static struct links at_front(const struct ab_paged_pool *pool)
 {
-    return (struct links){pool->free, NULL};
+    struct links first = {pool->free, NULL};
+    return first;
 }
 
 /* h is not in the list. Cuts off what it has beyond `units` and frees that, linked by `place`, when
@@ -125,34 +127,36 @@ static void cut_tail(struct ab_paged_pool *pool, struct ab_paged_header *h, uint
 
 int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {
-    size_t page = ab_os_page_bytes();
+    size_t page = ab_page_size();
     if (bytes == 0 || bytes > AB_PAGED_POOL_MAX - page)
         return ENOMEM;
-    bytes = ab_os_round_up(bytes, page);
-    char *base = ab_os_map(bytes, page, PROT_READ | PROT_WRITE);
+    bytes = ab_round_up(bytes, page);
+    char *base = (char *)ab_pages_map(bytes, page);
     if (base == NULL)
         return errno;
-    *pool = (struct ab_paged_pool){
-        .base = base, .end = base + bytes, .dirty = base, .n_os_calls = 1};
+    memset(pool, 0, sizeof *pool);
+    pool->base = pool->dirty = base;
+    pool->end = base + bytes;
+    pool->n_os_calls = 1;
     strncpy(pool->name, name, AB_PAGED_NAME_MAX);
-    AB_POOL_CREATE(pool);
+    AB_MARK_POOL_CREATE(pool);
     ab_paged_pool_reset(pool);
     return 0;
 }
 
 void ab_paged_pool_fini(struct ab_paged_pool *pool)
 {
-    AB_POOL_DESTROY(pool);
+    AB_MARK_POOL_DESTROY(pool);
     AB_MARK_DEFINED(pool->base, (size_t)(pool->dirty - pool->base));
-    munmap(pool->base, ab_paged_pool_size(pool));
-    *pool = (struct ab_paged_pool){0};
+    ab_pages_release(pool->base, ab_paged_pool_size(pool));
+    memset(pool, 0, sizeof *pool);
 }
 
 void ab_paged_pool_reset(struct ab_paged_pool *pool)
 {
     size_t bytes = ab_paged_pool_size(pool);
     struct ab_paged_header *all = (struct ab_paged_header *)pool->base;
-    AB_POOL_TRIM(pool, pool->base, 0);
+    AB_MARK_POOL_TRIM(pool, pool->base, 0);
     AB_MARK_UNUSED(pool->base, (size_t)(pool->dirty - pool->base));
     AB_MARK_DEFINED(all, HEADER_BYTES);
     pool->live_bytes = pool->live_blocks = 0;
@@ -164,14 +168,14 @@ void ab_paged_pool_reset(struct ab_paged_pool *pool)
 
 void ab_paged_pool_purge(struct ab_paged_pool *pool)
 {
-    size_t page = ab_os_page_bytes();
+    size_t page = ab_page_size();
     for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
-        uintptr_t from = ab_os_round_up((uintptr_t)(links_of(h) + 1), page);
+        uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
         uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
         if (from >= to)
             continue;
         pool->n_os_calls++;
-        madvise((void *)from, to - from, MADV_DONTNEED);
+        ab_pages_discard((void *)from, to - from);
     }
 }
 
@@ -182,7 +186,7 @@ static uint32_t units_for(const struct ab_paged_pool *pool, size_t size)
 {
     if (size > ab_paged_pool_size(pool))
         return 0;
-    size_t payload = ab_os_round_up(size + (size == 0), AB_PAGED_ALIGN);
+    size_t payload = ab_round_up(size + (size == 0), AB_PAGED_ALIGN);
     uint32_t units = (uint32_t)((HEADER_BYTES + payload + AB_MARK_GAP) / AB_PAGED_ALIGN);
     return units > SMALLEST_UNITS ? units : SMALLEST_UNITS;
 }
@@ -241,7 +245,7 @@ void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
 
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
-    char *dirty = pool->dirty, *block = ab_paged_pool_alloc(pool, size, tag);
+    char *dirty = pool->dirty, *block = (char *)ab_paged_pool_alloc(pool, size, tag);
     if (block != NULL && (AB_PAGED_CHECKS || block < dirty)) {
         size_t stale = AB_PAGED_CHECKS ? size : (size_t)(dirty - block);
         memset(block, 0, size < stale ? size : stale);
@@ -257,7 +261,7 @@ static size_t skip_for(struct ab_paged_header *h, size_t align)
     uintptr_t payload = (uintptr_t)payload_of(h), front = SMALLEST_UNITS * AB_PAGED_ALIGN;
     if ((payload & (align - 1)) == 0)
         return 0;
-    return ab_os_round_up(payload + front, align) - payload;
+    return ab_round_up(payload + front, align) - payload;
 }
 
 /* A block that begins `front` units into h, which stays free and in the list. */
@@ -298,7 +302,7 @@ void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size
 __attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool,
                                                          const void *block)
 {
-    const char *p = block;
+    const char *p = (const char *)block;
     return p >= pool->base + HEADER_BYTES && p < pool->end &&
            ((uintptr_t)p & (AB_PAGED_ALIGN - 1)) == 0 && header_of(p)->magic == magic_live;
 }

@@ -2,8 +2,8 @@
  *
  * A memory pool: one large region that serves blocks of any size from a free list, first fit.
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
- * program has a few, each with a name and a budget that it cannot exceed. Usable on its own: copy
- * paged_pool.h, paged_pool.c, ab_debug.h and os_map.h. One thread at a time.
+ * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
+ * paged_pool.h, paged_pool.c and ../common. One thread at a time.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
@@ -15,11 +15,16 @@
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
 
-#include "allocators/ab_debug.h"
+#include "../common/language.h"
+#include "../common/marks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_CHECKS true
@@ -50,7 +55,7 @@ struct ab_paged_pool {
 
 /* Maps the region; pages come when they are first written. A longer name is cut. 0, or an errno;
  * *pool is untouched on failure. The pool must not be moved while it is in a set. */
-int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
+AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 
 /* Size 0 gives a block of its own. tag < AB_PAGED_TAGS. NULL when no free block is large enough. */
@@ -85,11 +90,15 @@ struct ab_paged_pools { /* {0} is an empty set */
 };
 
 /* Opens a pool under a name of its own; EEXIST, ENAMETOOLONG, or what ab_paged_pool_init says. */
-int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool, const char *name,
-                       size_t bytes);
+AB_MUST_USE int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool,
+                                   const char *name, size_t bytes);
 /* NULL when there is none of that name. */
 struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name);
 /* Closes all of them. */
 void ab_paged_pools_fini(struct ab_paged_pools *pools);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

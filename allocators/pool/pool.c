@@ -4,10 +4,12 @@
  * together, so their number is small and the table of them fixed; addresses that are never touched
  * cost nothing.
  */
-#include "allocators/pool/pool.h"
+#include "pool.h"
 
-#include "allocators/os_map.h"
+#include "../common/lock.h"
+#include "../common/pages.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const size_t first_chunk_bytes = (size_t)64 << 10;
@@ -16,21 +18,21 @@ enum { FIRST_CHUNK_SLOTS = 8 };
 /* Chunks begin and end at multiples of it. */
 static size_t chunk_unit(const struct ab_pool *pool)
 {
-    size_t unit = pool->huge ? AB_OS_HUGE_BYTES : ab_os_page_bytes();
+    size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();
     return pool->align > unit ? pool->align : unit;
 }
 
 static char *map_chunk(struct ab_pool *pool, size_t bytes)
 {
-    ab_os_begin(pool->mutex);
-    char *base = ab_os_map(bytes, chunk_unit(pool), PROT_READ | PROT_WRITE);
-    if (base != NULL && pool->huge && madvise(base, bytes, MADV_HUGEPAGE) != 0) {
-        int error = errno;
-        munmap(base, bytes);
+    ab_lock_let_go(pool->mutex);
+    char *base = (char *)ab_pages_map(bytes, chunk_unit(pool));
+    int error = base != NULL && pool->huge ? ab_pages_want_huge(base, bytes) : 0;
+    if (error != 0) {
+        ab_pages_release(base, bytes);
         base = NULL;
         errno = error;
     }
-    ab_os_end(pool->mutex);
+    ab_lock_take_back(pool->mutex);
     return base;
 }
 
@@ -39,11 +41,13 @@ static char *open_chunk(struct ab_pool *pool, size_t bytes)
 {
     char *base = pool->range;
     pool->range += bytes;
-    ab_os_begin(pool->mutex);
-    bool ok = mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0 &&
-              (!pool->huge || madvise(base, bytes, MADV_HUGEPAGE) == 0);
-    ab_os_end(pool->mutex);
-    return ok ? base : NULL;
+    ab_lock_let_go(pool->mutex);
+    int error = ab_pages_commit(base, bytes);
+    if (error == 0 && pool->huge)
+        error = ab_pages_want_huge(base, bytes);
+    ab_lock_take_back(pool->mutex);
+    errno = error;
+    return error == 0 ? base : NULL;
 }
 
 /* Puts one more chunk after the others. 0, or an errno. The lock is let go in between, so that
@@ -54,7 +58,7 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
     if (pool->n_chunks == AB_POOL_CHUNKS_MAX ||
         __builtin_mul_overflow(n_slots, pool->stride, &bytes) || bytes > PTRDIFF_MAX - unit)
         return ENOMEM;
-    size_t map_bytes = ab_os_round_up(bytes, unit);
+    size_t map_bytes = ab_round_up(bytes, unit);
     if (pool->grows && pool->huge) /* no huge page for a few slots */
         bytes = map_bytes - map_bytes % pool->stride;
     bool has_range = pool->range_end != NULL;
@@ -66,12 +70,12 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
     pool->n_os_calls += 1u + pool->huge;
     if (pool->n_chunks == AB_POOL_CHUNKS_MAX) {
         if (!has_range)
-            ab_os_unmap(base, map_bytes);
+            ab_pages_release(base, map_bytes);
         return ENOMEM;
     }
     AB_MARK_UNUSED(base, map_bytes);
-    pool->chunks[pool->n_chunks++] = (struct ab_pool_chunk){
-        .base = base, .end = base + bytes, .dirty = base, .map_bytes = map_bytes};
+    struct ab_pool_chunk chunk = {base, base + bytes, base, map_bytes};
+    pool->chunks[pool->n_chunks++] = chunk;
     return 0;
 }
 
@@ -89,35 +93,89 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
     size_t n = first_chunk_bytes / stride;
     if (options->n_slots != 0)
         return options->n_slots;
-    return n < FIRST_CHUNK_SLOTS ? FIRST_CHUNK_SLOTS : n;
+    return n < FIRST_CHUNK_SLOTS ? (size_t)FIRST_CHUNK_SLOTS : n;
+}
+
+/* What the slots are like; 0, EINVAL or ENOMEM. A sanitizer's marks need whole granules. */
+static int measure(struct ab_pool *made, const struct ab_pool_options *options)
+{
+    size_t align = options->align == 0 || AB_MARKS ? AB_POOL_ALIGN : 1;
+    size_t slot = options->slot_bytes;
+    if ((options->align & (options->align - 1)) != 0)
+        return EINVAL;
+    align = options->align > align ? options->align : align;
+    slot = slot < sizeof(struct ab_pool_slot) ? sizeof(struct ab_pool_slot) : slot;
+    if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX)
+        return ENOMEM;
+    memset(made, 0, sizeof *made);
+    made->slot_bytes = ab_round_up(slot, align);
+    made->align = align;
+    if (made->slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
+        return ENOMEM;
+    made->stride = ab_round_up(made->slot_bytes + AB_MARK_GAP, align);
+    return 0;
 }
 
 int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
 {
-    size_t align = options->align < AB_POOL_ALIGN ? AB_POOL_ALIGN : options->align;
-    size_t slot = options->slot_bytes == 0 ? 1 : options->slot_bytes;
-    if ((options->align & (options->align - 1)) != 0)
-        return EINVAL;
-    if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX)
-        return ENOMEM;
-    struct ab_pool made = {.slot_bytes = ab_os_round_up(slot, align),
-                           .align = align,
-                           .grows = options->grows,
-                           .huge = options->huge};
-    if (made.slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
-        return ENOMEM;
-    made.stride = ab_os_round_up(made.slot_bytes + AB_MARK_GAP, align);
+    struct ab_pool made;
+    int error = measure(&made, options);
+    if (error != 0)
+        return error;
+    made.grows = options->grows;
+    made.huge = options->huge;
     if (options->range != NULL) {
-        made.range = (char *)ab_os_round_up((uintptr_t)options->range, chunk_unit(&made));
+        made.range = (char *)ab_round_up((uintptr_t)options->range, chunk_unit(&made));
         made.range_end = options->range + options->range_bytes;
     }
-    int error = add_chunk(&made, first_slots(options, made.stride));
+    error = add_chunk(&made, first_slots(options, made.stride));
     if (error != 0)
         return error;
     enter_chunk(&made, 0);
     *pool = made;
-    AB_POOL_CREATE(pool);
+    AB_MARK_POOL_CREATE(pool);
     return 0;
+}
+
+int ab_pool_init_type(struct ab_pool *pool, size_t slot_bytes, size_t align, size_t n_slots,
+                      bool grows)
+{
+    struct ab_pool_options options;
+    memset(&options, 0, sizeof options);
+    options.slot_bytes = slot_bytes;
+    options.align = align;
+    options.n_slots = n_slots;
+    options.grows = grows;
+    return ab_pool_init(pool, &options);
+}
+
+int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
+                        const struct ab_pool_options *options)
+{
+    struct ab_pool made;
+    int error = measure(&made, options);
+    if (error != 0)
+        return error;
+    size_t head = -(uintptr_t)buffer & (made.align - 1);
+    size_t room = head < bytes ? bytes - head : 0, slots = room - room % made.stride;
+    if (slots == 0)
+        return ENOMEM;
+    char *base = (char *)buffer + head;
+    struct ab_pool_chunk chunk = {base, base + slots, base + slots, slots}; /* none of it is zero */
+    made.chunks[made.n_chunks++] = chunk;
+    made.is_buffer = true;
+    enter_chunk(&made, 0);
+    *pool = made;
+    AB_MARK_POOL_CREATE(pool);
+    AB_MARK_UNUSED(base, slots);
+    return 0;
+}
+
+/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
+static void release_chunk(const struct ab_pool_chunk *chunk)
+{
+    AB_MARK_DEFINED(chunk->base, chunk->map_bytes);
+    ab_pages_release(chunk->base, chunk->map_bytes);
 }
 
 /* A range stays as it is, its pages go. */
@@ -127,8 +185,8 @@ static void unmap_from(struct ab_pool *pool, uint32_t first)
         struct ab_pool_chunk *chunk = &pool->chunks[i];
         pool->n_os_calls++;
         if (pool->range_end == NULL)
-            ab_os_unmap(chunk->base, chunk->map_bytes);
-        else if (madvise(chunk->base, chunk->map_bytes, MADV_DONTNEED) == 0)
+            release_chunk(chunk);
+        else if (ab_pages_discard(chunk->base, chunk->map_bytes) == 0)
             chunk->dirty = chunk->base;
     }
     if (pool->range_end == NULL)
@@ -137,11 +195,12 @@ static void unmap_from(struct ab_pool *pool, uint32_t first)
 
 void ab_pool_fini(struct ab_pool *pool)
 {
-    AB_POOL_DESTROY(pool);
+    AB_MARK_POOL_DESTROY(pool);
     for (uint32_t i = 0; i < pool->n_chunks; i++)
         AB_MARK_DEFINED(pool->chunks[i].base, pool->chunks[i].map_bytes);
-    unmap_from(pool, 0);
-    *pool = (struct ab_pool){0};
+    if (!pool->is_buffer)
+        unmap_from(pool, 0);
+    memset(pool, 0, sizeof *pool);
 }
 
 /* As much again as there is; half as much each time that the system refuses. */
@@ -178,7 +237,7 @@ __attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool, size_t 
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
 {
     const struct ab_pool_slot *before = pool->free;
-    char *block = ab_pool_alloc(pool, size);
+    char *block = (char *)ab_pool_alloc(pool, size);
     if (block == NULL)
         return NULL;
     AB_MARK_DEFINED(block, size);
@@ -190,7 +249,7 @@ void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
 
 __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
 {
-    AB_POOL_TRIM(pool, pool->chunks, 0);
+    AB_MARK_POOL_TRIM(pool, pool->chunks, 0);
     mark_dirty(pool);
     for (uint32_t i = 0; i < pool->current; i++)
         AB_MARK_UNUSED(pool->chunks[i].base, pool->chunks[i].map_bytes);
@@ -204,23 +263,25 @@ __attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
 /* Gives back the whole pages in [from, to). False when there is none, or they could not be. */
 static bool give_back(struct ab_pool *pool, const char *from, const char *to)
 {
-    size_t page = ab_os_page_bytes();
-    uintptr_t begin = ab_os_round_up((uintptr_t)from, page), end = (uintptr_t)to & ~(page - 1);
+    size_t page = ab_page_size();
+    uintptr_t begin = ab_round_up((uintptr_t)from, page), end = (uintptr_t)to & ~(page - 1);
     if (begin >= end)
         return false;
     pool->n_os_calls++;
-    return madvise((void *)begin, end - begin, MADV_DONTNEED) == 0;
+    return ab_pages_discard((void *)begin, end - begin) == 0;
 }
 
 void ab_pool_purge(struct ab_pool *pool)
 {
+    if (pool->is_buffer)
+        return;
     unmap_from(pool, pool->current + 1);
     mark_dirty(pool);
     struct ab_pool_chunk *chunk = &pool->chunks[pool->current];
-    char *fresh = (char *)ab_os_round_up((uintptr_t)pool->next, ab_os_page_bytes());
+    char *fresh = (char *)ab_round_up((uintptr_t)pool->next, ab_page_size());
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
-    if (pool->slot_bytes <= ab_os_page_bytes())
+    if (pool->slot_bytes <= ab_page_size())
         return; /* no slot holds a whole page after its link, or hardly ever */
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
@@ -257,7 +318,7 @@ size_t ab_pool_used(const struct ab_pool *pool)
     size_t bytes = 0;
     for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
-        bytes += ab_os_round_up((size_t)(top_of(pool, i) - chunk->base), ab_os_page_bytes());
+        bytes += ab_round_up((size_t)(top_of(pool, i) - chunk->base), ab_page_size());
     }
     return bytes;
 }

@@ -7,11 +7,13 @@
  */
 #include "allocators/pool/pool_backend.h"
 #include "allocators/ab_backend.h"
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/params.h"
 #include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/shards/shards.h"
+
+#include <errno.h>
 
 struct ab_heap {
     struct ab_shard shard;
@@ -111,7 +113,7 @@ static uint64_t slots_at_most(const struct ab_facts *f)
 /* Addresses for so many slots, within what a process has; the pool fails when they are used up. */
 static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts *f)
 {
-    uint64_t stride = ab_os_round_up(o->slot_bytes + AB_MARK_GAP + 1, 16), bytes;
+    uint64_t stride = ab_round_up(o->slot_bytes + AB_MARK_GAP + 1, 16), bytes;
     uint64_t n = o->n_slots > slots_at_most(f) ? o->n_slots : slots_at_most(f);
     if (stride < o->align)
         stride = o->align;
@@ -208,7 +210,7 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
     const uint64_t *values = args->values;
     struct ab_pool_options options = {
         .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts),
-        .align = facts->largest_align,
+        .align = facts->largest_align > AB_POOL_ALIGN ? facts->largest_align : AB_POOL_ALIGN,
         .n_slots = values[PARAM_SLOTS],
         .grows = values[PARAM_GROW] != 0,
         .huge = values[PARAM_HUGE] != 0,
@@ -384,7 +386,7 @@ static struct ab_heap_stats lockfree_stats(const struct ab_heap *heap)
     const struct ab_pool_lockfree *pool = &heap->lockfree;
     return (struct ab_heap_stats){
         .reserved_bytes = pool->map_bytes,
-        .committed_bytes = ab_os_round_up(pool->carved, ab_os_page_bytes()),
+        .committed_bytes = ab_round_up(pool->carved, ab_page_size()),
         .live_bytes = ab_pool_lockfree_live(pool) * pool->slot_bytes,
         .metadata_bytes = sizeof *heap,
         .os_calls = 1,

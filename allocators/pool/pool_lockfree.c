@@ -4,10 +4,12 @@
  * is thrown away then, because the head has another number. The language calls that a race, so the
  * read is hidden from ThreadSanitizer; no processor minds, and the memory is never unmapped.
  */
-#include "allocators/pool/pool_lockfree.h"
+#include "pool_lockfree.h"
 
-#include "allocators/os_map.h"
+#include "../common/marks.h"
+#include "../common/pages.h"
 
+#include <errno.h>
 #include <string.h>
 
 #ifndef AB_POOL_LOCKFREE_STALL
@@ -31,38 +33,39 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
         return EINVAL;
     if (slot > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4)
         return ENOMEM;
-    slot = ab_os_round_up(slot, align);
-    size_t stride = ab_os_round_up(slot + AB_MARK_GAP, align);
+    slot = ab_round_up(slot, align);
+    size_t stride = ab_round_up(slot + AB_MARK_GAP, align);
     if (options->n_slots == 0 || __builtin_mul_overflow(stride, options->n_slots, &span) ||
         span >> UNIT_LOG2 >= PLACE_MASK)
         return ENOMEM;
-    size_t map_bytes = ab_os_round_up(span, ab_os_page_bytes());
-    size_t unit = options->huge && align < AB_OS_HUGE_BYTES ? AB_OS_HUGE_BYTES : align;
-    char *base = ab_os_map(map_bytes, unit, PROT_READ | PROT_WRITE);
+    size_t map_bytes = ab_round_up(span, ab_page_size());
+    size_t unit = options->huge && align < AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : align;
+    char *base = (char *)ab_pages_map(map_bytes, unit);
     if (base == NULL)
         return errno;
-    if (options->huge && madvise(base, map_bytes, MADV_HUGEPAGE) != 0) {
-        int error = errno;
-        munmap(base, map_bytes);
+    int error = options->huge ? ab_pages_want_huge(base, map_bytes) : 0;
+    if (error != 0) {
+        ab_pages_release(base, map_bytes);
         return error;
     }
-    *pool = (struct ab_pool_lockfree){.base = base,
-                                      .slot_bytes = slot,
-                                      .stride = stride,
-                                      .align = align,
-                                      .span_bytes = span,
-                                      .map_bytes = map_bytes,
-                                      .huge = options->huge};
-    AB_POOL_CREATE(pool);
+    memset(pool, 0, sizeof *pool);
+    pool->base = base;
+    pool->slot_bytes = slot;
+    pool->stride = stride;
+    pool->align = align;
+    pool->span_bytes = span;
+    pool->map_bytes = map_bytes;
+    pool->huge = options->huge;
+    AB_MARK_POOL_CREATE(pool);
     return 0;
 }
 
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool)
 {
-    AB_POOL_DESTROY(pool);
+    AB_MARK_POOL_DESTROY(pool);
     AB_MARK_DEFINED(pool->base, pool->carved);
-    munmap(pool->base, pool->map_bytes);
-    *pool = (struct ab_pool_lockfree){0};
+    ab_pages_release(pool->base, pool->map_bytes);
+    memset(pool, 0, sizeof *pool);
 }
 
 /* ---- the stack ---- */
@@ -169,7 +172,7 @@ void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block)
     if (block == NULL)
         return;
     AB_MARK_FREE(pool, block, pool->slot_bytes);
-    push(pool, block);
+    push(pool, (uint64_t *)block);
 }
 
 bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p)
@@ -182,7 +185,7 @@ bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p)
 
 void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool)
 {
-    AB_POOL_TRIM(pool, pool->base, 0);
+    AB_MARK_POOL_TRIM(pool, pool->base, 0);
     AB_MARK_UNUSED(pool->base, pool->carved);
     pool->head &= ~PLACE_MASK;
     pool->carved = 0;
@@ -202,7 +205,7 @@ void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool)
     if (ab_pool_lockfree_live(pool) > 0 || used == 0)
         return;
     ab_pool_lockfree_reset(pool);
-    size_t unit = pool->huge ? AB_OS_HUGE_BYTES : ab_os_page_bytes();
-    used = ab_os_round_up(used, unit);
-    madvise(pool->base, used < pool->map_bytes ? used : pool->map_bytes, MADV_DONTNEED);
+    size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();
+    used = ab_round_up(used, unit);
+    ab_pages_discard(pool->base, used < pool->map_bytes ? used : pool->map_bytes);
 }

@@ -16,24 +16,30 @@
  *   AB_POOL_LOCKFREE_STALL(pool)  in a pop, between its reading the link and its compare-and-swap
  *   AB_POOL_LOCKFREE_NUMBER_BITS  of the number, 24 at most; 0 is no protection at all
  *
- * Usable on its own: copy pool_lockfree.h, pool_lockfree.c, ../os_map.h and ../ab_debug.h.
+ * Usable on its own: these two files and ../common.
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
  * notice that it ran empty, because nothing is counted.
  */
 #ifndef AB_ALLOCATORS_POOL_LOCKFREE_H
 #define AB_ALLOCATORS_POOL_LOCKFREE_H
 
+#include "../common/language.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct ab_pool_lockfree {
     char *base;
     size_t slot_bytes, stride, align;
     size_t span_bytes, map_bytes; /* of slots; of the mapping */
     bool huge;
-    _Alignas(64) uint64_t head; /* number << 40 | (offset / 16 + 1), which is 0 for none */
-    _Alignas(64) size_t carved; /* bytes handed out so far */
+    AB_ALIGNAS(64) uint64_t head; /* number << 40 | (offset / 16 + 1), which is 0 for none */
+    AB_ALIGNAS(64) size_t carved; /* bytes handed out so far */
 };
 
 struct ab_pool_lockfree_options {
@@ -43,8 +49,8 @@ struct ab_pool_lockfree_options {
 };
 
 /* 0, EINVAL (an alignment that is no power of two), or an errno; *pool is untouched on failure. */
-int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
-                          const struct ab_pool_lockfree_options *options);
+AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
+                                      const struct ab_pool_lockfree_options *options);
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);
 
 /* From any thread. NULL when size is larger than a slot, or all are used. */
@@ -59,5 +65,9 @@ void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool);
 void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool);
 /* Slots; walks the free ones. */
 size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

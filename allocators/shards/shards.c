@@ -4,7 +4,10 @@
  */
 #include "allocators/shards/shards.h"
 
-#include "allocators/os_map.h"
+#include "allocators/common/marks.h"
+#include "allocators/common/pages.h"
+
+#include <errno.h>
 
 enum { CACHE_LINES = 128 }; /* a pair of lines: the prefetcher takes two */
 enum { SPAN_LOG2_MAX = 42 };
@@ -33,13 +36,13 @@ static unsigned log2_above(size_t bytes)
 /* Addresses for all, at a multiple of a span; half as many each time that the system refuses. */
 static int reserve_spans(struct ab_shards *shards, size_t span_bytes)
 {
-    unsigned least = log2_above(ab_os_page_bytes()) + 4, log2 = log2_above(span_bytes);
+    unsigned least = log2_above(ab_page_size()) + 4, log2 = log2_above(span_bytes);
     for (log2 = log2 > SPAN_LOG2_MAX ? SPAN_LOG2_MAX : log2; log2 >= least; log2--) {
         size_t bytes = (size_t)shards->n_shards << log2;
         if (bytes >> log2 != shards->n_shards)
             continue;
         shards->span_log2 = log2;
-        shards->range = ab_os_map(bytes, (size_t)1 << log2, PROT_NONE);
+        shards->range = ab_pages_reserve(bytes, (size_t)1 << log2);
         if (shards->range != NULL)
             return 0;
     }
@@ -61,16 +64,16 @@ static void init_shard(struct ab_shards *shards, uint32_t index)
 
 struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
 {
-    size_t page = ab_os_page_bytes(), head = ab_os_round_up(sizeof(struct ab_shards), CACHE_LINES);
-    size_t each = ab_os_round_up(o->shard_bytes, CACHE_LINES);
+    size_t page = ab_page_size(), head = ab_round_up(sizeof(struct ab_shards), CACHE_LINES);
+    size_t each = ab_round_up(o->shard_bytes, CACHE_LINES);
     enum ab_shards_mode mode = mode_of(o);
     uint32_t n = count_shards(mode, o);
     if (n > AB_SHARDS_MAX || (mode == AB_SHARDS_ONE && o->lanes > 1)) {
         errno = EINVAL;
         return NULL;
     }
-    size_t map_bytes = ab_os_round_up(head + n * each, page);
-    struct ab_shards *shards = ab_os_map(map_bytes, page, PROT_READ | PROT_WRITE);
+    size_t map_bytes = ab_round_up(head + n * each, page);
+    struct ab_shards *shards = ab_pages_map(map_bytes, page);
     if (shards == NULL)
         return NULL;
     *shards = (struct ab_shards){.mode = mode,
@@ -82,7 +85,7 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
     bool has_spans = mode >= AB_SHARDS_LOCAL;
     int error = has_spans ? reserve_spans(shards, o->span_bytes) : 0;
     if (error != 0) {
-        ab_os_unmap(shards, map_bytes);
+        ab_pages_release(shards, map_bytes);
         errno = error;
         return NULL;
     }
@@ -94,8 +97,8 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o)
 void ab_shards_close(struct ab_shards *shards)
 {
     if (shards->range != NULL)
-        munmap(shards->range, (size_t)shards->n_shards << shards->span_log2);
-    munmap(shards, shards->map_bytes);
+        ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
+    ab_pages_release(shards, shards->map_bytes);
 }
 
 struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index)

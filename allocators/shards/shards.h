@@ -19,7 +19,7 @@
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
 
-#include "allocators/guard.h"
+#include "allocators/common/guard.h"
 #include "allocators/params.h"
 
 #include <pthread.h>

@@ -4,29 +4,30 @@
  * `partial`, so that a class can be emptied without looking at the others; `n_out` of a slab counts
  * what is hot and not carved yet, so the fast paths touch the record only to put a block back.
  */
-#include "allocators/slab/slab.h"
+#include "slab.h"
 
-#include "allocators/os_map.h"
+#include "../common/lock.h"
+#include "../common/pages.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const size_t first_commit_slabs = 16, largest_commit_slabs = 1024;
 enum { HOT_MAX = 64, HOT_BYTES = 16 << 10 };
 
-_Static_assert(sizeof(struct ab_slab) == 32, "two records a cache line");
-_Static_assert(sizeof(struct ab_slab_class) == 64, "a class is a cache line");
+AB_STATIC_ASSERT(sizeof(struct ab_slab) == 32, "two records a cache line");
+AB_STATIC_ASSERT(sizeof(struct ab_slab_class) == 64, "a class is a cache line");
 
 static size_t records_bytes(size_t span_bytes)
 {
-    return ab_os_round_up((span_bytes >> AB_SLAB_LOG2) * sizeof(struct ab_slab),
-                          ab_os_page_bytes());
+    return ab_round_up((span_bytes >> AB_SLAB_LOG2) * sizeof(struct ab_slab), ab_page_size());
 }
 
 /* Nothing is hot: how much may be. */
 static void renew_hot(struct ab_slab_class *c, size_t n_taken)
 {
     size_t n = HOT_BYTES / c->bytes;
-    c->room = n < HOT_MAX ? (uint32_t)n : HOT_MAX;
+    c->room = n < HOT_MAX ? (uint32_t)n : (uint32_t)HOT_MAX;
     c->full_bytes = (c->room + n_taken) * c->bytes;
 }
 
@@ -52,48 +53,57 @@ static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
     }
 }
 
+/* NULL and *error. */
+static struct ab_slab *map_records(size_t span_bytes, int *error)
+{
+    struct ab_slab *records = (struct ab_slab *)ab_pages_map(records_bytes(span_bytes), 0);
+    if (records == NULL)
+        *error = errno;
+    return records;
+}
+
 int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
     size_t reserve = options->reserve_bytes;
     if (reserve == 0 || reserve > PTRDIFF_MAX)
         return ENOMEM;
-    size_t span = ab_os_round_up(reserve, AB_SLAB_BYTES);
-    size_t unit = options->huge ? AB_OS_HUGE_BYTES : AB_SLAB_BYTES;
-    char *base = options->range != NULL ? options->range : ab_os_map(span, unit, PROT_NONE);
+    size_t span = ab_round_up(reserve, AB_SLAB_BYTES);
+    size_t unit = options->huge ? AB_HUGE_PAGE_BYTES : AB_SLAB_BYTES;
+    char *base = options->range != NULL ? options->range : (char *)ab_pages_reserve(span, unit);
     if (base == NULL)
         return errno;
-    bool ok = !options->huge || madvise(base, span, MADV_HUGEPAGE) == 0;
-    struct ab_slab *records = ok ? ab_os_map(records_bytes(span), 0, PROT_READ | PROT_WRITE) : NULL;
+    int error = options->huge ? ab_pages_want_huge(base, span) : 0;
+    struct ab_slab *records = error == 0 ? map_records(span, &error) : NULL;
     if (records == NULL) {
-        int error = errno;
         if (options->range == NULL)
-            munmap(base, span);
+            ab_pages_release(base, span);
         return error;
     }
-    *slabs = (struct ab_slabs){.base = base,
-                               .span_bytes = span,
-                               .is_range_given = options->range != NULL,
-                               .slabs = records,
-                               .keep_max = options->keep_max,
-                               .spare_max_bytes = options->spare_max_bytes,
-                               .huge = options->huge,
-                               .n_os_calls = (options->range != NULL ? 1u : 2u) + options->huge};
+    memset(slabs, 0, sizeof *slabs);
+    slabs->base = base;
+    slabs->span_bytes = span;
+    slabs->is_range_given = options->range != NULL;
+    slabs->slabs = records;
+    slabs->keep_max = options->keep_max;
+    slabs->spare_max_bytes = options->spare_max_bytes;
+    slabs->huge = options->huge;
+    slabs->n_os_calls = (options->range != NULL ? 1u : 2u) + options->huge;
     make_classes(slabs, options->spacing);
-    AB_POOL_CREATE(slabs);
+    AB_MARK_POOL_CREATE(slabs);
     return 0;
 }
 
 void ab_slabs_fini(struct ab_slabs *slabs)
 {
-    AB_POOL_DESTROY(slabs);
+    AB_MARK_POOL_DESTROY(slabs);
     while (slabs->large != NULL)
         ab_slabs_large_drop(slabs, slabs->large);
     ab_slabs_large_purge(slabs);
     AB_MARK_DEFINED(slabs->base, slabs->n_fresh << AB_SLAB_LOG2);
     if (!slabs->is_range_given)
-        munmap(slabs->base, slabs->span_bytes);
-    munmap(slabs->slabs, records_bytes(slabs->span_bytes));
-    *slabs = (struct ab_slabs){0};
+        ab_pages_release(slabs->base, slabs->span_bytes);
+    ab_pages_release(slabs->slabs, records_bytes(slabs->span_bytes));
+    memset(slabs, 0, sizeof *slabs);
 }
 
 /* ---- slabs ---- */
@@ -134,16 +144,15 @@ static struct ab_slab *pop(struct ab_slab **list)
 static bool commit(struct ab_slabs *s)
 {
     size_t from = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - from, n = from;
-    size_t least = s->huge ? AB_OS_HUGE_BYTES >> AB_SLAB_LOG2 : first_commit_slabs;
+    size_t least = s->huge ? AB_HUGE_PAGE_BYTES >> AB_SLAB_LOG2 : first_commit_slabs;
     n = n < least ? least : n;
     n = n > largest_commit_slabs ? largest_commit_slabs : n;
     n = n > room ? room : n;
     if (n == 0)
         return false;
-    ab_os_begin(s->mutex);
-    int error = mprotect(s->base + (from << AB_SLAB_LOG2), n << AB_SLAB_LOG2,
-                         PROT_READ | PROT_WRITE);
-    ab_os_end(s->mutex);
+    ab_lock_let_go(s->mutex);
+    int error = ab_pages_commit(s->base + (from << AB_SLAB_LOG2), n << AB_SLAB_LOG2);
+    ab_lock_take_back(s->mutex);
     s->n_os_calls++;
     if (error == 0 && s->n_committed < from + n)
         s->n_committed = from + n;
@@ -178,10 +187,10 @@ void ab_slabs_let_go(struct ab_slabs *s)
 {
     struct ab_slab *list = s->leaving;
     s->leaving = NULL;
-    ab_os_begin(s->mutex);
+    ab_lock_let_go(s->mutex);
     for (struct ab_slab *slab = list; slab != NULL; slab = slab->next)
-        slab->is_zero = madvise(slab_base(s, slab), AB_SLAB_BYTES, MADV_DONTNEED) == 0;
-    ab_os_end(s->mutex);
+        slab->is_zero = ab_pages_discard(slab_base(s, slab), AB_SLAB_BYTES) == 0;
+    ab_lock_take_back(s->mutex);
     while (list != NULL) {
         push(&s->returned, pop(&list));
         s->n_returned++;
@@ -236,7 +245,7 @@ static void take_partial(struct ab_slab_class *c)
 
 static void take_fresh(struct ab_slabs *s, struct ab_slab_class *c, struct ab_slab *slab)
 {
-    slab->class = (uint8_t)(c - s->classes);
+    slab->class_index = (uint8_t)(c - s->classes);
     c->next = slab_base(s, slab);
     c->limit = c->next + take_all(c, slab) * c->bytes;
     AB_MARK_UNUSED(c->next, AB_SLAB_BYTES);
@@ -287,7 +296,7 @@ static bool holds_one(const struct ab_slab_class *c)
 /* A block was put back into `slab`: the first, or the last, or the last live one of the class. */
 __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_slab *slab)
 {
-    struct ab_slab_class *c = &s->classes[slab->class];
+    struct ab_slab_class *c = &s->classes[slab->class_index];
     if (slab->n_out == 0) {
         take_out(&c->partial, slab);
         retire(s, slab);
@@ -360,8 +369,9 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
 /* Who asks may use it. */
 size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
 {
-    size_t usable = ab_slabs_is_small(s, block) ? s->classes[ab_slab_of(s, block)->class].bytes
-                                                : ab_slabs_large_usable(block);
+    size_t usable = ab_slabs_is_small(s, block)
+                        ? s->classes[ab_slab_of(s, block)->class_index].bytes
+                        : ab_slabs_large_usable(block);
     AB_MARK_DEFINED(block, usable);
     return usable;
 }
@@ -377,7 +387,7 @@ bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
     const struct ab_slab *slab = ab_slab_of(s, p);
     if (slab >= s->slabs + s->n_fresh)
         return false;
-    size_t offset = (uintptr_t)p & (AB_SLAB_BYTES - 1), bytes = s->classes[slab->class].bytes;
+    size_t offset = (uintptr_t)p & (AB_SLAB_BYTES - 1), bytes = s->classes[slab->class_index].bytes;
     return offset % bytes == 0 && offset / bytes < AB_SLAB_BYTES / bytes;
 }
 
@@ -385,7 +395,7 @@ bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
 
 void ab_slabs_reset(struct ab_slabs *s)
 {
-    AB_POOL_TRIM(s, s->base, 0);
+    AB_MARK_POOL_TRIM(s, s->base, 0);
     for (unsigned i = 0; i < s->n_classes; i++)
         empty_class(s, &s->classes[i]);
     while (s->large != NULL)
@@ -423,12 +433,12 @@ static bool is_idle(const struct ab_slab *slab, size_t n)
  * which came whole. The lock stays, for others could take slabs of them. */
 static void give_huge_pages_back(const struct ab_slabs *s)
 {
-    size_t n = AB_OS_HUGE_BYTES >> AB_SLAB_LOG2;
+    size_t n = AB_HUGE_PAGE_BYTES >> AB_SLAB_LOG2;
     for (size_t i = 0; i + n <= s->n_fresh; i += n)
         if (is_idle(&s->slabs[i], n))
-            madvise(s->base + (i << AB_SLAB_LOG2), AB_OS_HUGE_BYTES, MADV_DONTNEED);
-    madvise(s->base + (s->n_fresh << AB_SLAB_LOG2), (s->n_committed - s->n_fresh) << AB_SLAB_LOG2,
-            MADV_DONTNEED);
+            ab_pages_discard(s->base + (i << AB_SLAB_LOG2), AB_HUGE_PAGE_BYTES);
+    ab_pages_discard(s->base + (s->n_fresh << AB_SLAB_LOG2), (s->n_committed - s->n_fresh)
+                                                                 << AB_SLAB_LOG2);
 }
 
 void ab_slabs_purge(struct ab_slabs *s)

@@ -4,8 +4,7 @@
  * of their own, some of which are kept for reuse. All slabs are in one reserved range of addresses
  * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
- * (22 ns a free, not 4). Usable on its own: copy slab.h, slab.c, slab_large.c, ../os_map.h and
- * ../ab_debug.h. One thread at a time; ../shards makes more of it.
+ * (22 ns a free, not 4). Usable on its own: this folder and ../common. One thread at a time; ../shards makes more of it.
  *
  * A free block is in one of three places:
  *   hot    freed lately, last in first out, of any slab of its class: what churn needs
@@ -20,12 +19,17 @@
 #ifndef AB_ALLOCATORS_SLAB_H
 #define AB_ALLOCATORS_SLAB_H
 
-#include "allocators/ab_debug.h"
+#include "../common/language.h"
+#include "../common/marks.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Powers of two lose a third of what is asked for, 8 … 256 bytes. Fine: steps of 16 up to 256, then
  * an eighth of a power of two: 6 %. */
@@ -44,7 +48,7 @@ struct ab_slab { /* record of one slab: 32 bytes, two a cache line */
     struct ab_slab_block *free;
     struct ab_slab *prev, *next; /* in `full` or `partial` of the class; next: empty ones too */
     uint16_t n_out;              /* blocks that are not in `free`: live, hot, or not carved yet */
-    uint8_t class;
+    uint8_t class_index;
     bool is_zero; /* what is not carved yet is zero */
 };
 
@@ -69,7 +73,7 @@ struct ab_slab_large { /* before the block */
 };
 
 struct ab_slabs {
-    _Alignas(64) struct ab_slab_class classes[AB_SLAB_CLASSES_MAX];
+    AB_ALIGNAS(64) struct ab_slab_class classes[AB_SLAB_CLASSES_MAX];
     uint8_t class_of[AB_SLAB_LARGEST / 8 + 1]; /* by size in steps of 8, rounded up */
     uint8_t n_classes;
     bool is_range_given, huge;
@@ -107,12 +111,12 @@ struct ab_slabs_options {
 };
 
 /* Commits nothing. 0, or an errno; *slabs is untouched on failure. */
-int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
+AB_MUST_USE int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
 /* Gives everything back to the system. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
 /* After the inline fast paths. */
-void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *class, size_t size);
+void *ab_slabs_alloc_slow(struct ab_slabs *slabs, struct ab_slab_class *c, size_t size);
 void *ab_slabs_alloc_odd(struct ab_slabs *slabs, size_t size);
 void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);
 
@@ -208,7 +212,7 @@ static inline void *ab_slabs_alloc(struct ab_slabs *s, size_t size)
 static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block *block)
 {
     struct ab_slab *slab = ab_slab_of(s, block);
-    struct ab_slab_class *c = &s->classes[slab->class];
+    struct ab_slab_class *c = &s->classes[slab->class_index];
     AB_MARK_FREE(s, block, c->bytes);
     if (c->room != 0) {
         c->room--;
@@ -230,9 +234,13 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
 static inline void ab_slabs_free(struct ab_slabs *s, void *block)
 {
     if (__builtin_expect(ab_slabs_is_small(s, block), 1))
-        ab_slabs_free_small(s, block);
+        ab_slabs_free_small(s, (struct ab_slab_block *)block);
     else
         ab_slabs_large_free(s, block);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

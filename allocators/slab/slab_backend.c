@@ -6,10 +6,12 @@
  */
 #include "allocators/slab/slab_backend.h"
 #include "allocators/ab_backend.h"
-#include "allocators/os_map.h"
+#include "allocators/common/pages.h"
 #include "allocators/params.h"
 #include "allocators/shards/shards.h"
 #include "allocators/slab/slab.h"
+
+#include <errno.h>
 
 struct ab_heap {
     struct ab_shard shard;

@@ -5,18 +5,15 @@
  * a bound, in a bin a number of pages: a mapping from the system costs two calls and a fault a
  * page, some 5 us for 8 KiB.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* mremap */
-#endif
-
-#include "allocators/os_map.h"
-#include "allocators/slab/slab.h"
+#include "../common/lock.h"
+#include "../common/pages.h"
+#include "slab.h"
 
 #include <string.h>
 
 enum { LEAD_BYTES = 64 }; /* room for the record; blocks begin a cache line into their pages */
 
-_Static_assert(sizeof(struct ab_slab_large) <= LEAD_BYTES, "the record fits");
+AB_STATIC_ASSERT(sizeof(struct ab_slab_large) <= LEAD_BYTES, "the record fits");
 
 static struct ab_slab_large *record_of(const void *block)
 {
@@ -28,10 +25,18 @@ static size_t usable(const struct ab_slab_large *r)
     return (size_t)(r->map + r->map_bytes - (const char *)(r + 1));
 }
 
+/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
+static void give_back(char *map, size_t map_bytes)
+{
+    AB_MARK_DEFINED(map, map_bytes);
+    ab_pages_release(map, map_bytes);
+}
+
 /* A record of a mapping; the block after it lives. */
 static void *enter(struct ab_slabs *s, struct ab_slab_large *r, char *map, size_t map_bytes)
 {
-    *r = (struct ab_slab_large){.next = s->large, .home = s, .map = map, .map_bytes = map_bytes};
+    struct ab_slab_large record = {NULL, s->large, s, map, map_bytes};
+    *r = record;
     s->large = r;
     if (r->next != NULL)
         r->next->prev = r;
@@ -58,12 +63,13 @@ static void leave(struct ab_slabs *s, struct ab_slab_large *r)
 
 static bool keep(struct ab_slabs *s, char *map, size_t map_bytes)
 {
-    size_t bin = map_bytes / ab_os_page_bytes() - 1;
+    size_t bin = map_bytes / ab_page_size() - 1;
     if (bin >= AB_SLAB_SPARE_PAGES || s->spare_bytes > s->spare_max_bytes ||
         map_bytes > s->spare_max_bytes - s->spare_bytes)
         return false;
     struct ab_slab_large *r = record_of(map + LEAD_BYTES);
-    *r = (struct ab_slab_large){.next = s->spare[bin], .map = map, .map_bytes = map_bytes};
+    struct ab_slab_large record = {NULL, s->spare[bin], NULL, map, map_bytes};
+    *r = record;
     s->spare[bin] = r;
     s->spare_mask |= UINT64_C(1) << bin;
     s->spare_bytes += map_bytes;
@@ -83,7 +89,7 @@ static struct ab_slab_large *take_from(struct ab_slabs *s, unsigned bin)
 /* The smallest that holds map_bytes and is less than twice that. NULL when there is none. */
 static struct ab_slab_large *take_spare(struct ab_slabs *s, size_t map_bytes)
 {
-    size_t least = map_bytes / ab_os_page_bytes() - 1;
+    size_t least = map_bytes / ab_page_size() - 1;
     if (least >= AB_SLAB_SPARE_PAGES || s->spare_mask >> least == 0)
         return NULL;
     size_t bin = least + (unsigned)__builtin_ctzll(s->spare_mask >> least);
@@ -95,9 +101,9 @@ void ab_slabs_large_purge(struct ab_slabs *s)
     while (s->spare_mask != 0) {
         struct ab_slab_large *r = take_from(s, (unsigned)__builtin_ctzll(s->spare_mask));
         s->n_os_calls++;
-        ab_os_begin(s->mutex);
-        ab_os_unmap(r->map, r->map_bytes);
-        ab_os_end(s->mutex);
+        ab_lock_let_go(s->mutex);
+        give_back(r->map, r->map_bytes);
+        ab_lock_take_back(s->mutex);
     }
 }
 
@@ -106,33 +112,33 @@ void ab_slabs_large_purge(struct ab_slabs *s)
 /* One page before the block is enough. */
 static void trim_lead(char **map, size_t *map_bytes, size_t lead)
 {
-    size_t page = ab_os_page_bytes();
+    size_t page = ab_page_size();
     if (lead <= page)
         return;
-    munmap(*map, lead - page);
+    ab_pages_release(*map, lead - page);
     *map += lead - page;
     *map_bytes -= lead - page;
 }
 
 static void *map_block(struct ab_slabs *s, size_t align, size_t lead, size_t map_bytes)
 {
-    ab_os_begin(s->mutex);
-    char *map = ab_os_map(map_bytes, align, PROT_READ | PROT_WRITE), *block = map + lead;
+    ab_lock_let_go(s->mutex);
+    char *map = (char *)ab_pages_map(map_bytes, align), *block = map + lead;
     if (map != NULL)
         trim_lead(&map, &map_bytes, lead);
-    ab_os_end(s->mutex);
+    ab_lock_take_back(s->mutex);
     if (map == NULL)
         return NULL;
-    s->n_os_calls += lead > ab_os_page_bytes() ? 4 : 1;
+    s->n_os_calls += lead > ab_page_size() ? 4 : 1;
     return enter(s, record_of(block), map, map_bytes);
 }
 
 void *ab_slabs_large_alloc(struct ab_slabs *s, size_t align, size_t size, bool zeroed)
 {
-    size_t page = ab_os_page_bytes(), lead = align > LEAD_BYTES ? align : LEAD_BYTES;
+    size_t page = ab_page_size(), lead = align > LEAD_BYTES ? align : (size_t)LEAD_BYTES;
     if (size > PTRDIFF_MAX / 2 || lead > PTRDIFF_MAX / 4)
         return NULL;
-    size_t map_bytes = ab_os_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
+    size_t map_bytes = ab_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
     struct ab_slab_large *spare = lead <= page ? take_spare(s, map_bytes) : NULL;
     void *block;
     if (spare != NULL) {
@@ -159,9 +165,9 @@ void ab_slabs_large_drop(struct ab_slabs *s, struct ab_slab_large *r)
     if (keep(s, map, map_bytes))
         return;
     s->n_os_calls++;
-    ab_os_begin(s->mutex);
-    ab_os_unmap(map, map_bytes);
-    ab_os_end(s->mutex);
+    ab_lock_let_go(s->mutex);
+    give_back(map, map_bytes);
+    ab_lock_take_back(s->mutex);
 }
 
 void ab_slabs_large_free(struct ab_slabs *s, void *block)
@@ -178,10 +184,10 @@ static void *move_pages(struct ab_slabs *s, struct ab_slab_large *r, size_t map_
     char *old = r->map;
     leave(s, r);
     s->n_os_calls++;
-    ab_os_begin(s->mutex);
-    char *map = mremap(old, old_bytes, map_bytes, MREMAP_MAYMOVE);
-    ab_os_end(s->mutex);
-    if (map == MAP_FAILED) {
+    ab_lock_let_go(s->mutex);
+    char *map = (char *)ab_pages_remap(old, old_bytes, map_bytes);
+    ab_lock_take_back(s->mutex);
+    if (map == NULL) {
         enter(s, r, old, old_bytes);
         return NULL;
     }
@@ -203,7 +209,7 @@ void *ab_slabs_large_resize(struct ab_slabs *s, void *block, size_t new_size)
     size_t lead = (size_t)((char *)block - r->map), old_usable = usable(r);
     if (new_size > PTRDIFF_MAX / 2)
         return NULL;
-    size_t map_bytes = ab_os_round_up(lead + new_size, ab_os_page_bytes());
+    size_t map_bytes = ab_round_up(lead + new_size, ab_page_size());
     AB_MARK_FREE(s, block, 0);
     AB_MARK_DEFINED(block, old_usable);
     bool stays = map_bytes <= r->map_bytes && map_bytes > r->map_bytes / 2;

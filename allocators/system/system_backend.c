@@ -5,10 +5,10 @@
  * then called without this shim, which would cost it a good part of a fast malloc.
  */
 #include "allocators/ab_backend.h"
+#include "allocators/common/pages.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sys/mman.h>
 
 struct ab_heap {
     void *(*malloc)(size_t);
@@ -34,16 +34,20 @@ static int find_functions(struct ab_heap *heap)
                : ENOSYS;
 }
 
+static size_t heap_bytes(void)
+{
+    return ab_round_up(sizeof(struct ab_heap), ab_page_size());
+}
+
 static int system_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     (void)args;
-    struct ab_heap *heap = mmap(NULL, sizeof *heap, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (heap == MAP_FAILED)
+    struct ab_heap *heap = ab_pages_map(heap_bytes(), 0);
+    if (heap == NULL)
         return errno;
     int error = find_functions(heap);
     if (error != 0) {
-        munmap(heap, sizeof *heap);
+        ab_pages_release(heap, heap_bytes());
         return error;
     }
     *out = heap;
@@ -53,7 +57,7 @@ static int system_open(const struct ab_open_args *args, struct ab_heap **out)
 /* The process has one malloc: blocks still live stay with it. */
 static void system_close(struct ab_heap *heap)
 {
-    munmap(heap, sizeof *heap);
+    ab_pages_release(heap, heap_bytes());
 }
 
 static ab_ref system_alloc(struct ab_heap *heap, size_t size)

@@ -6,6 +6,7 @@
 #include "backend/selection.h"
 
 #include "allocators/builtin.h"
+#include "backend/defaults.h"
 #include "backend/library.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
@@ -21,8 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const default_names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
-enum { N_DEFAULT = sizeof default_names / sizeof default_names[0], NAMES_MAX = 64 };
+enum { NAMES_MAX = 64 };
+static const char all[] = "all", libraries[] = "libraries"; /* words for several back ends */
 
 /* Where a ".so" ends a name, alone or with a version after it; NULL else. */
 static const char *find_so(const char *name)
@@ -63,10 +64,12 @@ enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
 static size_t list_names(const char *names[NAMES_MAX])
 {
     size_t n = 0;
-    for (size_t i = 0; i < ab_preset_count() && n < NAMES_MAX; i++)
+    for (size_t i = 0; i < ab_preset_count() && n + 2 < NAMES_MAX; i++)
         names[n++] = ab_preset_at(i)->name;
-    for (size_t i = 0; i < ab_builtin_count() && n < NAMES_MAX; i++)
+    for (size_t i = 0; i < ab_builtin_count() && n + 2 < NAMES_MAX; i++)
         names[n++] = ab_builtin_at(i)->name;
+    names[n++] = all;
+    names[n++] = libraries;
     return n;
 }
 
@@ -354,6 +357,45 @@ static enum ab_status add(struct ab_selection_list *list, char *text, bool is_wh
     return AB_OK;
 }
 
+enum ab_status ab_selection_add(struct ab_selection_list *list, const char *name,
+                                struct ab_err *err)
+{
+    char text[64];
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return AB_OK;
+    snprintf(text, sizeof text, "%s", name);
+    AB_TRY(add(list, text, false, NULL, err));
+    struct ab_selection *s = &list->items[list->n - 1];
+    s->was_named = false;
+    list->n -= s->state != AB_SELECTION_OK;
+    return AB_OK;
+}
+
+static enum ab_status add_libraries(struct ab_selection_list *list, struct ab_err *err)
+{
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        if (ab_default_has_library(ab_preset_at(i)))
+            AB_TRY(ab_selection_add(list, ab_preset_at(i)->name, err));
+    return AB_OK;
+}
+
+static enum ab_status add_all(struct ab_selection_list *list, struct ab_err *err)
+{
+    AB_TRY(add_libraries(list, err));
+    for (size_t i = 0; i < ab_default_count(); i++)
+        AB_TRY(ab_selection_add(list, ab_default_at(i)->name, err));
+    return AB_OK;
+}
+
+static enum ab_status add_entry(struct ab_selection_list *list, char *text, bool is_whole,
+                                const char *folders, struct ab_err *err)
+{
+    if (strcmp(text, libraries) == 0)
+        return add_libraries(list, err);
+    return strcmp(text, all) == 0 ? add_all(list, err) : add(list, text, is_whole, folders, err);
+}
+
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,
                                    const char *folders, struct ab_err *err)
 {
@@ -364,22 +406,11 @@ static enum ab_status add_argument(struct ab_selection_list *list, const char *a
         next = is_file ? NULL : ab_settings_comma(at);
         if (next != NULL)
             *next++ = 0;
-        status = *at != 0 ? add(list, at, is_file, folders, err)
+        status = *at != 0 ? add_entry(list, at, is_file, folders, err)
                           : ab_fail(err, AB_USAGE, "an empty name in the list of back ends \"%s\"",
                                     AB_SHOWN(256, arg));
     }
     free(copy);
-    return status;
-}
-
-static enum ab_status add_default(struct ab_selection_list *list, struct ab_err *err)
-{
-    enum ab_status status = AB_OK;
-    for (size_t i = 0; i < N_DEFAULT && status == AB_OK; i++) {
-        status = add_argument(list, default_names[i], NULL, err);
-        if (status == AB_OK)
-            list->items[i].was_named = false;
-    }
     return status;
 }
 
@@ -389,7 +420,7 @@ enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const 
     struct ab_selection_list list = {.items = calloc(AB_SELECTION_MAX, sizeof list.items[0])};
     if (list.items == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    enum ab_status status = n_args == 0 ? add_default(&list, err) : AB_OK;
+    enum ab_status status = n_args == 0 ? add_libraries(&list, err) : AB_OK;
     for (size_t i = 0; i < n_args && status == AB_OK; i++)
         status = add_argument(&list, args[i], folders, err);
     if (status == AB_OK)

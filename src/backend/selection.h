@@ -59,11 +59,16 @@ enum { AB_SELECTION_MAX = 64 };
  * or ".so.N", with a name of its own as OWN=PATH), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
  * a library ":prefix=mi_"; an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
- * for, as libNAME.so or NAME.so. No arguments: the default list, with was_named false. Fails with
+ * for, as libNAME.so or NAME.so. "libraries" stands for the malloc libraries that are installed, "all"
+ * for these and the built-in allocators (defaults.h), with was_named false; no arguments: libraries. Fails with
  * AB_USAGE on an unknown name or parameter, when two would be shown under one name, and when two
  * are the same with the same settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
+/* A built-in or library by its name, at the end, with was_named false; nothing where it is not installed
+ * or in the list already. `list` is of ab_selection_parse. */
+enum ab_status ab_selection_add(struct ab_selection_list *list, const char *name,
+                                struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
 /* As it is shown: what precedes an allocator is a heap. */

@@ -39,6 +39,7 @@ struct watched {
     struct ab_program_started started;
     uint64_t held_ns; /* that the program waited for us at its end */
     double own_peak_bytes;
+    struct ab_course course;
     bool is_root_proven;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
 };
@@ -54,6 +55,13 @@ static void doubt(struct watched *w, const char *why)
 {
     if (w->doubt[0] == 0)
         snprintf(w->doubt, sizeof w->doubt, "%s", why);
+}
+
+static void look_at_memory(struct watched *w, uint64_t now)
+{
+    ab_processes_look(&w->processes, now);
+    if (now > w->started.begin_ns)
+        ab_course_add(&w->course, now - w->started.begin_ns, w->processes.bytes);
 }
 
 /* A process is about to end: all it has used is still mapped, and its peak is complete. */
@@ -82,7 +90,7 @@ static void answer_end(struct watched *w)
         return;
     look_at_end(w, ended.thread);
     if (ended.thread == w->started.pid)
-        ab_processes_look(&w->processes, ab_clock_now_ns());
+        look_at_memory(w, ab_clock_now_ns());
     ab_exits_go_on(w->started.listener, &ended);
     if (ended.thread == w->started.pid)
         w->held_ns += ab_clock_now_ns() - begun;
@@ -121,7 +129,7 @@ static void look(void *user)
     uint64_t now = ab_clock_now_ns();
     if (w->processes.n_looks > 0 && now - w->processes.last_ns < LOOK_NS)
         return;
-    ab_processes_look(&w->processes, now);
+    look_at_memory(w, now);
     look_at_processes(w, now);
 }
 
@@ -219,6 +227,8 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     subtract_usage(before, &after, o);
     o->resident_mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
     o->resident_peak_bytes = peak_of(w, &e);
+    if (!w->processes.is_blind)
+        o->course = w->course;
     judge(w, &e, program, o);
     return AB_OK;
 }

@@ -7,6 +7,7 @@
 #define AB_PROGRAM_PROGRAM_RUN_H
 
 #include "core/status.h"
+#include "program/course.h"
 #include "program/output.h"
 #include "program/proof.h"
 #include "result/result.h"
@@ -33,7 +34,8 @@ struct ab_program_outcome {
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
-    unsigned n_left; /* processes that outlived it, ended by us */
+    struct ab_course course; /* resident memory over time; no points where it is not known */
+    unsigned n_left;         /* processes that outlived it, ended by us */
 };
 
 /* Fails where the system refuses a resource, AB_USAGE where the program cannot be executed,

@@ -9,6 +9,7 @@
 #include "core/grow.h"
 #include "result/result_fields.h"
 #include "runner/fold/fold_common.h"
+#include "runner/fold/fold_memory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,6 +49,7 @@ static void fail_backend(struct conductor *c, uint32_t backend, enum ab_backend_
             s->results[kept++] = s->results[i];
     }
     s->n_results = kept;
+    ab_fold_drop_memory(s, backend, AB_FOLD_ANY);
 }
 
 static bool is_same(const struct ab_output_digest *a, const struct ab_output_digest *b)
@@ -172,7 +174,9 @@ static enum ab_status add_result(struct conductor *c, uint32_t backend, uint32_t
     r->faults_major = (double)run->faults_major;
     r->switches_voluntary = (double)run->switches_voluntary;
     r->switches_involuntary = run->switches_involuntary;
-    return AB_OK;
+    return ab_course_note(&run->course, s, backend, round)
+               ? AB_OK
+               : ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
 static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_err *err)
@@ -209,6 +213,7 @@ static void drop_round(struct ab_session *s, uint32_t round)
             s->results[kept++] = s->results[i];
     }
     s->n_results = kept;
+    ab_fold_drop_memory(s, AB_FOLD_ANY, round);
     free((void *)s->rounds[--s->n_rounds].order);
 }
 

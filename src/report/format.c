@@ -120,6 +120,14 @@ const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *u
     return buf;
 }
 
+const char *ab_format_backend(char *dst, size_t cap, const struct ab_backend_info *b)
+{
+    bool is_aside = ab_backend_status_is_aside(b->status);
+    snprintf(dst, cap, "%s%s%s%s", b->name, is_aside ? " (" : "",
+             is_aside ? ab_backend_status_name(b->status) : "", is_aside ? ")" : "");
+    return dst;
+}
+
 /* Bytes of the character at s and its columns; columns 0 for what must not be shown. */
 static size_t next_character(const char *s, unsigned *columns)
 {

@@ -5,6 +5,8 @@
 #ifndef AB_REPORT_FORMAT_H
 #define AB_REPORT_FORMAT_H
 
+#include "result/result.h"
+
 #include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,10 @@ const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, 
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
 /* A number with its unit, that of a metric or a gate: "126 ns", "64.0 MiB", "3.04x"; "-" for NaN. */
 const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit);
+
+/* What a back end is called: its name as it was asked for, which may be hostile, and "(partial)" and
+ * the like where it is out of the comparison. */
+const char *ab_format_backend(char *dst, size_t cap, const struct ab_backend_info *b);
 
 /* Columns of a terminal that printable text takes. */
 unsigned ab_format_width(const char *s);

@@ -48,7 +48,7 @@ static double midpoint(uint32_t i)
 
 void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src)
 {
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+    for (uint32_t i = ab_hdr_first(src), end = ab_hdr_end(src); i < end; i++)
         dst->counts[i] += src->counts[i];
     dst->overflow += src->overflow;
     dst->min = src->min < dst->min ? src->min : dst->min;
@@ -58,7 +58,7 @@ void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src)
 uint64_t ab_hdr_total(const struct ab_hdr *h)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+    for (uint32_t i = ab_hdr_first(h), end = ab_hdr_end(h); i < end; i++)
         total += h->counts[i];
     return total;
 }
@@ -67,7 +67,7 @@ double ab_hdr_mean(const struct ab_hdr *h)
 {
     double sum = 0;
     uint64_t total = 0;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++) {
+    for (uint32_t i = ab_hdr_first(h), end = ab_hdr_end(h); i < end; i++) {
         if (h->counts[i] == 0)
             continue;
         sum += midpoint(i) * (double)h->counts[i];
@@ -79,7 +79,7 @@ double ab_hdr_mean(const struct ab_hdr *h)
 double ab_hdr_stddev(const struct ab_hdr *h)
 {
     double mean = ab_hdr_mean(h), squares = 0;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++) {
+    for (uint32_t i = ab_hdr_first(h), end = ab_hdr_end(h); i < end; i++) {
         if (h->counts[i] == 0)
             continue;
         double d = midpoint(i) - mean;
@@ -106,8 +106,8 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
     uint64_t total = ab_hdr_total(h);
     if (total == 0)
         return 0;
-    uint64_t rank = rank_of(q, total), seen = h->counts[0];
-    uint32_t i = 0;
+    uint32_t i = ab_hdr_first(h);
+    uint64_t rank = rank_of(q, total), seen = h->counts[i];
     while (seen < rank) /* ends: the sum of all is total, and rank no more */
         seen += h->counts[++i];
     return q > 0 ? ab_hdr_high(i) : ab_hdr_low(i);

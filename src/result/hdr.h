@@ -55,6 +55,21 @@ static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
         h->max = v;
 }
 
+/* Counters that are not 0 are within [ab_hdr_first, ab_hdr_end): the rest of a histogram, 200 KiB and
+ * more, need not be looked at. first is end where there are none. */
+static inline uint32_t ab_hdr_end(const struct ab_hdr *h)
+{
+    if (h->min > h->max)
+        return 0;
+    uint32_t last = ab_hdr_index(h->max);
+    return last < AB_HDR_COUNTS ? last + 1 : AB_HDR_COUNTS;
+}
+
+static inline uint32_t ab_hdr_first(const struct ab_hdr *h)
+{
+    return h->min > h->max ? 0 : ab_hdr_index(h->min);
+}
+
 /* Lowest and highest value that share counter i. */
 uint64_t ab_hdr_low(uint32_t i);
 uint64_t ab_hdr_high(uint32_t i);
@@ -79,5 +94,10 @@ enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *
  * and max become the outer edges of the first and last counter in use (max may exceed 60 s by
  * less than 1 in 1000), overflow becomes 0. */
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
+
+/* The same into a histogram that is empty, and is empty after an error as well: of fresh zeroes (min =
+ * UINT64_MAX) only the pages are touched that hold counters. */
+enum ab_status ab_hdr_decode_into_empty(const char *base64, struct ab_hdr *empty,
+                                        struct ab_err *err);
 
 #endif

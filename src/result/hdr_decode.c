@@ -200,7 +200,7 @@ static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct a
 
 /* ---- counters ---- */
 
-static enum ab_status take_counts(struct span s, uint32_t cap, struct ab_hdr *h, struct ab_err *err)
+static enum ab_status check_counts(struct span s, uint32_t cap, struct ab_err *err)
 {
     uint32_t i = 0;
     uint64_t total = 0;
@@ -216,24 +216,34 @@ static enum ab_status take_counts(struct span s, uint32_t cap, struct ab_hdr *h,
                            cap);
         if (v > INT64_MAX - (int64_t)total)
             return ab_fail(err, AB_INPUT, "a histogram holds more than 2^63 - 1 values");
-        if (v > 0) {
-            h->counts[i] = (uint64_t)v;
-            total += (uint64_t)v;
-            h->min = h->min == UINT64_MAX ? ab_hdr_low(i) : h->min;
-            h->max = ab_hdr_high(i);
-        }
+        total += v > 0 ? (uint64_t)v : 0;
         i += (uint32_t)run;
     }
     return AB_OK;
 }
 
-/* s: the decoded base64; plain: AB_HDR_V2_BYTES_MAX bytes for what it inflates to. */
-static enum ab_status take_histogram(struct span s, uint8_t *plain, struct ab_hdr *h,
-                                     struct ab_err *err)
+/* Of a span that has been checked. */
+static void take_counts(struct span s, struct ab_hdr *h)
 {
-    if (s.n < AB_HDR_V2_WRAPPER_BYTES)
-        return ab_fail(err, AB_INPUT, "a histogram has only %zu bytes", s.n);
-    struct span peek = s;
+    for (uint32_t i = 0; s.n > 0;) {
+        int64_t v = 0;
+        take_zigzag(&s, &v);
+        if (v > 0) {
+            h->counts[i] = (uint64_t)v;
+            h->min = h->min == UINT64_MAX ? ab_hdr_low(i) : h->min;
+            h->max = ab_hdr_high(i);
+        }
+        i += v < 0 ? (uint32_t)(0 - (uint64_t)v) : 1;
+    }
+}
+
+/* s: the decoded base64, then the counters in it; plain: AB_HDR_V2_BYTES_MAX bytes for what it
+ * inflates to. */
+static enum ab_status find_counts(struct span *s, uint8_t *plain, struct ab_err *err)
+{
+    if (s->n < AB_HDR_V2_WRAPPER_BYTES)
+        return ab_fail(err, AB_INPUT, "a histogram has only %zu bytes", s->n);
+    struct span peek = *s;
     uint32_t cookie = take_u32(&peek);
     if (cookie_is(cookie, AB_HDR_V2_COOKIE_ZLIB)) {
         uint32_t promised = take_u32(&peek);
@@ -242,41 +252,50 @@ static enum ab_status take_histogram(struct span s, uint8_t *plain, struct ab_hd
                            "a histogram declares %" PRIu32 " compressed bytes and "
                            "has %zu",
                            promised, peek.n);
-        s.p = plain;
-        enum ab_status status = inflate_all(peek, plain, &s.n, err);
+        s->p = plain;
+        enum ab_status status = inflate_all(peek, plain, &s->n, err);
         if (status != AB_OK)
             return status;
     } else if (!cookie_is(cookie, AB_HDR_V2_COOKIE)) {
         return fail_cookie(err, cookie);
     }
     uint32_t cap_counts = 0;
-    enum ab_status status = take_header(&s, &cap_counts, err);
-    return status != AB_OK ? status : take_counts(s, cap_counts, h, err);
+    enum ab_status status = take_header(s, &cap_counts, err);
+    return status != AB_OK ? status : check_counts(*s, cap_counts, err);
 }
 
-enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err)
+/* Writes *out when all is right; makes it empty before that where it is not. */
+static enum ab_status decode(const char *base64, struct ab_hdr *out, bool is_empty,
+                             struct ab_err *err)
 {
     size_t n = strnlen(base64, AB_HDR_V2_TEXT_MAX + 1), bytes = 0;
     if (n > AB_HDR_V2_TEXT_MAX)
         return ab_fail(err, AB_INPUT, "a histogram has more than %d characters of base64",
                        AB_HDR_V2_TEXT_MAX);
-    enum ab_status status;
-    uint8_t *raw = malloc(n / 4 * 3 + 1);
-    uint8_t *plain = malloc(AB_HDR_V2_BYTES_MAX);
-    struct ab_hdr *h = malloc(sizeof *h);
-    if (raw == NULL || plain == NULL || h == NULL) {
-        status = ab_fail(err, AB_SYSTEM, "no memory to decode a histogram");
-        goto out;
+    size_t room = n / 4 * 3 + 1;
+    uint8_t *raw = malloc(room + AB_HDR_V2_BYTES_MAX);
+    if (raw == NULL)
+        return ab_fail(err, AB_SYSTEM, "no memory to decode a histogram");
+    enum ab_status status = base64_decode(base64, n, raw, &bytes, err);
+    struct span s = {raw, bytes};
+    if (status == AB_OK)
+        status = find_counts(&s, raw + room, err);
+    if (status == AB_OK) {
+        if (!is_empty)
+            ab_hdr_init(out);
+        take_counts(s, out);
     }
-    ab_hdr_init(h);
-    status = base64_decode(base64, n, raw, &bytes, err);
-    if (status == AB_OK)
-        status = take_histogram((struct span){raw, bytes}, plain, h, err);
-    if (status == AB_OK)
-        *out = *h;
-out:
-    free(h);
-    free(plain);
     free(raw);
     return status;
+}
+
+enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err)
+{
+    return decode(base64, out, false, err);
+}
+
+enum ab_status ab_hdr_decode_into_empty(const char *base64, struct ab_hdr *empty,
+                                        struct ab_err *err)
+{
+    return decode(base64, empty, true, err);
 }

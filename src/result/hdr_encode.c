@@ -39,7 +39,8 @@ static uint8_t *put_zigzag(uint8_t *p, int64_t value)
 
 static uint8_t *put_counts(uint8_t *p, const struct ab_hdr *h)
 {
-    uint32_t n = AB_HDR_COUNTS;
+    uint32_t n = ab_hdr_end(h);
+    n = n > 0 ? n : 1;
     while (n > 1 && h->counts[n - 1] == 0)
         n--;
     for (uint32_t i = 0; i < n;) {
@@ -91,7 +92,7 @@ void ab_hdr_base64(char *dst, const uint8_t *src, size_t n)
 static bool counts_fit(const struct ab_hdr *h)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++) {
+    for (uint32_t i = ab_hdr_first(h), end = ab_hdr_end(h); i < end; i++) {
         if (h->counts[i] > (uint64_t)INT64_MAX - total)
             return false;
         total += h->counts[i];

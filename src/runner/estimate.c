@@ -4,6 +4,8 @@
  */
 #include "runner/estimate.h"
 
+#include "core/units_show.h"
+#include "result/passes.h"
 #include "runner/available.h"
 #include "runner/sample_plan.h"
 
@@ -43,23 +45,62 @@ uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
     return run_ns > 500e6 / 3 ? 3 : run_ns < 500e6 / 12 ? 12 : (uint32_t)(500e6 / run_ns);
 }
 
-struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape, size_t n_backends,
-                                           bool never_frees, uint32_t rounds,
-                                           uint32_t throughput_processes, uint64_t drain_ns)
+/* Of what runs once for a pass: a process that starts, maps its tape and ends. */
+static const double process_ns = 20e6, short_process_ns = 10e6;
+
+static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)
 {
-    enum { OTHER_PASSES = 3 }; /* latency, tail, memory: a process each */
-    /* The passes and the nulls; workers that start and end. The pre-flight, and the first memory
-     * pass, which only looks for the peak, are like one round more. */
-    double round = (3.5 + throughput_processes / 4.0) * ab_estimate_pass_ns(tape) +
-                   (double)drain_ns + 70e6 + 10e6 * throughput_processes;
-    return (struct ab_session_cost){
-        .n_backends = n_backends,
-        .rounds = rounds,
-        .processes = throughput_processes + OTHER_PASSES,
-        .ns = (double)n_backends * (rounds + 1.0) * round,
-        .bytes = ab_estimate_heap_bytes(&tape->image->facts, never_frees) +
-                 ab_estimate_harness_bytes(tape),
-    };
+    uint32_t n = 0;
+    for (uint32_t round = 0; round < work->rounds; round++)
+        n += ab_pass_is_in(&work->passes, pass, round);
+    return n;
+}
+
+/* The processes of a pass, of one back end in all rounds. The first memory pass is run twice: where
+ * the peak is must be known before it can be looked at. */
+static uint32_t processes_of(const struct ab_session_work *work, enum ab_pass pass)
+{
+    uint32_t rounds = rounds_of(work, pass);
+    if (pass == AB_PASS_THROUGHPUT)
+        return rounds * work->processes;
+    return rounds + (pass == AB_PASS_MEMORY && rounds > 0);
+}
+
+/* Without a clock around each op it takes a quarter of the time. */
+static double process_of_pass_ns(const struct ab_session_work *work, enum ab_pass pass,
+                                 double pass_ns)
+{
+    if (pass == AB_PASS_THROUGHPUT)
+        return short_process_ns + pass_ns / 4;
+    return process_ns + pass_ns + (pass == AB_PASS_MEMORY ? (double)work->drain_ns : 0);
+}
+
+/* The null runs beside the throughput and latency of all back ends together, and does nothing. */
+static double null_ns(const struct ab_session_work *work, double pass_ns)
+{
+    return work->rounds * (work->processes * (short_process_ns + pass_ns / 32)) +
+           rounds_of(work, AB_PASS_LATENCY) * (short_process_ns + pass_ns / 4);
+}
+
+struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
+                                           const struct ab_session_work *work)
+{
+    struct ab_session_cost cost = {.n_backends = work->n_backends, .rounds = work->rounds};
+    double pass_ns = ab_estimate_pass_ns(tape), backend_ns = process_ns + pass_ns; /* pre-flight */
+#define ADD(pass) \
+    cost.processes_total += processes_of(work, pass); \
+    cost.processes += ab_pass_is_planned(&work->passes, pass) \
+                          ? (pass == AB_PASS_THROUGHPUT ? work->processes : 1) \
+                          : 0; \
+    backend_ns += processes_of(work, pass) * process_of_pass_ns(work, pass, pass_ns);
+    AB_ROUND_PASSES(ADD)
+#undef ADD
+    cost.processes_total++; /* the pre-flight */
+    cost.ns = (double)work->n_backends * backend_ns +
+              (work->n_backends > 0 ? null_ns(work, pass_ns) : 0);
+    cost.bytes = ab_estimate_heap_bytes(&tape->image->facts, work->never_frees) +
+                 ab_estimate_harness_bytes(tape);
+    return cost;
 }
 
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
@@ -78,4 +119,20 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
 uint64_t ab_default_memory_limit(void)
 {
     return ab_available_memory() / 10 * 7;
+}
+
+enum ab_status ab_estimate_check_cache(const struct ab_tape_map *tape, uint64_t available,
+                                       struct ab_err *err)
+{
+    const struct ab_tape_image *image = tape->image;
+    uint64_t bytes = ab_estimate_harness_bytes(tape);
+    if (image->cache_bytes == 0 || bytes <= available)
+        return AB_OK;
+    return ab_fail(
+        err, AB_USAGE,
+        "--cache: %u lane%s of %s each, with the tape and what is noted about it %s, are "
+        "more than the %s that are available; a smaller --cache or fewer --threads need "
+        "less",
+        image->n_lanes, image->n_lanes == 1 ? "" : "s", AB_BYTES((double)image->cache_bytes),
+        AB_BYTES((double)bytes), AB_BYTES((double)available));
 }

@@ -6,6 +6,8 @@
 #ifndef AB_RUNNER_ESTIMATE_H
 #define AB_RUNNER_ESTIMATE_H
 
+#include "core/status.h"
+#include "result/result.h"
 #include "runner/tape/tape_image.h"
 #include "wire/run.h"
 
@@ -26,17 +28,32 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
 /* 70 % of what is available. */
 uint64_t ab_default_memory_limit(void);
 
-/* Of a whole run: pre-flights, rounds of all passes, the wait of the memory pass. Good to a factor of
- * two or three: what an allocator takes is what is to be measured. */
+/* What a whole run does. */
+struct ab_session_work {
+    size_t n_backends;
+    bool never_frees; /* one of them */
+    uint32_t rounds;
+    uint32_t processes;         /* of the throughput pass, a back end and round */
+    struct ab_pass_plan passes; /* in which rounds each pass runs */
+    uint64_t drain_ns;
+};
+
+/* What that costs: pre-flights, all rounds, the wait of the memory pass. Good to a factor of two or
+ * three: what an allocator takes is what is to be measured. */
 struct ab_session_cost {
     size_t n_backends;
     uint32_t rounds;
-    uint32_t processes; /* a round and back end, one after the other: throughput and other passes */
+    uint32_t processes;       /* of a back end in the first round, which has all passes */
+    uint32_t processes_total; /* of a back end in the whole run, its pre-flight among them */
     double ns;
     uint64_t bytes; /* the most at one time: of one worker, its heap and ours */
 };
-struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape, size_t n_backends,
-                                           bool never_frees, uint32_t rounds,
-                                           uint32_t throughput_processes, uint64_t drain_ns);
+struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
+                                           const struct ab_session_work *work);
+
+/* Buffers for the program's data (--cache) are ours and outside the limit on a back end: AB_USAGE
+ * where they, with all that is ours, need more than `available` bytes. */
+enum ab_status ab_estimate_check_cache(const struct ab_tape_map *tape, uint64_t available,
+                                       struct ab_err *err);
 
 #endif

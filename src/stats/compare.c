@@ -30,45 +30,6 @@ struct pair {
 typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 
-const char *ab_verdict_name(enum ab_verdict verdict)
-{
-    static const char *const names[AB_VERDICT_COUNT] = {
-        [AB_VERDICT_OK] = "ok",
-        [AB_VERDICT_IMPROVED] = "improved",
-        [AB_VERDICT_REGRESSED] = "regressed",
-        [AB_VERDICT_INCONCLUSIVE] = "inconclusive",
-        [AB_VERDICT_FAILED] = "failed",
-    };
-    return (unsigned)verdict < AB_VERDICT_COUNT ? names[verdict] : "unknown";
-}
-
-enum ab_verdict ab_verdict_of(const struct ab_effect *effect, double limit)
-{
-    if (isnan(effect->low) || isnan(effect->high))
-        return AB_VERDICT_INCONCLUSIVE;
-    if (effect->low > 1 && effect->ratio > 1 + limit)
-        return AB_VERDICT_REGRESSED;
-    if (effect->high < 1 && effect->ratio < 1 / (1 + limit))
-        return AB_VERDICT_IMPROVED;
-    return effect->high <= 1 + limit ? AB_VERDICT_OK : AB_VERDICT_INCONCLUSIVE;
-}
-
-bool ab_cell_is_judged(const struct ab_cell *cell)
-{
-    return !isnan(cell->limit) || cell->verdict == AB_VERDICT_FAILED;
-}
-
-const char *ab_cell_word(const struct ab_cell *cell)
-{
-    if (ab_cell_is_judged(cell))
-        return ab_verdict_name(cell->verdict);
-    if (isnan(cell->effect.low) || isnan(cell->effect.high))
-        return "n/a";
-    if (cell->reason[0] != 0)
-        return "~";
-    return cell->effect.low > 1 ? "worse" : cell->effect.high < 1 ? "better" : "~";
-}
-
 /* ---- cells ---- */
 
 static struct ab_cell *add_cell(struct ab_comparison *c)
@@ -414,7 +375,10 @@ static bool add_back_end(const struct pair *p)
     bool is_base = !ab_backend_is_comparable(base);
     snprintf(what, sizeof what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
     return add_failure(p->c, is_base ? base : now,
-                       is_base ? "in the base it" : "in the new result it", what);
+                       p->is_paired ? "it"
+                       : is_base    ? "in the base it"
+                                    : "in the new result it",
+                       what);
 }
 
 /* What the new result lacks. */
@@ -459,6 +423,13 @@ bool ab_compare_results(const struct ab_session *base, const struct ab_session *
     return false;
 }
 
+/* Nobody asked for it, or it did not do all the work: no failure. */
+static bool is_left_out(const struct ab_backend_info *b)
+{
+    return ab_backend_status_is_aside(b->status) ||
+           (b->status == AB_BACKEND_ABSENT && !b->was_named);
+}
+
 bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
                          struct ab_comparison *out)
 {
@@ -466,8 +437,12 @@ bool ab_compare_backends(const struct ab_session *session, uint32_t base, double
     *out = (struct ab_comparison){.base = session, .now = session};
     for (uint32_t i = 0; i < session->n_backends && ok; i++) {
         struct pair p = {.c = out, .base = base, .now = i, .limit = limit, .is_paired = true};
-        if (i != base && !ab_backend_is_null(&session->backends[i]))
-            ok = add_back_end(&p);
+        const struct ab_backend_info *b = &session->backends[i];
+        if (i == base || ab_backend_is_null(b))
+            continue;
+        ok = is_left_out(b) ? ab_comparison_note(out, "%.120s is %s: not compared", b->name,
+                                                 ab_backend_status_name(b->status))
+                            : add_back_end(&p);
     }
     if (!ok)
         ab_comparison_fini(out);

@@ -80,8 +80,9 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
  * one was asked for fewer. */
 bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
                         bool is_part, struct ab_comparison *out);
-/* The back ends of one result with one of them, in pairs by round. Both return false, with *out
- * empty, when out of memory. */
+/* The back ends of one result with one of them, in pairs by round; the effect is the ratio of the two
+ * numbers beside it. What is not installed and was not asked for, or did other work, is a note. Both
+ * return false, with *out empty, when out of memory. */
 bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
                          struct ab_comparison *out);
 void ab_comparison_fini(struct ab_comparison *c);

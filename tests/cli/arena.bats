@@ -6,7 +6,9 @@
 
 load helpers
 
-PAGED_C="allocators/paged/paged_pool.c allocators/paged/paged_arena.c"
+PAGES_C=allocators/common/pages.c
+ARENA_C="allocators/arena/arena.c $PAGES_C"
+PAGED_C="allocators/paged/paged_pool.c allocators/paged/paged_arena.c $PAGES_C"
 
 compile() { # PROGRAM "SOURCES" FLAGS…
     program=$1 sources=$2
@@ -15,15 +17,14 @@ compile() { # PROGRAM "SOURCES" FLAGS…
         -o "$OUT/$program" "tests/examples/$program.c" $sources)
 }
 
-# FOLDER… : a tree with nothing but these, and the shared headers they say to copy
+# FOLDER: a tree with nothing but this, and the shared files that it says to copy
 copy_alone() {
     mkdir -p "$OUT/alone/allocators/$1"
     cp "$ROOT/allocators/$1"/*.[ch] "$OUT/alone/allocators/$1"
     rm "$OUT/alone/allocators/$1/$1_backend.c"
-    cp "$ROOT"/allocators/os_map.h "$ROOT"/allocators/ab_debug.h "$ROOT"/allocators/ab_allocator.h \
-        "$OUT/alone/allocators"
-    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -I. \
-        -o example "$ROOT/tests/examples/$1.c" allocators/"$1"/*.c)
+    cp -r "$ROOT/allocators/common" "$ROOT/allocators/ab_allocator.h" "$OUT/alone/allocators"
+    (cd "$OUT/alone" && "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I. \
+        -o example "$ROOT/tests/examples/$1.c" allocators/"$1"/*.c allocators/common/*.c)
     "$OUT/alone/example" >"$OUT/stdout"
 }
 
@@ -54,9 +55,9 @@ expect_asan() { # PROGRAM MISTAKE…
 }
 
 @test "AddressSanitizer reports the use of an arena's dead blocks and of what lies behind one" {
-    compile arena_misuse allocators/arena/arena.c -fsanitize=address
+    compile arena_misuse "$ARENA_C" -fsanitize=address
     expect_asan arena_misuse scope shrink moved reset buffer
-    compile arena_misuse allocators/arena/arena.c -fsanitize=address -DAB_WITH_CHECKS
+    compile arena_misuse "$ARENA_C" -fsanitize=address -DAB_WITH_CHECKS
     expect_asan arena_misuse scope shrink moved reset buffer overflow
 }
 
@@ -89,9 +90,9 @@ expect_valgrind() { # PROGRAM MISTAKE…
 # bats test_tags=full
 @test "Valgrind reports the same of an arena" {
     command -v valgrind >/dev/null || skip "valgrind is not installed"
-    compile arena_misuse allocators/arena/arena.c -DAB_WITH_VALGRIND
+    compile arena_misuse "$ARENA_C" -DAB_WITH_VALGRIND
     expect_valgrind arena_misuse scope shrink moved reset buffer
-    compile arena_misuse allocators/arena/arena.c -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
+    compile arena_misuse "$ARENA_C" -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
     expect_valgrind arena_misuse overflow reset
 }
 
@@ -106,7 +107,7 @@ expect_valgrind() { # PROGRAM MISTAKE…
 }
 
 @test "checks trap on a closed arena and on a block whose header was overwritten" {
-    compile arena_misuse allocators/arena/arena.c -DAB_WITH_CHECKS
+    compile arena_misuse "$ARENA_C" -DAB_WITH_CHECKS
     "$OUT/arena_misuse" none
     run "$OUT/arena_misuse" closed
     [ "$status" -gt 128 ]

@@ -164,6 +164,26 @@ bench_at() { # PROGRAM ARGUMENT…
     hint "run WORKLOAD.yaml -b " run "$GUESTS/libholds.so"
 }
 
+@test "a name without its @, or with one that means something else, gets the right command" {
+    a_tree
+    PATH=$TREE/build/release:$PATH
+    bench run churn
+    expect_code 3
+    expect_error 'run: there is no file churn here; try: allocbench run @churn$'
+    bench check seeds/random-free.yaml
+    expect_code 3
+    expect_error 'try: allocbench check @seeds/random-free$'
+    bench replay @churn
+    expect_code 2
+    expect_error '@churn is a workload, not a trace; try: allocbench run @churn$'
+    bench replay @last~1
+    expect_code 2
+    expect_error '@last~1 is a stored result, not a trace; try: allocbench report @last~1$'
+    bench run @last
+    expect_code 2
+    expect_error '@last is a stored result, not a workload; try: allocbench report @last$'
+}
+
 @test "what is not recognised is left to the command, and a name with @ is a file after ./" {
     echo 'hello' >other
     bench run other

@@ -154,8 +154,9 @@ stub_make() {
         zsh/site-functions/_allocbench fish/vendor_completions.d/allocbench.fish; do
         [ -s "$OUT/prefix/share/$file" ] || fail "no $file"
     done
+    [ -s "$OUT/prefix/lib/liballocbench-heaps.so" ] || fail "no library of allocators"
     make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" uninstall
-    [ -z "$(find "$OUT/prefix" -type f)" ] || fail "$(find "$OUT/prefix" -type f)"
+    [ -z "$(find "$OUT/prefix" ! -type d)" ] || fail "$(find "$OUT/prefix" ! -type d)"
 }
 
 @test "the template of a back end compiles against what is installed, and is measured by it" {

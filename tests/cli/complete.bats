@@ -41,6 +41,10 @@ offers() { # EXPECTED WORD…
     offers "glibc" run -b gl
     offers "glibc,jemalloc" run -b glibc,je
     offers "--backend=arena" run --backend=ar
+    offers "libraries" run -b lib
+    offers "" run --base lib # a word for several
+    offers "slab,pool" run --sweep slab,po
+    offers "frame" init f
     [[ " $(offered verify --check '') " == *" required "*" alignment "* ]] || fail "$(offered verify --check '')"
     offers "time,memory" report -v time,me
     offers "" report -v results/x.j

@@ -247,16 +247,111 @@ has_no_program() {
 @test "a stored result reads back as it was, and fits the schema" {
     bench exec --rounds 6 -b "glibc,toy=$TOY" --json "$OUT/r.json" --csv "$OUT/r.csv" -- "$PROG" works 1000
     expect_code 0
-    sed -n '1,/^Ratios/p' "$OUT/stdout" >"$OUT/first"
+    sed -n '1,/90 % interval/p' "$OUT/stdout" >"$OUT/first"
+    grep -q '.low, high.: 90 % interval' "$OUT/first" || fail "no legend"
     bench report "$OUT/r.json" --json "$OUT/again.json"
     bench report "$OUT/r.json"
-    sed -n '1,/^Ratios/p' "$OUT/stdout" | diff "$OUT/first" - || fail "another table"
-    grep -Eq '^  toy .*[0-9.]+x \[[0-9.]+, [0-9.]+\]' "$OUT/first" || fail "no interval"
+    sed -n '1,/90 % interval/p' "$OUT/stdout" | diff "$OUT/first" - || fail "another table"
+    grep -Eq '^  toy .*[0-9.]+x (faster|slower) \[[0-9.]+, [0-9.]+\]' "$OUT/first" || fail "no interval"
+    expect_json '([.timelines[] | [.backend, .round]] | sort) == ([.results[] | [.backend, .round]] | sort)' "$OUT/r.json"
     cmp "$OUT/r.json" "$OUT/again.json" || fail "another document"
     [ "$(grep -c ',program,all,resident_peak_bytes,' "$OUT/r.csv")" -eq 12 ] || fail "no CSV rows"
     python3 -c 'import jsonschema' 2>/dev/null || skip "no jsonschema for python3"
     python3 -c 'import json,sys,jsonschema; jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
         "$OUT/r.json" "$ROOT/results/allocbench-2.schema.json"
+}
+
+@test "memory over time is kept: few points in ascending ms, with what was held" {
+    execute -q -b glibc --json "$OUT/r.json" --html "$OUT/r.html" -- "$PROG" holds 24
+    expect_code 0
+    expect_json '[.timelines[] | [.points[][0]] | . == sort and length > 5 and length <= 100] | all' "$OUT/r.json"
+    expect_json '[.timelines[] | [.points[][3]] | max / 1048576 | . > 24 and . < 30] | all' "$OUT/r.json"
+    expect_json '[.timelines[].points[][1, 2]] | all(. == null)' "$OUT/r.json"
+    grep -q 'Resident memory over time' "$OUT/r.html" || fail "the report does not draw it"
+    bench report "$OUT/r.html" --html "$OUT/again.html" # of the first round
+    grep -q 'Resident memory over time' "$OUT/again.html" || fail "it is not read back"
+}
+
+# bats test_tags=full
+@test "a time budget ends it after six rounds at least, precision when every interval is that narrow" {
+    bench exec -b "glibc,toy=$TOY" --time-budget 1s --json "$OUT/r.json" -- "$PROG" works 1000
+    expect_code 0
+    expect_json '.complete and (.rounds | length) >= 6 and .config.rounds_planned == (.rounds | length)' "$OUT/r.json"
+    expect_json '.config.stopping | .time_budget_s == 1 and .rounds_most == 100 and .spent_s > 0' "$OUT/r.json"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -Eq 'stopped after [0-9]+ rounds' || fail "no note"
+    bench exec -b "glibc,slow=$GUESTS/libslow1us.so" --precision 50% --json "$OUT/r.json" -- "$PROG" works 20000
+    expect_code 0
+    expect_json '.config.stopping.ended == "precision" and (.rounds | length) >= 6 and (.rounds | length) < 100' "$OUT/r.json"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the intervals of all whole runs are within 50 %' || fail "no note"
+}
+
+@test "rules that cannot be kept are refused as in run" {
+    execute -b glibc --precision 2% -- true
+    expect_code 2
+    expect_error 'it needs two back ends, here is one'
+    bench exec -b "glibc,toy=$TOY" --precision 2% --rounds 5 -- true
+    expect_code 2
+    expect_error 'needs at least 6 rounds, --rounds allows 5'
+    execute -b glibc --limit 5% -- true
+    expect_code 2
+    expect_error '\-\-limit is about ratios: it needs two back ends, or a --baseline'
+    execute -b "glibc,toy=$TOY" --limit 5 -- true
+    expect_code 2
+    execute -b "glibc,toy=$TOY" --strict -- true
+    expect_code 2
+    expect_error '\-\-strict is about a comparison: give --baseline'
+    execute -b "glibc,toy=$TOY" --jointly -- true
+    expect_code 2
+    expect_error '\-\-jointly is about a comparison: give --limit or --baseline'
+    execute -b "glibc,toy=$TOY" --base toi -- true
+    expect_code 2
+    expect_error "no back end 'toi' to compare with; did you mean 'toy'"
+}
+
+# bats test_tags=full
+@test "a limit is a verdict on the wall time against the base: exit 1 when a slower one is confirmed" {
+    local slow="slow=$GUESTS/libslow1us.so"
+    bench exec --rounds 6 -b "glibc,$slow" --limit 10% --json "$OUT/r.json" --junit "$OUT/r.xml" -- "$PROG" works 50000
+    expect_code 1
+    expect_error '1 verdict to confirm: 6 more rounds'
+    expect_json '[.comparison.cells[] | select(.limit != null)] | length == 1 and (.[0] | .backend == "slow" and
+        .base_backend == "glibc" and .metric == "time" and .verdict == "regressed" and .confirm_rounds == 6)' "$OUT/r.json"
+    # what is shown is the ratio of the two numbers beside it, as in the ranking
+    expect_json '.comparison.cells[0] | (.ratio / (.new / .base) - 1 | fabs) < 1e-6' "$OUT/r.json"
+    grep -q '^slow by glibc' "$OUT/stdout" || fail "no table"
+    grep -q '<failure' "$OUT/r.xml" || fail "not in the JUnit file"
+    bench report "$OUT/r.json"
+    grep -Eq '^1 regressed' "$OUT/stdout" || fail "a stored result does not show it"
+    bench exec --rounds 6 -b "glibc,$slow" --base slow --limit 10% -q -- "$PROG" works 50000
+    expect_code 0
+    bench exec --rounds 6 -b "glibc,$slow" --limit 1000% -q -- "$PROG" works 1000
+    expect_code 0
+}
+
+# bats test_tags=full
+@test "a stored result is a base as well: the same command, each allocator with itself" {
+    cd "$OUT"
+    bench exec --rounds 6 -b "glibc,x=$TOY" --json base.json -q -- "$PROG" works 20000
+    expect_code 0
+    bench exec --rounds 6 -b "x=$GUESTS/libslow1us.so" --baseline base.json --limit 10% --json r.json -- "$PROG" works 20000
+    expect_code 1
+    expect_json '.comparison | .base == "base.json" and ([.cells[] | select(.limit != null) | .verdict] == ["regressed"])' r.json
+    bench exec --rounds 6 -b "x=$TOY" --baseline base.json -q -- "$PROG" works 30000
+    expect_code 2
+    expect_error 'different work'
+}
+
+@test "a back end that fails in the replay is told of once, and is exit 4" {
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 2000 3>&-
+    bench exec --rounds 2 -b "glibc,toy=$TOY,gone=$OUT/nothing.so" --trace "$OUT/t.abt" -- "$PROG" works 2000
+    expect_code 4
+    [ "$(grep -c 'error: .*gone' "$OUT/stderr")" -eq 1 ] || fail "$(cat "$OUT/stderr")"
+    # it serves the program, and not the replay: a number is missing that was asked for
+    bench exec --rounds 2 -b "glibc,toy=$TOY,bad=$GUESTS/libmisaligned.so" --trace "$OUT/t.abt" --json "$OUT/r.json" -- "$PROG" works 2000
+    expect_code 4
+    [ "$(grep -c 'error: ' "$OUT/stderr")" -eq 1 ] || fail "$(cat "$OUT/stderr")"
+    expect_error 'error: replay: bad: '
+    expect_json '[.results[] | select(.backend == "bad") | .program | .wall_ns > 0 and .replay_ns_per_call == null] == [true, true]' "$OUT/r.json"
 }
 
 # The inner one may not listen, because the outer one does.

@@ -75,9 +75,9 @@ load helpers
 @test "the example uses the public header alone" {
     mkdir -p "$OUT/alone/allocators/handle"
     cp "$ROOT"/allocators/handle/handle.[ch] "$OUT/alone/allocators/handle"
-    cp "$ROOT"/allocators/os_map.h "$ROOT"/allocators/ab_debug.h "$OUT/alone/allocators"
-    (cd "$OUT/alone" && "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -I. -o example \
-        "$ROOT/tests/examples/handle.c" allocators/handle/handle.c)
+    cp -r "$ROOT/allocators/common" "$OUT/alone/allocators"
+    (cd "$OUT/alone" && "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I. -o example \
+        "$ROOT/tests/examples/handle.c" allocators/handle/handle.c allocators/common/pages.c)
     "$OUT/alone/example" >"$OUT/stdout"
     printf '%s\n' "target is gone" "hull 70" "both berths taken" "all gone" | cmp - "$OUT/stdout"
 }

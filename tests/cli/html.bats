@@ -82,6 +82,151 @@ measure() { # OPTION…
     done
 }
 
+# What a name may be: ends of elements, an element with a handler, escape sequences, turned text.
+HOSTILE="\"'></svg></script><img src=x onerror=document.title=1>"
+
+# $OUT/hostile.json: $OUT/r.json with a hostile name behind each of its texts.
+make_hostile() {
+    python3 "$ROOT/tests/cli/hostile_result.py" "$OUT/r.json" "$OUT/hostile.json" \
+        "$HOSTILE"$'\033[2J\u202e' >"$OUT/places"
+    for place in config.name config.path config.about config.text config.command_line \
+        'config.phases[]' 'backends[].name' 'backends[].version' host.cpu host.kernel "$@"; do
+        grep -qFx -- "$place" "$OUT/places" || fail "nothing hostile in $place"
+    done
+}
+
+# Each phase, back end and machine of that name is in the report, as text.
+expect_names_as_text() { # REPORT RESULT
+    python3 - "$@" <<'PY'
+import html, json, re, sys
+page = html.unescape(re.sub(r"<script.*?</script>|<[^>]*>", "", open(sys.argv[1]).read(), flags=re.S))
+r = json.load(open(sys.argv[2]))
+wanted = [r["config"]["name"], r["host"]["cpu"], r["config"]["command_line"], *r["config"]["phases"],
+          *(b[k] for b in r["backends"] for k in ("name", "path", "version") if b.get(k))]
+wanted = [w.replace("\033", "\\x1b").split("\u202e")[0] for w in wanted if isinstance(w, str)]
+missing = [w for w in wanted if w not in page]
+sys.exit("not in the page: %s" % missing if missing or len(wanted) < 6 else 0)
+PY
+}
+
+# bats test_tags=full
+@test "a hostile name stays text wherever a result can have one" {
+    measure -b glibc,arena --json "$OUT/r.json"
+    make_hostile
+    bench report "$OUT/hostile.json" --html "$OUT/h.html"
+    expect_code 0
+    check_report --static --hostile "$HOSTILE" "$OUT/h.html"
+    expect_names_as_text "$OUT/h.html" "$OUT/hostile.json"
+    bench replay "$ROOT/traces/perl-words.abt" -b glibc --rounds 2 --no-store -q --json "$OUT/r.json"
+    make_hostile
+    bench report --html "$OUT/two.html" "$OUT/hostile.json" "$OUT/hostile.json"
+    expect_code 0
+    check_report --static --hostile "$HOSTILE" "$OUT/two.html"
+    check_report --hostile "$HOSTILE" "$OUT/h.html" "$OUT/two.html"
+}
+
+# Compares what is drawn with the result, by tests/cli/report_values.py; pages that must be in it.
+expect_values() { # REPORT RESULT [BASE COMPARISON] -- PAGE…
+    local files=() page
+    while [ "$1" != -- ]; do
+        files+=("$1")
+        shift
+    done
+    run python3 "$ROOT/tests/cli/report_values.py" "${files[@]}"
+    [ "$status" -eq 0 ] || fail "$output"
+    for page in "${@:2}"; do
+        [[ " $output" == *" $page:"* ]] || fail "nothing of $page was compared: $output"
+    done
+}
+
+# bats test_tags=full
+@test "what is drawn is what the result says: a run, a replay, threads, two results" {
+    bench run @churn --set ops=60000 -b glibc,jemalloc,slab,arena --rounds 6 --no-store -q \
+        --json "$OUT/churn.json" --html "$OUT/churn.html"
+    expect_code 0
+    expect_values "$OUT/churn.html" "$OUT/churn.json" -- summary time latency over-time memory sizes slowest
+    bench replay "$ROOT/traces/perl-words.abt" -b glibc,slab --rounds 2 --no-store -q \
+        --json "$OUT/t.json" --html "$OUT/t.html"
+    expect_code 0
+    expect_values "$OUT/t.html" "$OUT/t.json" -- latency memory sizes trace
+    bench run @exchange -b glibc,slab:threads=sharded --rounds 2 --no-store -q --json "$OUT/x.json" \
+        --html "$OUT/x.html"
+    expect_code 0
+    expect_values "$OUT/x.html" "$OUT/x.json" -- latency over-time sizes
+    measure -b glibc,arena --json "$OUT/a.json"
+    measure -b glibc,arena --json "$OUT/b.json"
+    bench compare "$OUT/a.json" "$OUT/b.json" --json "$OUT/c.json" --html "$OUT/c.html" -q
+    expect_values "$OUT/c.html" "$OUT/b.json" "$OUT/a.json" "$OUT/c.json" -- compare latency
+}
+
+# bats test_tags=full
+@test "a value that is drawn elsewhere is found" {
+    bench replay "$ROOT/traces/perl-words.abt" -b glibc,slab --rounds 2 --no-store -q \
+        --json "$OUT/r.json" --html "$OUT/r.html"
+    for change in '(.results[] | select(.op == "all") | .ns_per_op) *= 1.2' \
+        '(.timelines[].points[][3]) |= (. // 0) + 65536' \
+        '(.trace_overview.live.high[]) += 20000' \
+        '(.trace_overview.blocks[0].n) *= 900' \
+        '(.results[] | select(.tail) | .tail.worst[].ns) *= 3' \
+        '(.memory[] | .footprint_bytes, .internal_bytes | numbers) *= 1.5' \
+        '([.results[] | select(.op == "alloc") | .hdr_v2] | last) as $h
+            | (.results[] | select(.op != "all" and .n > 0) | .hdr_v2) = $h' \
+        '([.size_classes[] | select(.le_bytes == 16) | .hdr_v2] | last) as $h
+            | (.size_classes[] | .hdr_v2) = $h' \
+        '(.windows[].counts) |= sub("^[0-9]+"; "9")'; do
+        jq "$change" "$OUT/r.json" >"$OUT/other.json"
+        run python3 "$ROOT/tests/cli/report_values.py" "$OUT/r.html" "$OUT/other.json"
+        [ "$status" -eq 1 ] || fail "not found: $change: $output"
+    done
+}
+
+# Changes the style or script of a report, and the policy with it.
+change_asset() { # REPORT OUT ELEMENT PATTERN TEXT
+    python3 - "$@" <<'PY'
+import base64, hashlib, re, sys
+source, target, element, pattern, text = sys.argv[1:]
+page = open(source).read()
+digest = lambda s: "sha256-" + base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()
+was = re.search(r"<%s>(.*?)</%s>" % (element, element), page, re.S)[1]
+now = re.sub(pattern, text, was, count=1)
+assert now != was, pattern
+open(target, "w").write(page.replace(was, now).replace(digest(was), digest(now)))
+PY
+}
+
+# bats test_tags=full
+@test "the check in a browser finds what is wrong" {
+    measure -b glibc,arena --html "$OUT/r.html"
+    check_report "$OUT/r.html"
+    expect_found() { # REPORT TEXT
+        run "$ROOT/scripts/check-report" "$1"
+        [ "$status" -eq 1 ] && [[ "$output" == *"$2"* ]] || fail "not found: $2: $output"
+    }
+    change_asset "$OUT/r.html" "$OUT/bad.html" style 'soft:light-dark\(#[0-9a-f]*' 'soft:light-dark(#999999'
+    expect_found "$OUT/bad.html" "light: contrast"
+    expect_found "$OUT/bad.html" "print: contrast"
+    change_asset "$OUT/r.html" "$OUT/bad.html" style '(ink:light-dark\(#[0-9a-f]*),#[0-9a-f]*' '\1,#666666'
+    expect_found "$OUT/bad.html" "dark: contrast"
+    change_asset "$OUT/r.html" "$OUT/bad.html" style '(figure:not\(\[data-wide\]\)>svg)\{font-size:14px' '\1{font-size:24px'
+    expect_found "$OUT/bad.html" "at 400 pixels"
+    change_asset "$OUT/r.html" "$OUT/bad.html" style '(figure>svg)\{' '\1{font-size:6px;'
+    expect_found "$OUT/bad.html" "text of"
+    change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' 'addThemeSwitch(); throw new Error("x");'
+    expect_found "$OUT/bad.html" "script error"
+    change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' 'addThemeSwitch(); console.log("x");'
+    expect_found "$OUT/bad.html" "on the console"
+    change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' \
+        'addThemeSwitch(); document.querySelector("figure").remove();'
+    expect_found "$OUT/bad.html" "figures differ"
+    sed '0,/<section/s//<img src="https:\/\/example.invalid\/x.png"><section/' "$OUT/r.html" >"$OUT/bad.html"
+    expect_found "$OUT/bad.html" "example.invalid"
+    sed '0,/<section/s//<table><tr><td class="n">'"$(printf 'x%.0s' {1..400})"'<\/td><\/tr><\/table><section/' \
+        "$OUT/r.html" >"$OUT/bad.html"
+    expect_found "$OUT/bad.html" "wider than a window of 1280"
+    sed -E '0,/(<text class="soft"[^>]* x=")[0-9.]+/s//\1-90/' "$OUT/r.html" >"$OUT/bad.html"
+    expect_found "$OUT/bad.html" "leaves the picture"
+}
+
 # bats test_tags=full
 @test "a browser shows it: no message, no request, nothing overlaps, all figures without scripts" {
     measure -b glibc,jemalloc,tcmalloc,arena --json "$OUT/r.json" --html "$OUT/r.html"

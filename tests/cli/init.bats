@@ -71,6 +71,9 @@ teardown() {
     expect_error 'there are frame, server, churn, pipeline, ci'
     bench init
     expect_code 2
+    expect_error 'init needs one of frame, server, churn, pipeline, ci: '
+    bench init --help
+    grep -q '^usage: allocbench init frame|server|churn|pipeline|ci$' "$OUT/stdout" || fail "the help has others"
     bench init frame server
     expect_code 2
     echo x >.github

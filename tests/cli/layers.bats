@@ -52,6 +52,38 @@ check_again() {
     violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 
+@test "what would bind the library of allocators to the rest is found" {
+    mkdir -p allocators/arena allocators/common
+    printf '#include <stddef.h>\n' >allocators/arena/arena.h
+    printf '#include "../arena/arena.h"\n#include "pages.h"\n' >allocators/common/pages.h
+    cp -r allocators kept
+    library() { # PATTERN LINE
+        rm -rf src allocators
+        cp -r kept allocators
+        ! tree_beside allocators/arena/arena.c "$2" || fail "passes: $2"
+        expect_line "$1"
+    }
+    tree_beside() { # FILE LINE
+        mkdir -p src/base
+        printf '%s\n' "$2" >"$1"
+        "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" 2>"$OUT/stderr"
+    }
+    library 'arena.c:1: the library of allocators may not include "allocators/ab_backend.h"' \
+        '#include "allocators/ab_backend.h"'
+    library 'arena.c:1: the library of allocators may not include "../params.h"' \
+        '#include "../params.h"'
+    library 'arena.c:1: the library of allocators may not include "allocators/common/pages.h"' \
+        '#include "allocators/common/pages.h"'
+    library 'arena.c:1: allocators may not include "../../src/base/bits.h"' \
+        '#include "../../src/base/bits.h"'
+    library 'arena.c:1: <sys/mman.h> belongs to allocators/common/pages.c alone' \
+        '#include <sys/mman.h>'
+    tree_beside allocators/arena/arena.c '#include "../common/pages.h"' || true
+    ! grep arena.c "$OUT/stdout" || fail "an include of the library is refused"
+    tree_beside allocators/arena/arena_backend.c '#include "allocators/ab_backend.h"' || true
+    ! grep arena_backend.c "$OUT/stdout" || fail "the glue may include the contract"
+}
+
 @test "a folder that is no room is found" {
     violates 'src/misc is no room' src/misc/c.c '#include "core/a.h"'
 }

@@ -6,7 +6,8 @@
 
 load helpers
 
-LIBRARY="allocators/pool/pool.c allocators/slab/slab.c allocators/slab/slab_large.c"
+PAGES=allocators/common/pages.c
+LIBRARY="allocators/pool/pool.c allocators/slab/slab.c allocators/slab/slab_large.c $PAGES"
 
 build() { # OUTPUT SOURCE FLAGS…
     command -v "${CC:-cc}" >/dev/null || skip "no compiler"
@@ -17,10 +18,10 @@ build() { # OUTPUT SOURCE FLAGS…
 }
 
 @test "the examples build from the allocator's files alone and run" {
-    LIBRARY=allocators/pool/pool.c build "$OUT/pool" tests/examples/pool.c
+    LIBRARY="allocators/pool/pool.c $PAGES" build "$OUT/pool" tests/examples/pool.c
     [ "$("$OUT/pool")" = "10000 particles
 0 left" ]
-    LIBRARY="allocators/slab/slab.c allocators/slab/slab_large.c" \
+    LIBRARY="allocators/slab/slab.c allocators/slab/slab_large.c $PAGES" \
         build "$OUT/slab" tests/examples/slab.c
     "$OUT/slab" >"$OUT/stdout"
     grep -q '^0 left$' "$OUT/stdout"

@@ -161,16 +161,18 @@ class Reader:
             self.demand(rule + " ~", is_open == is_tilde or 1 in (low, high), [], cell.text)
 
     def ranking(self):
-        found = self.tables(r"^ +whole run( |$)")
+        found = self.tables(r"^ +(whole run|wall time)( |$)")
         for t in found[:1]:
+            time = t.columns[0]
             versus = next((c for c in t.columns if c.startswith("vs ")), None)
-            times = {name: cells["whole run"].figure() for _, name, cells in t.rows
-                     if cells.get("whole run") is not None}
+            times = {name: cells[time].figure() for _, name, cells in t.rows
+                     if cells.get(time) is not None}
             base = next((n for _, n, c in t.rows
                          if versus in c and c[versus].text == "base"), None)
             for _, name, cells in t.rows:
                 cell = cells.get(versus)
-                if cell is None or base is None or "er" not in cell.text or times[name] is None:
+                if cell is None or base is None or "er" not in cell.text or \
+                        times.get(name) is None:
                     continue
                 shown, a, b = cell.figure(), times[base], times[name]
                 if "slower" in cell.text:

@@ -66,9 +66,9 @@ work_of() { # FILE
     [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
 }
 
-@test "rows that are compiled in or stand behind a checker are gone on with too" {
+@test "rows that are compiled in, stand behind a checker or have variables are gone on with too" {
     bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --rounds 3 --drain 0 \
-        --json "$OUT/whole.json" -q
+        -b 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0}' --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0

@@ -10,7 +10,7 @@
 #define AB_TESTS_MUTANTS_LANEHEAP_H
 
 #include "allocators/ab_backend.h"
-#include "allocators/ab_debug.h"
+#include "allocators/common/marks.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,10 +3,10 @@
  * Canaries and poison around the blocks of pool and slab (debug=on). Each mistake is made in a
  * process of its own, which must end with a word on it.
  */
-#include "allocators/guard.h"
+#include "allocators/common/guard.h"
 
-#include "allocators/ab_debug.h"
 #include "allocators/builtin.h"
+#include "allocators/common/marks.h"
 #include "support/heap_model.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/selection.h"
 
+#include "backend/presets.h"
 #include "base/bits.h"
 #include "guests.h"
 
@@ -34,18 +35,52 @@ static void expect_usage(const char *a, const char *b, const char *part)
     assert_int_equal(list.n, 77);
 }
 
-static void without_names_the_default_list_is_taken(void **state)
+/* The malloc libraries that are here, one name for each allocator. */
+static size_t expect_libraries(const struct ab_selection_list *list, size_t at)
+{
+    for (size_t i = 0; i < ab_preset_count(); i++) {
+        const char *name = ab_preset_at(i)->name;
+        struct ab_selection_list one = parse(name, NULL);
+        bool is_here = one.items[0].state == AB_SELECTION_OK;
+        ab_selection_list_fini(&one);
+        if (!is_here || strcmp(name, "tcmalloc_minimal") == 0)
+            continue;
+        assert_true(at < list->n);
+        assert_string_equal(list->items[at].name, name);
+        assert_false(list->items[at++].was_named);
+    }
+    return at;
+}
+
+static void without_names_the_libraries_that_are_here_are_taken(void **state)
 {
     (void)state;
-    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
     struct ab_selection_list list = parse(NULL, NULL);
-    assert_int_equal(list.n, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(list.items[i].name, names[i]);
-        assert_false(list.items[i].was_named);
-        assert_true(list.items[i].state != AB_SELECTION_WRONG_LIBRARY);
-    }
+    assert_string_equal(list.items[0].name, "glibc");
+    assert_int_equal(expect_libraries(&list, 0), list.n);
     ab_selection_list_fini(&list);
+}
+
+static void words_stand_for_several_back_ends(void **state)
+{
+    (void)state;
+    static const char *const built_in[] = {"arena", "pool", "slab", "paged", "handle"};
+    struct ab_selection_list list = parse("libraries", NULL);
+    assert_int_equal(expect_libraries(&list, 0), list.n);
+    ab_selection_list_fini(&list);
+    list = parse("all", NULL);
+    size_t n = expect_libraries(&list, 0);
+    assert_int_equal(list.n, n + 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(list.items[n + i].name, built_in[i]);
+    ab_selection_list_fini(&list);
+    list = parse("slab:keep=8,glibc", "all"); /* what is there already is not there again */
+    assert_string_equal(list.items[1].name, "glibc");
+    assert_true(list.items[1].was_named);
+    assert_int_equal(list.n, n + 6);
+    ab_selection_list_fini(&list);
+    expect_usage("libraries,glibc", NULL, "the back end glibc is given twice");
+    expect_usage("al", NULL, "did you mean \"all\"?");
 }
 
 static void lists_may_be_joined_by_commas_or_repeated(void **state)
@@ -293,7 +328,8 @@ static void long_lists_and_names_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_names_the_default_list_is_taken),
+        cmocka_unit_test(without_names_the_libraries_that_are_here_are_taken),
+        cmocka_unit_test(words_stand_for_several_back_ends),
         cmocka_unit_test(lists_may_be_joined_by_commas_or_repeated),
         cmocka_unit_test(built_ins_and_the_c_library_need_no_file),
         cmocka_unit_test(libraries_are_classified_by_their_symbols),

@@ -303,6 +303,37 @@ static void the_headline_can_be_reckoned(void **state)
     screen_free(x);
 }
 
+/* One row of each section of a program follows from two others; what the headline says is the row of
+ * the ranking, in the same words. */
+static void a_program_can_be_reckoned(void **state)
+{
+    static const char *const sections[] = {"CPU time", "peak memory", "mean memory"};
+    (void)state;
+    struct screen *x = screen_new_exec();
+    char *text = draw(x, 80), words[80];
+    double base[8], row[8];
+    assert_null(strstr(text, " 0.")); /* no factor below 1 */
+    read_row(text, "wall time", "glibc", base, 8);
+    for (unsigned b = 1; b < SCREEN_BACKENDS; b++) {
+        assert_int_equal(read_row(text, "wall time", rows[b], row, 8), 5);
+        close_to(row[1], base[0] / row[0], "times faster");
+        assert_true(row[2] <= row[1] && row[1] <= row[3]);
+        snprintf(words, sizeof words, "%s is %.2fx [%.2f, %.2f] faster", rows[b], row[1], row[2],
+                 row[3]);
+        if (strncmp(strchr(text, '\n') + 1, rows[b], strlen(rows[b])) == 0)
+            assert_non_null(strstr(text, words));
+        for (unsigned i = 0; i < sizeof sections / sizeof *sections; i++) {
+            double of_base[8], of_row[8];
+            read_row(text, sections[i], "glibc", of_base, 8);
+            assert_int_equal(read_row(text, sections[i], rows[b], of_row, 8), 4);
+            double factor = of_row[0] / of_base[0];
+            close_to(of_row[1], factor < 1 ? 1 / factor : factor, sections[i]);
+        }
+    }
+    free(text);
+    screen_free(x);
+}
+
 /* A word wrapped in a sentence is a blank. */
 static void unwrap(char *text)
 {
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(times_and_ratios_can_be_reckoned),
         cmocka_unit_test(bytes_can_be_reckoned),
         cmocka_unit_test(the_headline_can_be_reckoned),
+        cmocka_unit_test(a_program_can_be_reckoned),
         cmocka_unit_test(nothing_goes_silently),
     };
     return cmocka_run_group_tests_name("answer", tests, NULL, NULL);

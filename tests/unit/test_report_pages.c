@@ -204,6 +204,134 @@ static void each_picture_is_a_file_that_stands_alone(void **state)
     fake_depth_free(d);
 }
 
+static char *read_picture(const char *folder, const char *name)
+{
+    char path[600];
+    char *text = calloc(1, 1 << 18);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(text);
+    if (f == NULL)
+        fail_msg("no %s", name);
+    assert_true(fread(text, 1, (1 << 18) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+/* On a page there is one legend for all pictures; a file has its own, below what it was high. */
+static void a_picture_that_stands_alone_says_who_is_who(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"latency-steady-alloc.svg", "memory-glibc.svg",
+                                        "slowest-where-the-slowest-calls-are.svg"};
+    static const char *const entries[][2] = {
+        {">glibc</text>", ">jemalloc</text>"},
+        {">live</text>", ">retained</text>"},
+        {">glibc</text>", ">jemalloc</text>"},
+    };
+    char folder[] = "/tmp/ab-figures-XXXXXX", *report = NULL;
+    struct fake_depth *d = fake_depth_new();
+    struct ab_err err = {.text = ""};
+    unsigned n_svg = 0;
+    size_t n;
+    for (uint32_t i = 0; i < d->f->s.n_results; i++)
+        if (d->f->results[i].op == AB_OP_ALLOC) {
+            d->f->results[i].n_worst = 1;
+            d->f->results[i].worst[0] = (struct ab_worst_op){5000, 77, 64};
+        }
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(ab_sink_svg(folder, &d->f->s, &err), AB_OK);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *text = read_picture(folder, names[i]);
+        assert_int_equal(count(text, entries[i][0]), 1);
+        assert_int_equal(count(text, entries[i][1]), 1);
+        free(text);
+    }
+    FILE *to = open_memstream(&report, &n);
+    assert_true(ab_report_write(to, &d->f->s, NULL, 0));
+    fclose(to);
+    assert_null(strstr(report, ">retained</text>"));
+    free(report);
+    remove_folder(folder, &n_svg);
+    fake_depth_free(d);
+}
+
+/* "heap", "heap" and "heap 2" are three files. */
+static void no_two_pictures_have_one_name(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ab-figures-XXXXXX";
+    struct fake_depth *d = fake_depth_new();
+    struct ab_err err = {.text = ""};
+    unsigned n_svg = 0, wanted = 0;
+    strcpy(d->f->backends[FAKE_GLIBC].name, "heap!");
+    strcpy(d->f->backends[FAKE_JEMALLOC].name, "heap?");
+    strcpy(d->f->backends[FAKE_ARENA].name, "heap 2");
+    for (uint32_t i = 0; i < d->f->s.n_timelines; i++)
+        d->lines[i].backend = d->lines[i].backend == FAKE_BROKEN ? FAKE_ARENA : d->lines[i].backend;
+    make(d);
+    for (size_t i = 0; i < ab_n_pages; i++)
+        wanted += count(pages[i].text, "<figure");
+    forget();
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(ab_sink_svg(folder, &d->f->s, &err), AB_OK);
+    free(read_picture(folder, "memory-heap.svg"));
+    free(read_picture(folder, "memory-heap-2.svg"));
+    free(read_picture(folder, "memory-heap-2-2.svg"));
+    remove_folder(folder, &n_svg);
+    assert_int_equal(n_svg, wanted);
+    fake_depth_free(d);
+}
+
+/* The one that did other work is called so wherever it is shown, and is in the ranking. */
+static void what_is_out_of_the_comparison_says_so(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    assert_int_equal(count(page("summary"), "pool (partial)</span>"), 1);
+    assert_int_equal(count(page("summary"), "<td>not compared</td>"), 1);
+    assert_true(count(page("time"), "pool (partial)") >= 3);
+    assert_true(count(page("latency"), "pool (partial)") >= 2);
+    assert_int_equal(count(page("summary"), "broken"), count(page("summary"), "Failed:"));
+    forget();
+    fake_depth_free(d);
+}
+
+/* A tail of 12 ns, where the clock tells 20 ns at best, is not a number to be read. */
+static void what_is_below_the_floor_is_not_a_number(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    d->f->s.timer.floor_ns = 1e7;
+    make(d);
+    assert_true(count(page("summary"), "<td class=\"n\">&lt;10 ms</td>") >= 2);
+    forget();
+    fake_depth_free(d);
+}
+
+/* Back ends behind the heap's boundary and behind malloc's have a harness each. */
+static void each_boundary_has_its_harness(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    const char *text = page("time");
+    unsigned n_heap = count(text, ">harness (heap)</th>");
+    assert_int_equal(n_heap, 1);
+    assert_int_equal(count(text, ">harness (malloc)</th>"), 1);
+    assert_true(count(text, "<title>harness alone: ") >= 2 * d->f->s.n_phases);
+    forget();
+    for (uint32_t b = 0; b < d->f->s.n_backends; b++)
+        d->f->backends[b].boundary = "malloc";
+    make(d);
+    text = page("time");
+    assert_int_equal(count(text, ">harness</th>"), 1);
+    assert_int_equal(count(text, "<title>harness alone: "), d->f->s.n_phases);
+    forget();
+    fake_depth_free(d);
+}
+
 static void a_folder_that_cannot_be_is_refused_at_once(void **state)
 {
     (void)state;
@@ -222,6 +350,11 @@ int main(void)
         cmocka_unit_test(a_trace_has_a_page_and_a_workload_none),
         cmocka_unit_test(hostile_names_stay_text),
         cmocka_unit_test(each_picture_is_a_file_that_stands_alone),
+        cmocka_unit_test(a_picture_that_stands_alone_says_who_is_who),
+        cmocka_unit_test(no_two_pictures_have_one_name),
+        cmocka_unit_test(what_is_out_of_the_comparison_says_so),
+        cmocka_unit_test(what_is_below_the_floor_is_not_a_number),
+        cmocka_unit_test(each_boundary_has_its_harness),
         cmocka_unit_test(a_folder_that_cannot_be_is_refused_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,12 +202,35 @@ static void quantiles_stay_inside_even_when_counts_are_enormous(void **state)
 {
     (void)state;
     ab_hdr_init(&a);
+    ab_hdr_record(&a, 100);
+    ab_hdr_record(&a, 300);
+    a.counts[300] = 0;
     a.counts[100] = UINT64_MAX / 2;
     a.counts[200] = UINT64_MAX / 2;
     assert_int_equal(ab_hdr_quantile(&a, 1), 200);
     assert_int_equal(ab_hdr_quantile(&a, 0.25), 100);
     a.counts[300] = 50; /* the sum wraps */
     assert_true(ab_hdr_quantile(&a, 1) <= ab_hdr_high(AB_HDR_COUNTS - 1));
+}
+
+static void counters_in_use_are_between_the_extremes(void **state)
+{
+    (void)state;
+    ab_hdr_init(&a);
+    assert_int_equal(ab_hdr_first(&a), 0);
+    assert_int_equal(ab_hdr_end(&a), 0);
+    ab_hdr_record(&a, 0);
+    assert_int_equal(ab_hdr_first(&a), 0);
+    assert_int_equal(ab_hdr_end(&a), 1);
+    ab_hdr_record(&a, AB_HDR_HIGHEST);
+    assert_int_equal(ab_hdr_end(&a), ab_hdr_index(AB_HDR_HIGHEST) + 1);
+    ab_hdr_init(&a);
+    ab_hdr_record(&a, 5000);
+    ab_hdr_record(&a, 70);
+    assert_int_equal(ab_hdr_first(&a), ab_hdr_index(70));
+    assert_int_equal(ab_hdr_end(&a), ab_hdr_index(5000) + 1);
+    a.max = UINT64_MAX; /* a hostile one stays within */
+    assert_int_equal(ab_hdr_end(&a), AB_HDR_COUNTS);
 }
 
 static void mean_and_deviation_are_those_of_the_counters_midpoints(void **state)
@@ -297,6 +320,7 @@ int main(void)
         cmocka_unit_test(quantile_k_of_n_is_the_kth_value),
         cmocka_unit_test(quantiles_out_of_range_mean_the_nearest_end),
         cmocka_unit_test(quantiles_stay_inside_even_when_counts_are_enormous),
+        cmocka_unit_test(counters_in_use_are_between_the_extremes),
         cmocka_unit_test(mean_and_deviation_are_those_of_the_counters_midpoints),
         cmocka_unit_test(merged_parts_equal_the_whole),
         cmocka_unit_test(merging_an_empty_histogram_changes_nothing),

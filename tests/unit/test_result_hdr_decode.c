@@ -146,6 +146,33 @@ static void golden_texts_are_read_exactly(void **state)
     hdr_golden_free(golden, n);
 }
 
+/* Decoded in place; after an error it is as empty as it was. */
+static void an_empty_histogram_is_filled_or_stays_empty(void **state)
+{
+    (void)state;
+    size_t n;
+    struct hdr_golden *golden = hdr_golden_load(&n);
+    struct ab_err err;
+    ab_hdr_init(&b);
+    for (size_t i = 0; i < n; i++) {
+        ab_hdr_init(&a);
+        assert_int_equal(ab_hdr_decode_into_empty(golden[i].base64, &a, NULL), AB_OK);
+        assert_memory_equal(a.counts, golden[i].hdr.counts, sizeof a.counts);
+        ab_hdr_init(&a);
+        size_t length = strlen(golden[i].base64);
+        golden[i].base64[length - 8] ^= 1;
+        if (ab_hdr_decode_into_empty(golden[i].base64, &a, &err) == AB_INPUT)
+            assert_memory_equal(&a, &b, sizeof a);
+    }
+    hdr_golden_free(golden, n);
+    const struct made above = MADE(2, 0xff, 0xff, 0x7f, 2); /* one counter, then too many */
+    char *text = made_text(&above);
+    ab_hdr_init(&a);
+    assert_int_equal(ab_hdr_decode_into_empty(text, &a, &err), AB_INPUT);
+    assert_memory_equal(&a, &b, sizeof a);
+    free(text);
+}
+
 static void uncompressed_text_is_read(void **state)
 {
     (void)state;
@@ -487,6 +514,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_texts_are_read_exactly),
+        cmocka_unit_test(an_empty_histogram_is_filled_or_stays_empty),
         cmocka_unit_test(uncompressed_text_is_read),
         cmocka_unit_test(a_lone_zero_may_be_a_run_of_one_as_the_c_port_writes_it),
         cmocka_unit_test(offset_and_ratio_are_ignored_as_java_does),

@@ -3,6 +3,9 @@
 #include "support/cmocka.h"
 #include "support/tape.h"
 
+#include <math.h>
+#include <string.h>
+
 static void what_never_frees_needs_the_sum_of_all(void **state)
 {
     (void)state;
@@ -42,12 +45,25 @@ static void short_work_is_measured_in_more_processes(void **state)
     test_tape_churn_map(100, 20000000, &large, &b);
     assert_int_equal(ab_estimate_processes(&a), 12);
     assert_int_equal(ab_estimate_processes(&b), 3);
-    assert_true(ab_estimate_session(&a, 1, false, 10, 12, 0).ns >
-                ab_estimate_session(&a, 1, false, 10, 3, 0).ns);
+    struct ab_session_work work = {.n_backends = 1, .rounds = 10, .processes = 12};
+    double ns = ab_estimate_session(&a, &work).ns;
+    work.processes = 3;
+    assert_true(ns > ab_estimate_session(&a, &work).ns);
     ab_tape_map_close(&a);
     ab_tape_map_close(&b);
     ab_tape_fini(&small);
     ab_tape_fini(&large);
+}
+
+/* All passes in every round, but for tail and memory: in this many. */
+static struct ab_session_work work_of(size_t n_backends, uint32_t rounds, uint32_t fewer)
+{
+    struct ab_session_work work = {.n_backends = n_backends, .rounds = rounds, .processes = 4};
+    work.passes.is_known = true;
+    for (unsigned i = 0; i < AB_PASS_COUNT; i++)
+        work.passes.rounds[i] = AB_EVERY_ROUND;
+    work.passes.rounds[AB_PASS_TAIL] = work.passes.rounds[AB_PASS_MEMORY] = fewer;
+    return work;
 }
 
 static void a_run_is_back_ends_by_rounds_and_one_heap_at_a_time(void **state)
@@ -56,14 +72,76 @@ static void a_run_is_back_ends_by_rounds_and_one_heap_at_a_time(void **state)
     struct ab_tape tape;
     struct ab_tape_map map;
     test_tape_churn_map(100, 20000, &tape, &map);
-    struct ab_session_cost one = ab_estimate_session(&map, 1, false, 9, 4, 0);
-    struct ab_session_cost three = ab_estimate_session(&map, 3, false, 19, 4, 0);
+    struct ab_session_work work = work_of(1, 9, AB_EVERY_ROUND);
+    struct ab_session_cost one = ab_estimate_session(&map, &work);
+    work.n_backends = 2;
+    struct ab_session_cost two = ab_estimate_session(&map, &work);
+    work.n_backends = 4;
+    struct ab_session_cost four = ab_estimate_session(&map, &work);
     assert_int_equal(one.processes, 7); /* and latency, tail, memory */
-    assert_true(three.ns > 5.99 * one.ns && three.ns < 6.01 * one.ns); /* one round more each */
-    assert_int_equal(three.bytes, one.bytes);
-    assert_int_equal(ab_estimate_session(&map, 1, true, 9, 4, 0).bytes - one.bytes,
+    /* the nulls run once for all */
+    assert_true(two.ns > one.ns && two.ns < 2 * one.ns);
+    assert_true(fabs((four.ns - two.ns) / (two.ns - one.ns) - 2) < 1e-9);
+    assert_int_equal(four.bytes, one.bytes);
+    work.n_backends = 1;
+    work.never_frees = true;
+    assert_int_equal(ab_estimate_session(&map, &work).bytes - one.bytes,
                      ab_estimate_heap_bytes(&map.image->facts, true) -
                          ab_estimate_heap_bytes(&map.image->facts, false));
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+}
+
+static void a_pass_counts_in_the_rounds_that_it_runs_in(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    test_tape_churn_map(100, 20000, &tape, &map);
+    struct ab_session_work all = work_of(1, 10, AB_EVERY_ROUND), six = work_of(1, 10, 6);
+    struct ab_session_work none = work_of(1, 10, 0), more = work_of(1, 20, 6);
+    const uint64_t drain_ns = 100000000;
+    all.drain_ns = six.drain_ns = none.drain_ns = more.drain_ns = drain_ns;
+    /* the pre-flight, ten rounds of throughput and latency; the first memory pass looks for the peak */
+    assert_int_equal(ab_estimate_session(&map, &none).processes_total, 1 + 10 * (4 + 1));
+    assert_int_equal(ab_estimate_session(&map, &six).processes_total, 1 + 10 * (4 + 1) + 2 * 6 + 1);
+    assert_int_equal(ab_estimate_session(&map, &all).processes_total,
+                     1 + 10 * (4 + 1) + 2 * 10 + 1);
+    assert_int_equal(ab_estimate_session(&map, &none).processes, 5);
+    /* four rounds less of two processes, one of which waits for memory to be returned */
+    double saved = ab_estimate_session(&map, &all).ns - ab_estimate_session(&map, &six).ns;
+    assert_true(saved > 4 * (double)drain_ns && saved < 8 * (double)drain_ns);
+    /* ten rounds more without tail and memory cost less than ten with them */
+    double ten = ab_estimate_session(&map, &more).ns - ab_estimate_session(&map, &six).ns;
+    assert_true(ten < (ab_estimate_session(&map, &all).ns - 10 * (double)drain_ns));
+    /* seven waits: one in each round that it runs in, and one for the first look */
+    double waits = ab_estimate_session(&map, &more).ns;
+    more.drain_ns = 0;
+    waits -= ab_estimate_session(&map, &more).ns;
+    assert_true(fabs(waits / (7 * (double)drain_ns) - 1) < 1e-9);
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+}
+
+static void buffers_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct ab_err err = {0};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    test_tape_churn_map(100, 1000, &tape, &map);
+    struct ab_tape_image image = *map.image;
+    struct ab_tape_map wide = map;
+    wide.image = &image;
+    uint64_t bare = ab_estimate_harness_bytes(&wide);
+    image.n_lanes = 200;
+    assert_int_equal(ab_estimate_check_cache(&wide, 0, &err), AB_OK); /* none asked for */
+    image.cache_bytes = 64 << 20;
+    uint64_t needed = ab_estimate_harness_bytes(&wide);
+    assert_true(needed >= bare + UINT64_C(200) * (64 << 20));
+    assert_int_equal(ab_estimate_check_cache(&wide, needed, &err), AB_OK);
+    assert_int_equal(ab_estimate_check_cache(&wide, needed - 1, &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "--cache: 200 lanes of 64.0 MiB each"));
     ab_tape_map_close(&map);
     ab_tape_fini(&tape);
 }
@@ -83,6 +161,8 @@ int main(void)
         cmocka_unit_test(longer_tapes_cost_more_time_and_have_later_deadlines),
         cmocka_unit_test(short_work_is_measured_in_more_processes),
         cmocka_unit_test(a_run_is_back_ends_by_rounds_and_one_heap_at_a_time),
+        cmocka_unit_test(a_pass_counts_in_the_rounds_that_it_runs_in),
+        cmocka_unit_test(buffers_that_do_not_fit_are_refused),
         cmocka_unit_test(the_default_limit_is_a_share_of_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

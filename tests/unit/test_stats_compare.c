@@ -281,12 +281,13 @@ static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
         for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
             if (ab_quantile_values[q] > 0.99)
                 r->quantiles[q] += 5000;
-        for (unsigned k = AB_HDR_COUNTS; k-- > 0;) /* 1 % of the calls */
-            if (r->hdr->counts[k] != 0 && ab_hdr_high(k) > 100 && ab_hdr_high(k) < 5000) {
-                uint64_t n = r->hdr->counts[k];
-                r->hdr->counts[k] = 0;
-                r->hdr->counts[ab_hdr_index(ab_hdr_high(k) + 5000)] += n;
-            }
+        struct ab_hdr was = *r->hdr;
+        ab_hdr_init(r->hdr);
+        for (unsigned k = 0; k < AB_HDR_COUNTS; k++) { /* 1 % of the calls */
+            bool is_tail = ab_hdr_high(k) > 100 && ab_hdr_high(k) < 5000;
+            for (uint64_t n = was.counts[k]; n > 0; n--)
+                ab_hdr_record(r->hdr, ab_hdr_high(k) + (is_tail ? 5000 : 0));
+        }
     }
     compare(x, false);
     assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p50")), "~");
@@ -343,6 +344,25 @@ static void back_ends_of_one_result_are_pairs(void **state)
     assert_true(c->effect.high - c->effect.low < 1e-9); /* the drift of a round is in both */
     double want = (15.25 * 2000000 + 29.5 * 90000) / (21.5 * 2000000 + 40.25 * 90000);
     assert_true(fabs(c->effect.ratio - want) < 1e-9);
+}
+
+/* What a default list lacks is a note, what was asked for and failed a failure. */
+static void a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_backend_info *b = &x->a->backends[FAKE_JEMALLOC];
+    b->status = AB_BACKEND_ABSENT;
+    b->was_named = false;
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_FAILED), 0);
+    assert_int_equal(x->c.n_notes, 1);
+    assert_non_null(strstr(x->c.notes[0], "jemalloc is absent: not compared"));
+    ab_comparison_fini(&x->c);
+    b->was_named = true;
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAILED);
+    assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "it is absent"));
+    assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
 }
 
 static void a_regression_has_to_show_again(void **state)
@@ -475,6 +495,7 @@ int main(void)
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(the_ratio_is_that_of_the_numbers_beside_it),
         TEST(back_ends_of_one_result_are_pairs),
+        TEST(a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for),
         TEST(a_regression_has_to_show_again),
         TEST(what_is_clear_alone_need_not_be_among_many),
         TEST(other_work_is_refused),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one table of which command takes which kind of file where, and what is done by it: names with
- * '@' are resolved, files of another kind refused with the command that takes them.
+ * '@' are resolved, files of another kind refused with the command that takes them, and --sweep becomes
+ * rows of -b.
  */
 #include "cli/arguments/arguments.h"
 
@@ -9,11 +10,13 @@
 #include "cli/arguments/file_kind.h"
 #include "cli/arguments/last_result.h"
 #include "cli/arguments/named_workload.h"
+#include "cli/arguments/sweep_rows.h"
 #include "core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum role {
     NO_FILE,
@@ -111,6 +114,32 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
                    shown, after);
 }
 
+/* A file that is not there, by the name of a workload that is installed. */
+static enum ab_status check_forgotten_at(enum ab_command_id command, enum role role,
+                                         const char *text, struct ab_err *err)
+{
+    char name[256];
+    if (role != WORKLOAD || access(text, F_OK) == 0 ||
+        !ab_workload_is_named(text, name, sizeof name))
+        return AB_OK;
+    return ab_fail(err, AB_INPUT, "%s: there is no file %s here; try: allocbench %s @%s",
+                   ab_commands[command].name, AB_SHOWN(256, text), ab_commands[command].name, name);
+}
+
+static enum ab_status fail_no_trace(const char *text, struct ab_err *err)
+{
+    char name[256];
+    const char *shown = AB_SHOWN(256, text);
+    if (ab_workload_is_named(text + 1, name, sizeof name))
+        return ab_fail(err, AB_USAGE, "%s is a workload, not a trace; try: allocbench run %s",
+                       shown, shown);
+    if (strncmp(text, "@last", 5) == 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s is a stored result, not a trace; try: allocbench report %s", shown,
+                       shown);
+    return ab_fail(err, AB_USAGE, "%s is not a trace; a file of this name is ./%s", shown, shown);
+}
+
 /* ---- names ---- */
 
 static enum ab_status keep(struct ab_arguments *out, char *path, struct ab_err *err)
@@ -144,13 +173,14 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     enum ab_status status = AB_OK;
     if (*text == NULL || role == NO_FILE)
         return AB_OK;
-    if ((*text)[0] != '@')
+    if ((*text)[0] != '@') {
+        AB_TRY(check_forgotten_at(command, role, *text, err));
         return check_kind(command, role, *text, err);
+    }
     if (role == RESULT || role == BASE)
         status = find_result(o, *text, &path, err);
     else if (role == TRACE)
-        return ab_fail(err, AB_USAGE, "%s: %s is not a trace; a file of this name is ./%s",
-                       ab_commands[command].name, AB_SHOWN(256, *text), AB_SHOWN(256, *text));
+        return fail_no_trace(*text, err);
     else
         status = ab_named_workload(*text, &path, err);
     if (status == AB_OK && (status = keep(out, path, err)) == AB_OK)
@@ -161,6 +191,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
                                    struct ab_arguments *out, struct ab_err *err)
 {
+    AB_TRY(ab_sweep_rows_expand(o, err));
     for (size_t i = 0; i < o->n_args; i++)
         AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
     AB_TRY(settle(command, o, RESULT, &o->resume, out, err));

@@ -14,7 +14,8 @@ struct ab_arguments { /* what the options borrow afterwards */
     size_t n;
 };
 
-/* Replaces names in o->args, o->resume, o->baseline and o->trace, as the command takes them; says on
+/* Replaces names in o->args, o->resume, o->baseline and o->trace, as the command takes them, and adds
+ * the rows of o->sweeps to o->backends; says on
  * stderr which file @last is, unless the command is quiet. `out` begins as zeroes and is valid, to be
  * released, after a failure too. */
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,

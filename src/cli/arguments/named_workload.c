@@ -131,10 +131,35 @@ char *ab_workload_names_path(const struct ab_workload_names *list, const char *n
 
 /* ---- one of them ---- */
 
+static bool has(const struct ab_workload_names *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool ab_workload_is_named(const char *text, char *name, size_t cap)
+{
+    struct ab_workload_names list;
+    struct ab_err err;
+    size_t n = strlen(text) - (is_yaml(text) ? strlen(EXTENSION) : 0);
+    if (n >= cap || ab_workload_names(&list, &err) != AB_OK)
+        return false;
+    snprintf(name, cap, "%.*s", (int)n, text);
+    bool is_named = has(&list, name);
+    ab_workload_names_fini(&list);
+    return is_named;
+}
+
 static enum ab_status fail_unknown(const struct ab_workload_names *list, const char *text,
                                    struct ab_err *err)
 {
     const char *shown = AB_SHOWN(256, text);
+    if (strncmp(text, "@last", 5) == 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s is a stored result, not a workload; try: allocbench report %s", shown,
+                       shown);
     const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no workload is called %s; did you mean @%s?", shown,
@@ -148,12 +173,9 @@ enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *er
     AB_TRY(ab_workload_names(&list, err));
     char *path = NULL;
     enum ab_status status = AB_OK;
-    size_t i = 0;
-    while (i < list.n && strcmp(list.names[i], text + 1) != 0)
-        i++;
-    if (i == list.n)
+    if (!has(&list, text + 1))
         status = fail_unknown(&list, text, err);
-    else if ((path = ab_workload_names_path(&list, list.names[i])) == NULL)
+    else if ((path = ab_workload_names_path(&list, text + 1)) == NULL)
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     ab_workload_names_fini(&list);
     if (status == AB_OK)

@@ -8,6 +8,7 @@
 
 #include "core/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ab_workload_names {
@@ -21,6 +22,10 @@ enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *e
 void ab_workload_names_fini(struct ab_workload_names *list);
 /* FOLDER/NAME.yaml, malloc'ed; NULL when out of memory. */
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name);
+
+/* Is there a workload of this name, with .yaml behind it or without ("churn", "churn.yaml")? Then it is
+ * written to `name` without. */
+bool ab_workload_is_named(const char *text, char *name, size_t cap);
 
 /* "@NAME": the path, malloc'ed. AB_USAGE for a name that is not there, with the nearest. */
 enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err);

@@ -6,15 +6,16 @@
 #include "cli/benchmark/benchmark.h"
 
 #include "backend/selection.h"
+#include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/benchmark/rounds/confirmation.h"
 #include "cli/benchmark/rounds/interruption.h"
 #include "cli/benchmark/rounds/pass_choice.h"
-#include "cli/benchmark/rounds/round_limit.h"
+#include "cli/benchmark/rounds/round_watch.h"
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
@@ -69,20 +70,22 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
     const struct ab_subject *s = m->subject;
-    const char *const *names = o->n_backends > 0 ? o->backends : s->backends;
-    size_t n = o->n_backends > 0 ? o->n_backends : s->n_backends;
-    enum ab_status status = ab_selection_parse(names, n, o->backend_path, &m->selection, err);
-    const struct ab_selection *foreign = status == AB_OK ? ab_case_foreign(o, &m->selection) : NULL;
+    const struct ab_backend_wish wish = {
+        .options = o, .listed = s->backends, .n_listed = s->n_backends, .tape = s->map};
+    struct ab_text choice = {0};
     char shown[300];
+    AB_TRY(ab_backend_choice_make(&wish, &m->selection, err));
+    const struct ab_selection *foreign = ab_case_foreign(o, &m->selection);
     if (foreign != NULL && !o->allows_plugins)
         return ab_fail(err, AB_USAGE,
                        "the workload names the library %s as a back end; to run its "
                        "code use --allow-plugins, or name it with -b",
                        ab_text_printable(shown, sizeof shown, foreign->name));
-    /* A workload's list is a default, made where other libraries were installed. */
-    for (size_t i = 0; status == AB_OK && o->n_backends == 0 && i < m->selection.n; i++)
-        m->selection.items[i].was_named = false;
-    return status;
+    ab_backend_choice_say(&wish, &m->selection, &choice);
+    if (choice.s != NULL && !o->is_quiet)
+        fprintf(stderr, "back ends: %s\n", choice.s);
+    ab_text_fini(&choice);
+    return AB_OK;
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -197,42 +200,16 @@ static enum ab_status name_resumed(const struct measurement *m, struct ab_err *e
     return ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, m->options->resume));
 }
 
-struct watch { /* what looks on while a session runs */
-    struct ab_progress_line line;
-    struct ab_round_limit limit;
-    struct ab_store *store;
-};
-
-static void show_progress(void *user, const struct ab_progress *p)
-{
-    struct watch *watch = user;
-    if (watch->line.rounds_ns == 0 && p->n_rounds > 0)
-        ab_round_limit_round(&watch->limit); /* what was before it is no part of a round */
-    ab_progress_show(&watch->line, p);
-}
-
-/* The last round is stored with the verdicts, at once. */
-static bool end_round(void *user, const struct ab_session *session)
-{
-    struct watch *watch = user;
-    bool goes_on = ab_round_limit_goes_on(&watch->limit);
-    watch->line.n_expected = ab_round_limit_expected(&watch->limit);
-    ab_progress_round(&watch->line, session);
-    if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
-        ab_store_save(watch->store, session);
-    return goes_on;
-}
-
 static enum ab_status run_session(struct measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
-    struct watch watch = {.store = &m->store};
+    struct ab_round_watch watch;
     struct ab_session_plan plan = {
         .cases = m->cases,
         .rounds = m->session.n_rounds_planned,
         .processes = o->processes != 0 ? o->processes : ab_estimate_processes(m->subject->map),
-        .progress = show_progress,
-        .round_done = end_round,
+        .progress = ab_round_watch_progress,
+        .round_done = ab_round_watch_end_round,
         .user = &watch};
     plan.resumed = m->subject->resumed;
     plan.allows_broken = o->allows_broken;
@@ -262,11 +239,9 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
         return status;
     m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
     m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
-    ab_progress_begin(&watch.line, o->is_quiet);
-    watch.line.has_rule = o->time_budget_ns > 0 || o->precision > 0;
-    ab_round_limit_begin(&watch.limit, &m->session);
+    ab_round_watch_begin(&watch, o, &m->store, &m->session);
     status = ab_session_run(&plan, &m->session, err);
-    ab_progress_end(&watch.line);
+    ab_round_watch_end(&watch);
     return status == AB_USAGE && plan.resumed != NULL ? name_resumed(m, err) : status;
 }
 
@@ -310,7 +285,9 @@ static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 /* A failed back end outweighs a gate: without it the gate says nothing. */
 static int judge(const struct measurement *m)
 {
-    int exit_code = ab_failures_tell(&m->session, m->options->is_quiet);
+    int exit_code = m->options->hides_failures
+                        ? 0
+                        : ab_failures_tell(&m->session, m->options->is_quiet);
     return exit_code != 0 ? exit_code
                           : ab_status_exit_code(ab_decision_status(&m->decision, &m->session));
 }
@@ -353,55 +330,37 @@ static void release(struct measurement *m)
     ab_gate_set_fini(&m->gates);
 }
 
-/* As many rounds again of the back ends concerned, with draws of their own. */
-static enum ab_status run_again(struct measurement *again, const bool *is_concerned,
+static enum ab_status run_again(struct measurement *again, const struct ab_confirmation *c,
                                 struct ab_err *err)
 {
-    struct ab_session *s = &again->session;
     enum ab_status status = prepare_cases(again, err);
     if (status != AB_OK || (status = list_phases(again, err)) != AB_OK)
         return status;
     describe_session(again);
-    s->seed = ~s->seed;
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (!is_concerned[i] && s->backends[i].status == AB_BACKEND_OK)
-            s->backends[i].status = AB_BACKEND_ABSENT;
+    ab_confirmation_describe(c, &again->session);
     status = run_session(again, err);
-    ab_session_settle(s);
+    ab_session_settle(&again->session);
     return status;
 }
 
-/* What failed by a ratio or a change fails only if new rounds say so, too. Apart, for its second
- * measurement would be on the stack all the time. */
+/* Apart, for its second measurement would be on the stack all the time. */
 static __attribute__((noinline)) enum ab_status confirm(struct measurement *m, struct ab_err *err)
 {
-    struct ab_options options = *m->options;
-    bool is_concerned[AB_SELECTION_MAX] = {false};
+    struct ab_confirmation c;
     struct ab_subject subject = *m->subject;
     struct measurement again = *m;
-    enum ab_status status = AB_OK;
-    uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
-    if (n == 0)
+    if (!ab_confirmation_begin(&c, m->options, &m->decision, &m->session))
         return AB_OK;
-    if (!m->options->is_quiet)
-        fprintf(stderr, "%u verdict%s to confirm: %u more rounds\n", n, n == 1 ? "" : "s",
-                m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
-    options.rounds = m->session.n_rounds; /* as many, however many these came to be */
-    options.time_budget_ns = 0;
-    options.precision = 0;
-    again.options = &options;
+    again.options = &c.options;
     subject.resumed = NULL;
     again.subject = &subject;
     again.session = (struct ab_session){0};
     again.store = (struct ab_store){0};
     again.cases = NULL;
     again.phases = NULL;
-    status = run_again(&again, is_concerned, err);
-    if (status == AB_OK)
-        status = ab_decision_confirm(&m->decision, &m->session, &again.session, err);
-    else if (status == AB_INTERRUPTED)
-        ab_fail(err, status, "interrupted while a failure was being confirmed; it stands");
+    enum ab_status status = run_again(&again, &c, err);
+    status = ab_confirmation_end(&m->decision, &m->session, &again.session, status, err);
     release_run(&again);
     return status;
 }
@@ -414,7 +373,8 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
                        "--shard and --baseline are mutually exclusive: compare the merged result");
     enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
                                               err);
-    if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
+    if (status != AB_OK ||
+        (status = ab_decision_open(m->options, false, &m->decision, err)) != AB_OK ||
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
         (status = prepare_cases(m, err)) != AB_OK ||
         (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
@@ -468,6 +428,8 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
     else if (written != AB_OK && status == AB_INTERRUPTED)
         fprintf(stderr, "allocbench: %s\n", why.text);
     *exit_code = judge(&m);
+    if (subject->seen != NULL && status == AB_OK)
+        subject->seen(subject->user, &m.session);
     if (status == AB_INTERRUPTED && !m.session.is_complete)
         explain_interruption(&m, err);
 out:

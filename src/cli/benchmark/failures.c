@@ -11,20 +11,47 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Is it a failure, or does a default list name what is not there? */
+static bool is_error(const struct ab_backend_info *b)
+{
+    return b->was_named || b->status != AB_BACKEND_ABSENT;
+}
+
 int ab_failures_tell(const struct ab_session *session, bool is_quiet)
+{
+    return ab_failures_tell_rest(session, "", NULL, 0, is_quiet);
+}
+
+static bool failed_in(const struct ab_session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0)
+            return !ab_backend_status_has_numbers(s->backends[i].status);
+    return false;
+}
+
+static bool is_told_of(const struct ab_session *const *told, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (failed_in(told[i], name))
+            return true;
+    return false;
+}
+
+int ab_failures_tell_rest(const struct ab_session *session, const char *where,
+                          const struct ab_session *const *told, size_t n_told, bool is_quiet)
 {
     int exit_code = 0;
     for (uint32_t i = 0; i < session->n_backends; i++) {
         const struct ab_backend_info *b = &session->backends[i];
-        if (ab_backend_status_has_numbers(b->status))
-            continue;
-        bool is_error = b->was_named || b->status != AB_BACKEND_ABSENT;
         char name[300], reason[1400];
-        if (is_error)
+        if (ab_backend_status_has_numbers(b->status) || is_told_of(told, n_told, b->name))
+            continue;
+        if (is_error(b))
             exit_code = ab_status_exit_code(AB_BACKEND);
-        if (is_error || !is_quiet)
-            fprintf(stderr, "allocbench: %s: %s: %s: %s\n", is_error ? "error" : "warning",
-                    ab_text_printable(name, sizeof name, b->name),
+        if (is_error(b) || !is_quiet)
+            fprintf(stderr, "allocbench: %s: %s%s: %s: %s\n", is_error(b) ? "error" : "warning",
+                    where, ab_text_printable(name, sizeof name, b->name),
                     ab_backend_status_name(b->status),
                     ab_text_printable(reason, sizeof reason, b->reason));
     }

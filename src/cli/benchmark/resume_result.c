@@ -43,7 +43,7 @@ static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err
 {
     char name[sizeof b->name], shown[256];
     memcpy(name, b->name, sizeof name);
-    name[strcspn(name, ":")] = 0;
+    name[strcspn(name, ":{")] = 0;
     const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
     if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
         return AB_OK;

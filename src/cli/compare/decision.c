@@ -6,6 +6,7 @@
 
 #include "cli/compare/verdict.h"
 #include "report/table/sink_compare.h"
+#include "stats/aggregate.h"
 
 #include <stdlib.h>
 
@@ -19,16 +20,28 @@ static const struct ab_comparison *comparison_of(const struct ab_decision *d)
     return d->comparison.now != NULL ? &d->comparison : NULL;
 }
 
-enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
-                                struct ab_err *err)
+/* Which option asks for a comparison that there will not be; NULL = none does. */
+static const char *find_idle(const struct ab_decision *d)
+{
+    const struct ab_options *o = d->options;
+    if (o->baseline != NULL)
+        return NULL;
+    return o->has_limit && !d->is_within  ? "limit"
+           : o->is_strict_compare         ? "strict"
+           : o->is_joint && !d->is_within ? "jointly"
+                                          : NULL;
+}
+
+enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends,
+                                struct ab_decision *out, struct ab_err *err)
 {
     struct ab_decision d = {.options = o};
-    if (o->baseline == NULL && (o->has_limit || o->is_strict_compare || o->is_joint))
-        return ab_fail(err, AB_USAGE,
-                       "--%s is about a comparison: give --baseline NAME|FILE as well",
-                       o->has_limit           ? "limit"
-                       : o->is_strict_compare ? "strict"
-                                              : "jointly");
+    d.is_within = judges_backends && o->has_limit && o->baseline == NULL;
+    const char *idle = find_idle(&d);
+    if (idle != NULL)
+        return ab_fail(
+            err, AB_USAGE, "--%s is about a comparison: give %s--baseline NAME|FILE as well", idle,
+            judges_backends && o->is_joint && !o->is_strict_compare ? "--limit or " : "");
     enum ab_status status = AB_OK;
     if (o->baseline != NULL && (status = ab_base_find(o, o->baseline, &d.base, err)) == AB_OK)
         status = ab_base_check(&d.base, err);
@@ -42,9 +55,24 @@ enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err)
 {
+    if (d->is_within && session->n_backends < 2)
+        return ab_fail(err, AB_USAGE,
+                       "--limit is about ratios: it needs two back ends, or a --baseline");
     if (baseline_of(d) == NULL)
         return AB_OK;
     return ab_compare_check_work(baseline_of(d), d->base.label, session, "this run", err);
+}
+
+/* *out stays empty where there is nothing to compare with. False when out of memory. */
+static bool compare(const struct ab_decision *d, const struct ab_session *session,
+                    struct ab_comparison *out)
+{
+    const struct ab_session *base = baseline_of(d);
+    uint32_t backend = ab_session_base(session);
+    if (base != NULL)
+        return ab_compare_results(base, session, d->options->limit, true, out);
+    return !d->is_within || backend == UINT32_MAX ||
+           ab_compare_backends(session, backend, d->options->limit, out);
 }
 
 enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
@@ -54,8 +82,8 @@ enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set 
     d->gates = gates;
     bool ok = ab_gates_judge(gates->gates, gates->n_gates, session, base) &&
               ab_claims_measure(gates->claims, gates->n_claims, session);
-    if (ok && base != NULL && session->is_complete)
-        ok = ab_compare_results(base, session, d->options->limit, true, &d->comparison) &&
+    if (ok && session->is_complete)
+        ok = compare(d, session, &d->comparison) &&
              (!d->options->is_joint || ab_comparisons_join(&d->comparison, 1));
     if (!ok)
         return ab_fail(err, AB_SYSTEM, "out of memory");
@@ -80,13 +108,12 @@ enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *ses
     struct ab_comparison c = {0};
     const struct ab_session *base = baseline_of(d);
     bool ok = ab_gates_judge(d->gates->gates, d->gates->n_gates, again, base);
-    if (ok && base != NULL)
-        ok = ab_compare_results(base, again, d->options->limit, true, &c);
+    if (ok)
+        ok = compare(d, again, &c);
     if (!ok)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_gates_confirm(session, again);
-    if (base != NULL)
-        ab_comparison_confirm(&d->comparison, &c);
+    ab_comparison_confirm(&d->comparison, &c);
     ab_comparison_fini(&c);
     return AB_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `run` and `replay` decide at their end: gates, and the comparison with a baseline.
+ * What `run`, `replay` and `exec` decide at their end: gates, and a comparison, with a baseline or of
+ * the back ends with their base.
  */
 #ifndef AB_CLI_BENCHMARK_DECISION_H
 #define AB_CLI_BENCHMARK_DECISION_H
@@ -14,13 +15,16 @@ struct ab_decision {
     const struct ab_options *options;
     const struct ab_gate_set *gates; /* NULL until it is made */
     struct ab_base base;             /* label NULL = none */
+    bool is_within;                  /* the back ends are compared with their base */
     struct ab_comparison comparison; /* now NULL = none */
 };
 
-/* Reads --baseline and finds it fit, before anything is measured. */
-enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
-                                struct ab_err *err);
-/* Is what will be measured the work of the baseline? `session` is described, not run. */
+/* Reads --baseline and finds it fit, before anything is measured. `judges_backends`: --limit without
+ * a baseline bounds each back end against the base. */
+enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends,
+                                struct ab_decision *out, struct ab_err *err);
+/* Is there something to compare: is what will be measured the work of the baseline? `session` is
+ * described, not run. */
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err);
 /* Judges the gates and compares: session->gates, session->comparison. */

@@ -9,11 +9,14 @@
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/outputs.h"
-#include "cli/benchmark/progress/progress.h"
 #include "cli/benchmark/result_store.h"
+#include "cli/benchmark/rounds/confirmation.h"
+#include "cli/benchmark/rounds/interruption.h"
+#include "cli/benchmark/rounds/round_watch.h"
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
-#include "cli/compare/verdict.h"
+#include "cli/compare/base_name.h"
+#include "cli/compare/decision.h"
 #include "cli/exec/exec_work.h"
 #include "cli/exec/prediction.h"
 #include "cli/terminal.h"
@@ -33,8 +36,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_ROUNDS = 10 };
-
 struct exec {
     const struct ab_options *options;
     struct ab_selection_list selection;
@@ -47,7 +48,7 @@ struct exec {
     struct ab_session session;
     struct ab_program_summary summary;
     struct ab_prediction prediction;
-    uint32_t rounds;
+    struct ab_decision decision;
 };
 
 /* ---- before anything runs ---- */
@@ -122,7 +123,7 @@ static enum ab_status prepare_cases(struct exec *x, struct ab_err *err)
         ab_case_describe(&x->selection.items[i], &s->backends[i]);
         make_case(&x->selection.items[i], x->envs[i], &x->cases[i]);
     }
-    return AB_OK;
+    return ab_base_name_set(x->options->base, s, err);
 }
 
 static enum ab_status read_gates(struct exec *x, struct ab_err *err)
@@ -150,7 +151,8 @@ static void describe_session(struct exec *x)
     s->settings = x->work.settings;
     s->seed = x->options->seed;
     s->start = time(NULL);
-    s->n_rounds_planned = x->rounds;
+    s->n_rounds_planned = ab_round_limit_most(x->options);
+    ab_round_limit_describe(x->options, NULL, s);
     s->n_tape_ops = UINT64_MAX;
     s->command_line = ab_command_line;
     s->phases = phases;
@@ -163,29 +165,10 @@ static void describe_session(struct exec *x)
 
 /* ---- running ---- */
 
-struct watch {
-    struct ab_progress_line line;
-    struct ab_store *store;
-};
-
-static void show_progress(void *user, const struct ab_progress *p)
-{
-    ab_progress_show(&((struct watch *)user)->line, p);
-}
-
-static bool end_round(void *user, const struct ab_session *s)
-{
-    struct watch *watch = user;
-    ab_progress_round(&watch->line, s);
-    if (s->n_rounds < s->n_rounds_planned)
-        ab_store_save(watch->store, s);
-    return true;
-}
-
 static enum ab_status run_session(struct exec *x, struct ab_err *err)
 {
     const struct ab_options *o = x->options;
-    struct watch watch = {.store = &x->store};
+    struct ab_round_watch watch;
     struct ab_program_plan plan = {
         .program = {.path = x->work.program,
                     .argv = o->args,
@@ -193,23 +176,23 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
                     .timeout_ns = o->timeout_ns},
         .cases = x->cases,
         .base = ab_session_base(&x->session),
-        .rounds = x->rounds,
+        .rounds = x->session.n_rounds_planned,
         .prepare = o->prepare,
         .prepare_fd = STDERR_FILENO,
         .is_output_free = o->is_output_free,
-        .progress = show_progress,
-        .round_done = end_round,
+        .progress = ab_round_watch_progress,
+        .round_done = ab_round_watch_end_round,
         .user = &watch,
     };
-    ab_progress_begin(&watch.line, o->is_quiet);
+    ab_round_watch_begin(&watch, o, &x->store, &x->session);
     enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
-    ab_progress_end(&watch.line);
+    ab_round_watch_end(&watch);
     return status;
 }
 
 /* ---- afterwards ---- */
 
-static void print_gates(const struct exec *x)
+static void print_verdicts(const struct exec *x)
 {
     struct ab_table_style style = ab_terminal_style(x->options);
     bool is_taken = ab_outputs_use_stdout(x->options);
@@ -218,6 +201,7 @@ static void print_gates(const struct exec *x)
         return;
     }
     style.color = style.color && !is_taken;
+    ab_decision_print(&x->decision, is_taken ? stderr : stdout, style);
     ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
 }
 
@@ -244,13 +228,60 @@ static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
         ab_sink_table(stdout, &x->session, ab_terminal_style(o));
         tell_work(x);
     }
-    print_gates(x);
+    print_verdicts(x);
     if (status == AB_OK && written == AB_OK)
         written = ab_outputs_lines(o, &x->session, ab_outputs_use_stdout(o) ? stderr : stdout, err);
     fflush(stdout);
     if (!o->is_quiet)
         ab_store_tell(&x->store, stderr);
     return status == AB_OK ? written : status;
+}
+
+/* What a run itself needs, of the first one and of one that confirms it. */
+static void release_run(struct exec *x)
+{
+    ab_session_fini(&x->session);
+    free(x->session.gates);
+    free(x->session.backends);
+    free(x->cases);
+    free(x->envs);
+}
+
+/* As many rounds again of what failed by a ratio: it fails only if these say so, too. */
+static __attribute__((noinline)) enum ab_status confirm(struct exec *x, struct ab_err *err)
+{
+    struct ab_confirmation c;
+    struct exec again = *x;
+    if (!ab_confirmation_begin(&c, x->options, &x->decision, &x->session))
+        return AB_OK;
+    ab_store_save(&x->store, &x->session);
+    again.options = &c.options;
+    again.session = (struct ab_session){0};
+    again.store = (struct ab_store){0};
+    again.cases = NULL;
+    again.envs = NULL;
+    enum ab_status status = prepare_cases(&again, err);
+    if (status == AB_OK) {
+        describe_session(&again);
+        ab_confirmation_describe(&c, &again.session);
+        status = run_session(&again, err);
+        ab_session_settle(&again.session);
+    }
+    status = ab_confirmation_end(&x->decision, &x->session, &again.session, status, err);
+    release_run(&again);
+    return status;
+}
+
+/* A failed back end outweighs a gate. */
+static int judge(const struct exec *x)
+{
+    bool is_quiet = x->options->is_quiet;
+    int exit_code = ab_failures_tell(&x->session, is_quiet);
+    int of_replay = ab_prediction_failures(&x->prediction, &x->session, is_quiet);
+    if (exit_code == 0)
+        exit_code = of_replay;
+    return exit_code != 0 ? exit_code
+                          : ab_status_exit_code(ab_decision_status(&x->decision, &x->session));
 }
 
 static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_code,
@@ -262,12 +293,13 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
         return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
-    if (!ab_gates_judge(x->gates.gates, x->gates.n_gates, s, NULL))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    enum ab_status decided = ab_decision_make(&x->decision, &x->gates, s, err);
+    if (decided != AB_OK)
+        return decided;
+    if (status == AB_OK)
+        status = confirm(x, err);
     enum ab_status written = write_outputs(x, status == AB_OK ? err : &why);
-    *exit_code = ab_failures_tell(s, x->options->is_quiet);
-    if (*exit_code == 0) /* a failed back end outweighs a gate */
-        *exit_code = ab_status_exit_code(ab_verdict_status(x->options, NULL, s));
+    *exit_code = judge(x);
     return status == AB_OK ? written : status;
 }
 
@@ -281,41 +313,57 @@ static void release(struct exec *x)
 {
     ab_outputs_abandon(&x->outputs);
     ab_store_close(&x->store);
-    ab_session_fini(&x->session);
+    ab_decision_close(&x->decision);
+    release_run(x);
     ab_selection_list_fini(&x->selection);
     ab_gate_set_fini(&x->gates);
     ab_exec_work_fini(&x->work);
     ab_prediction_fini(&x->prediction);
-    free(x->session.gates);
-    free(x->session.backends);
-    free(x->cases);
-    free(x->envs);
+}
+
+/* All that can be refused before anything runs. */
+static enum ab_status prepare(struct exec *x, struct ab_err *err)
+{
+    const struct ab_options *o = x->options;
+    AB_TRY(find_program(x, err));
+    AB_TRY(ab_exec_work_describe(o, &x->work, err));
+    AB_TRY(ab_decision_open(o, true, &x->decision, err));
+    AB_TRY(select_backends(x, err));
+    AB_TRY(open_outputs(x, err));
+    AB_TRY(prepare_cases(x, err));
+    AB_TRY(read_gates(x, err));
+    AB_TRY(ab_round_limit_check(o, x->session.n_backends, err));
+    describe_session(x);
+    ab_noise_warn_gates(o, &x->session, x->gates.gates, x->gates.n_gates);
+    if (x->decision.is_within || o->baseline != NULL)
+        ab_noise_warn_limit(o, x->session.host.fingerprint, "--limit", "all", "time", o->limit,
+                            x->session.n_rounds_planned);
+    return ab_decision_check(&x->decision, &x->session, err);
+}
+
+/* What is complete is kept, also of what was interrupted. */
+static enum ab_status measure(struct exec *x, int *exit_code, struct ab_err *err)
+{
+    struct ab_interruption it = {x->options, &x->session, &x->store, &x->selection};
+    enum ab_status status = run_session(x, err);
+    bool is_interrupted = status == AB_INTERRUPTED;
+    if (status == AB_OK || (is_interrupted && x->session.n_rounds > 0))
+        status = conclude(x, status, exit_code, err);
+    if (is_interrupted && status == AB_INTERRUPTED)
+        ab_interruption_explain(&it, err);
+    return status;
 }
 
 enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct exec x = {.options = o, .rounds = o->has_rounds ? o->rounds : DEFAULT_ROUNDS};
-    enum ab_status status = find_program(&x, err);
-    if (status == AB_OK)
-        status = ab_exec_work_describe(o, &x.work, err);
-    if (status == AB_OK)
-        status = select_backends(&x, err);
+    struct exec x = {.options = o};
     ab_supervise_begin();
-    if (status == AB_OK && (status = open_outputs(&x, err)) == AB_OK &&
-        (status = prepare_cases(&x, err)) == AB_OK)
-        status = read_gates(&x, err);
+    enum ab_status status = prepare(&x, err);
     if (status == AB_OK && o->trace != NULL)
-        status = ab_prediction_make(o, x.rounds, &x.prediction, err);
-    if (status == AB_OK) {
-        describe_session(&x);
-        ab_noise_warn_gates(o, &x.session, x.gates.gates, x.gates.n_gates);
-        status = run_session(&x, err);
-        if (status == AB_INTERRUPTED)
-            ab_fail(err, status, "interrupted: %u of %u rounds are complete", x.session.n_rounds,
-                    x.rounds);
-        if (status == AB_OK || (status == AB_INTERRUPTED && x.session.n_rounds > 0))
-            status = conclude(&x, status, exit_code, err);
-    }
+        status = ab_prediction_make(o, &x.prediction, err);
+    x.session.start = time(NULL);
+    if (status == AB_OK)
+        status = measure(&x, exit_code, err);
     release(&x);
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "cli/exec/prediction.h"
 
+#include "cli/benchmark/failures.h"
 #include "cli/commands.h"
 #include "core/leftover.h"
 #include "stats/aggregate.h"
@@ -50,10 +51,15 @@ static void leave_place(struct place *p)
 
 /* What `replay` takes of the command line of `exec`: throughput alone, and with a buffer, which takes
  * longest, in fewer processes. There are rounds enough: the program itself has one process in each. */
-static struct ab_options options_of_replay(const struct ab_options *o, uint32_t rounds,
-                                           uint64_t cache_bytes, const char *path)
+static struct ab_options options_of_replay(const struct ab_options *o, uint64_t cache_bytes,
+                                           const char *path)
 {
+    static const char *usual[] = {"libraries"};
     struct ab_options r = *o;
+    if (r.n_backends == 0) { /* those of the program, and no allocator that suits the trace */
+        r.backends = usual;
+        r.n_backends = 1;
+    }
     memset(r.sinks, 0, sizeof r.sinks);
     memset(r.wants_lines, 0, sizeof r.wants_lines);
     r.args = malloc(sizeof r.args[0]);
@@ -61,19 +67,22 @@ static struct ab_options options_of_replay(const struct ab_options *o, uint32_t 
     if (r.args != NULL)
         r.args[0] = o->trace;
     r.sinks[AB_SINK_JSON] = path;
-    r.rounds = rounds;
     r.cache_bytes = cache_bytes;
     r.processes = cache_bytes > 0 ? 1 : 3;
     r.has_passes = true;
     memset(&r.passes, 0, sizeof r.passes);
-    r.is_quiet = r.is_store_off = true;
+    r.is_quiet = r.is_store_off = r.hides_failures = true;
     r.n_gates = 0;
     r.timeout_ns = 0;
     r.drain_ns = 0;
+    r.time_budget_ns = 0;
+    r.precision = 0;
+    r.baseline = NULL;
+    r.has_limit = r.is_strict_compare = r.is_joint = false;
     return r;
 }
 
-static enum ab_status replay(const struct ab_options *o, uint32_t rounds, uint64_t cache_bytes,
+static enum ab_status replay(const struct ab_options *o, uint64_t cache_bytes,
                              struct ab_stored *out, struct ab_err *err)
 {
     struct place place;
@@ -81,7 +90,7 @@ static enum ab_status replay(const struct ab_options *o, uint32_t rounds, uint64
     enum ab_status status = find_place(&place, err);
     if (status != AB_OK)
         return status;
-    struct ab_options r = options_of_replay(o, rounds, cache_bytes, place.path);
+    struct ab_options r = options_of_replay(o, cache_bytes, place.path);
     status = r.args == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")
                             : ab_cmd_replay(&r, &exit_code, err);
     if (status == AB_OK)
@@ -100,8 +109,8 @@ static bool can_fit(const struct ab_session *s)
     return n > 2;
 }
 
-enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
-                                  struct ab_prediction *out, struct ab_err *err)
+enum ab_status ab_prediction_make(const struct ab_options *o, struct ab_prediction *out,
+                                  struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (!o->is_quiet)
@@ -109,7 +118,7 @@ enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
     while (out->n < AB_CACHE_FIT_SIZES && status == AB_OK) {
         if (out->n == 1 && !can_fit(&out->replays[0].session))
             break;
-        status = replay(o, rounds, ab_cache_fit_sizes[out->n], &out->replays[out->n], err);
+        status = replay(o, ab_cache_fit_sizes[out->n], &out->replays[out->n], err);
         out->n += status == AB_OK;
     }
     return status;
@@ -212,6 +221,19 @@ bool ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)
         return true;
     note_bare(p, exec);
     return fit(p, exec);
+}
+
+int ab_prediction_failures(const struct ab_prediction *p, const struct ab_session *exec,
+                           bool is_quiet)
+{
+    const struct ab_session *told[1 + AB_CACHE_FIT_SIZES] = {exec};
+    int exit_code = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        int code = ab_failures_tell_rest(&p->replays[i].session, "replay: ", told, i + 1, is_quiet);
+        exit_code = exit_code != 0 ? exit_code : code;
+        told[i + 1] = &p->replays[i].session;
+    }
+    return exit_code;
 }
 
 void ab_prediction_fini(struct ab_prediction *p)

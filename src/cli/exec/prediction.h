@@ -15,13 +15,18 @@ struct ab_prediction {                            /* begins as zeroes */
     struct ab_stored replays[AB_CACHE_FIT_SIZES]; /* the first without a buffer */
 };
 
-/* Replays o->trace as `allocbench replay` does, under the same back ends and as many rounds; where
- * there are two allocators or more beside the base, with the buffers of cache_fit.h as well. */
-enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t rounds,
-                                  struct ab_prediction *out, struct ab_err *err);
+/* Replays o->trace as `allocbench replay` does, under the same back ends, in --rounds rounds, also
+ * where the program has another number of them (--time-budget); where there are two allocators or
+ * more beside the base, with the buffers of cache_fit.h as well. */
+enum ab_status ab_prediction_make(const struct ab_options *o, struct ab_prediction *out,
+                                  struct ab_err *err);
 /* Adds its numbers to the results of the program, round by round: of the bare replay, and of the one
  * that suits the other allocators. Nothing where none was made. False when out of memory. */
 bool ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
+/* Says which back ends failed in the replay and not in the program, each once; the exit code for it,
+ * 0 = none. */
+int ab_prediction_failures(const struct ab_prediction *prediction, const struct ab_session *exec,
+                           bool is_quiet);
 void ab_prediction_fini(struct ab_prediction *prediction);
 
 #endif

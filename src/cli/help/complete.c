@@ -7,6 +7,7 @@
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"
+#include "backend/sweep.h"
 #include "cli/arguments/named_workload.h"
 #include "cli/compare/baselines.h"
 #include "cli/help/complete_gate.h"
@@ -14,6 +15,7 @@
 #include "cli/list/list.h"
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
+#include "cli/workload/scaffolds.h"
 #include "explain/explain.h"
 #include "runner/run_checks.h"
 
@@ -37,13 +39,24 @@ static void begin_element(struct ab_offer *o)
         ab_offer_lead(o, comma + 1);
 }
 
-static void offer_backends(struct ab_offer *o)
+static void offer_backends(struct ab_offer *o, bool has_words)
 {
     begin_element(o);
+    if (has_words) {
+        ab_offer(o, "all", "");
+        ab_offer(o, "libraries", "");
+    }
     for (size_t i = 0; i < ab_preset_count(); i++)
         ab_offer(o, ab_preset_at(i)->name, "");
     for (size_t i = 0; i < ab_builtin_count(); i++)
         ab_offer(o, ab_builtin_at(i)->name, "");
+}
+
+static void offer_sweeps(struct ab_offer *o)
+{
+    begin_element(o);
+    for (size_t i = 0; ab_sweep_name(i) != NULL; i++)
+        ab_offer(o, ab_sweep_name(i), "");
 }
 
 static void offer_checks(struct ab_offer *o)
@@ -88,7 +101,9 @@ static void offer_options(struct line *l)
 static void offer_values(struct line *l, const struct ab_option_info *o)
 {
     if (strcmp(o->name, "backend") == 0 || strcmp(o->name, "base") == 0)
-        offer_backends(&l->offer);
+        offer_backends(&l->offer, strcmp(o->name, "backend") == 0);
+    else if (strcmp(o->name, "sweep") == 0)
+        offer_sweeps(&l->offer);
     else if (strcmp(o->name, "set") == 0)
         ab_complete_set(&l->offer, l->n, l->words);
     else if (strcmp(o->name, "gate") == 0)
@@ -172,12 +187,16 @@ static void offer_arguments(struct line *l)
         for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
             ab_offer(&l->offer, ab_list_topic(i), "");
         break;
+    case AB_COMMAND_INIT:
+        for (size_t i = 0; place == 0 && i < ab_scaffold_count; i++)
+            ab_offer(&l->offer, ab_scaffolds[i].name, "");
+        break;
     case AB_COMMAND_EXPLAIN:
         if (place == 0)
             offer_words(&l->offer);
         break;
     case AB_COMMAND_VERIFY:
-        offer_backends(&l->offer);
+        offer_backends(&l->offer, true);
         break;
     case AB_COMMAND_RUN:
     case AB_COMMAND_CHECK:

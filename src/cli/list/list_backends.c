@@ -6,10 +6,13 @@
 #include "cli/list/list_backends.h"
 
 #include "allocators/builtin.h"
+#include "backend/defaults.h"
 #include "backend/presets.h"
+#include "backend/sweep.h"
 #include "cli/list/list_backends_json.h"
 #include "core/text.h"
 #include "report/output.h"
+#include "report/table/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +23,17 @@ enum { NAME_WIDTH = 16 };
 static void print_label(const char *label)
 {
     printf("  %-*s %-8s ", NAME_WIDTH, "", label);
+}
+
+/* What --sweep makes of it. */
+static void print_sweep(const char *name)
+{
+    size_t n;
+    const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
+    for (size_t i = 1; i < n; i++) {
+        print_label(i == 1 ? "sweep" : "");
+        printf("%s: %s\n", rows[i].settings, rows[i].says);
+    }
 }
 
 static void print_library(const struct ab_preset *p, const struct ab_selection *s, bool is_verbose)
@@ -46,6 +60,7 @@ static void print_library(const struct ab_preset *p, const struct ab_selection *
     }
     print_label("settings");
     printf("'%s{VARIABLE=VALUE;…}'\n", p->name);
+    print_sweep(p->name);
 }
 
 static void print_traits(const struct ab_backend *b)
@@ -91,6 +106,20 @@ static void print_params(const struct ab_backend *b)
     }
 }
 
+/* The rule for those that are measured where nobody names any. */
+static void print_default(void)
+{
+    char text[1024];
+    puts("\nwithout -b (and without a list in the workload)");
+    puts("  each installed library; tcmalloc_minimal only where there is no other tcmalloc");
+    for (size_t i = 0; i < ab_default_count(); i++) {
+        const struct ab_default *d = ab_default_at(i);
+        snprintf(text, sizeof text, "  %s: %s%s", d->name, d->is_suited != NULL ? "where " : "",
+                 d->rule);
+        ab_table_prose(stdout, (struct ab_table_style){.width = 80}, AB_PLAIN, text);
+    }
+}
+
 static void print_all(const struct ab_listing *l, bool is_verbose)
 {
     puts("libraries (malloc boundary)");
@@ -104,8 +133,10 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
             print_traits(b);
             print_missing(b);
             print_params(b);
+            print_sweep(b->name);
         }
     }
+    print_default();
     puts("\nand any library by its path: one that defines the malloc family, or " AB_BACKEND_SYMBOL
          ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }

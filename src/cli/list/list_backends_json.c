@@ -5,7 +5,9 @@
 #include "cli/list/list_backends_json.h"
 
 #include "allocators/builtin.h"
+#include "backend/defaults.h"
 #include "backend/presets.h"
+#include "backend/sweep.h"
 #include "base/bits.h"
 #include "cli/benchmark/cases.h"
 #include "report/json.h"
@@ -97,6 +99,30 @@ static json_t *whole(uint64_t n)
     return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
 }
 
+/* Is it measured where nobody names any, and what --sweep makes of it? */
+static void put_choice(struct ab_json *w, json_t *o, const char *name, const char *by_default)
+{
+    size_t n;
+    const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_object();
+        ab_json_put(w, row, "backend", ab_json_string(rows[i].spelling));
+        ab_json_put(w, row, "says", ab_json_string(rows[i].says));
+        ab_json_append(w, list, row);
+    }
+    ab_json_put(w, o, "default", ab_json_string(by_default));
+    ab_json_put(w, o, "sweep", list);
+}
+
+static const char *default_of(const char *builtin)
+{
+    for (size_t i = 0; i < ab_default_count(); i++)
+        if (strcmp(ab_default_at(i)->name, builtin) == 0)
+            return ab_default_at(i)->rule;
+    return "never";
+}
+
 static json_t *library(struct ab_json *w, const struct ab_preset *p, const struct ab_selection *s)
 {
     json_t *o = json_object();
@@ -110,6 +136,8 @@ static json_t *library(struct ab_json *w, const struct ab_preset *p, const struc
     ab_json_put(w, o, "build_id", ab_json_string(s->build_id));
     ab_json_put(w, o, "package", ab_json_string(p->package));
     ab_json_put(w, o, "summary", ab_json_string(p->summary));
+    put_choice(w, o, p->name,
+               ab_default_has_library(p) ? "where it is installed" : "in place of another");
     return o;
 }
 
@@ -152,6 +180,7 @@ static json_t *builtin(struct ab_json *w, const struct ab_backend *b)
     ab_json_put(w, o, "traits", traits);
     ab_json_put(w, o, "hooks", served);
     ab_json_put(w, o, "params", params);
+    put_choice(w, o, b->name, default_of(b->name));
     return o;
 }
 

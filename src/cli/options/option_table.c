@@ -54,6 +54,10 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
 #define BACKENDS "allocators (back ends) to measure: names or paths, comma-separated or repeated "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
+            "  libraries             installed malloc libraries\n" \
+            "  all                   ... and built-in allocators;\n" \
+            "                        by default only those of them\n" \
+            "                        that suit the work\n" \
             "  slab:keep=8:spare=0   parameters\n" \
             "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
@@ -78,16 +82,27 @@ const char *const ab_option_groups[] = {
 
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
-    {"backend", "LIST", BACKENDS "(default: the workload's, else glibc,jemalloc,tcmalloc,mimalloc)",
+    {"backend", "LIST",
+     BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",
      "What runs", 'b', RUN | CHECK, LIST_OF(backends), BACKENDS_MORE},
-    {"backend", "LIST", BACKENDS "(default: glibc,jemalloc,tcmalloc,mimalloc)", "What runs", 'b',
-     REPLAY, LIST_OF(backends), BACKENDS_MORE},
+    {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
+     "What runs", 'b', REPLAY, LIST_OF(backends), BACKENDS_MORE},
     {"backend", "LIST",
      "allocators (back ends) that can be preloaded, by name or path,\n"
      "comma-separated or repeated; jemalloc{A=1;B=2}: with environment variables;\n"
      "mine=./lib.so: a path under another name\n"
-     "(default: glibc,jemalloc,tcmalloc,mimalloc)",
+     "(default: libraries, which are all malloc libraries that are installed)",
      "What runs", 'b', EXEC, LIST_OF(backends)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
+     "pool, slab, paged (list backends -v says what each does)",
+     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
+     "(list backends -v says what each does)",
+     "What runs", 0, EXEC, LIST_OF(sweeps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
@@ -110,6 +125,10 @@ static const struct ab_option_info table[] = {
      "run these checks only, or a group: required, info; a workload or trace\n"
      "is always run: \"work\" runs nothing else",
      "What runs", 0, VERIFY, TEXT(only_check)},
+    {"no-fork", NULL,
+     "for a debugger: become the process that runs the one check of --check\n"
+     "NAME on the one back end, without a time limit; a failure aborts it",
+     "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",
@@ -140,7 +159,7 @@ static const struct ab_option_info table[] = {
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
-     "How long", 0, RUN | REPLAY, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     "How long", 0, RUN | REPLAY | CHECK, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
      COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "2 to 1000", GIVEN(has_rounds)},
@@ -155,27 +174,27 @@ static const struct ab_option_info table[] = {
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
-     "How long", 0, RUN | REPLAY, COUNT(processes, 1, 100), .range = "at most 100", RARE},
+     "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100), .range = "at most 100", RARE},
     {"passes", "LIST",
      "what is measured besides throughput, which always is: latency, tail,\n"
      "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
      "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
      "rounds, in all where a gate is on them)",
-     "How long", 0, RUN | REPLAY, SPECIAL(ab_option_passes), GIVEN(has_passes), RARE},
+     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(ab_option_passes), GIVEN(has_passes), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
      "(then 100 by default)",
-     "How long", 0, RUN | REPLAY, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
+     "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
      .range = "must be at least 1s"},
     {"precision", "N%",
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
      "by default)",
-     "How long", 0, RUN | REPLAY, SPECIAL(ab_option_precision)},
+     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(ab_option_precision)},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
-     "Measurement", 0, RUN | REPLAY | REPORT, TEXT(base)},
+     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(base)},
     {"rounds", "N",
      "number of rounds; each runs the program once under every back end, in\n"
      "random order; below 6 there are no intervals (default: 10)",
@@ -264,18 +283,23 @@ static const struct ab_option_info table[] = {
      "compare with this baseline (allocbench baseline save) or stored result\n"
      "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
      "is confirmed by more rounds first",
-     "Gates and CI", 0, RUN | REPLAY, TEXT(baseline)},
+     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline)},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
      "Gates and CI", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+    {"limit", "N%",
+     "how much longer the program may run (wall time) than under the base, or\n"
+     "than in the --baseline (then 5% by default); the command fails (exit 1)\n"
+     "if one does, which is confirmed by more rounds first",
+     "Gates and CI", 0, EXEC, SPECIAL(ab_option_limit), GIVEN(has_limit)},
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_strict_compare), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_strict_compare), RARE},
     {"jointly", NULL,
      "judge all numbers of the comparison together (Holm's correction): the\n"
      "chance that any is wrongly called worse is then that of one alone;\n"
      "small changes need more rounds",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE, FLAG(is_joint), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_joint), RARE},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",

@@ -24,6 +24,8 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
+    const char **sweeps; /* of --sweep, still unsplit */
+    size_t n_sweeps;
     const char *backend_path; /* NULL = none */
     const char **sets;        /* of --set, ends with NULL */
     size_t n_sets;
@@ -79,6 +81,7 @@ struct ab_options {
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
     uint64_t cache_bytes; /* replay --cache; 0 = none */
+    bool hides_failures;  /* of a replay that exec makes, which tells them itself */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
@@ -87,6 +90,7 @@ struct ab_options {
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */
+    bool is_alone;                    /* verify --no-fork */
     bool allows_broken;               /* what fails its checks is measured all the same */
     bool is_strict_doctor;            /* doctor: a warning is exit 1 */
     bool allows_plugins;              /* libraries that the workload names are loaded */

@@ -3,9 +3,10 @@
  * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
  * what is odd about it, and what a run will cost.
  */
-#include "backend/selection.h"
+#include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
+#include "cli/benchmark/rounds/pass_choice.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/workload/lint.h"
@@ -13,8 +14,10 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/output.h"
+#include "result/passes.h"
 #include "runner/estimate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,8 +27,10 @@ struct check {
     struct ab_tape tape;
     struct ab_tape_map map;
     struct ab_selection_list selection;
+    struct ab_text choice; /* how it came about; empty where somebody named them */
     struct ab_gate_set gates;
     struct ab_lints lints;
+    struct ab_pass_plan passes; /* that a run would have */
     struct ab_session_cost cost;
     const char *running[AB_SELECTION_MAX]; /* back ends that are here */
     size_t n_running;
@@ -35,14 +40,10 @@ struct check {
 
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
-    const struct ab_options *o = c->options;
-    size_t n;
-    const char *const *names = ab_workload_backends(c->workload, &n);
-    if (o->n_backends > 0) {
-        names = o->backends;
-        n = o->n_backends;
-    }
-    AB_TRY(ab_selection_parse(names, n, o->backend_path, &c->selection, err));
+    struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
+    wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
+    AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
+    ab_backend_choice_say(&wish, &c->selection, &c->choice);
     for (size_t i = 0; i < c->selection.n; i++)
         if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
             c->running[c->n_running++] = c->selection.items[i].name;
@@ -63,17 +64,23 @@ static enum ab_status read_gates(struct check *c, struct ab_err *err)
                                                        : AB_OK;
 }
 
-/* Of the back ends that are there. */
-static void estimate(struct check *c)
+/* Of the back ends that are there, with the passes that a run would choose. */
+static enum ab_status estimate(struct check *c, struct ab_err *err)
 {
     const struct ab_options *o = c->options;
-    bool never_frees = false;
+    struct ab_session_work work = {
+        .n_backends = c->n_running,
+        .rounds = o->rounds,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(&c->map),
+        .drain_ns = o->drain_ns,
+    };
     for (size_t i = 0; i < c->selection.n; i++)
-        never_frees = never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
-                                      c->selection.items[i].never_frees);
-    c->cost = ab_estimate_session(&c->map, c->n_running, never_frees, o->rounds,
-                                  o->processes != 0 ? o->processes : ab_estimate_processes(&c->map),
-                                  o->drain_ns);
+        work.never_frees = work.never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
+                                                c->selection.items[i].never_frees);
+    AB_TRY(ab_pass_choice_make(o, &c->gates, NULL, &work.passes, err));
+    c->passes = work.passes;
+    c->cost = ab_estimate_session(&c->map, &work);
+    return AB_OK;
 }
 
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
@@ -82,7 +89,8 @@ static enum ab_status find_all(struct check *c, const char *path, struct ab_err 
     AB_TRY(ab_workload_compile(c->workload, &c->tape, err));
     AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
     AB_TRY(select_backends(c, err));
-    estimate(c);
+    AB_TRY(read_gates(c, err));
+    AB_TRY(estimate(c, err));
     ab_lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
     return AB_OK;
 }
@@ -114,16 +122,37 @@ static void print_lints(const struct check *c)
         printf("note     and %zu more\n", c->lints.n_left_out);
 }
 
-static void print_total(const struct ab_session_cost *cost)
+/* "latency in all rounds, tail and memory in 6", of the passes beside throughput that run at all. */
+static void print_passes(const struct ab_pass_plan *plan, uint32_t rounds)
 {
+    const char *before = "     (";
+#define PRINT(pass) \
+    if (pass != AB_PASS_THROUGHPUT && plan->rounds[pass] > 0) { \
+        if (plan->rounds[pass] >= rounds) \
+            printf("%s%s in all rounds", before, ab_pass_names[pass]); \
+        else \
+            printf("%s%s in %" PRIu32, before, ab_pass_names[pass], plan->rounds[pass]); \
+        before = ", "; \
+    }
+    AB_ROUND_PASSES(PRINT)
+#undef PRINT
+    puts(before[0] == ',' ? ";" : "     (throughput alone;");
+}
+
+static void print_total(const struct check *c)
+{
+    const struct ab_session_cost *cost = &c->cost;
+    if (c->choice.s != NULL)
+        printf("\nback ends: %s\n", c->choice.s);
     if (cost->n_backends == 0) {
         puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
         return;
     }
-    printf("\nrun: %zu back end%s x %u rounds x %u processes, about %s, at most %s\n",
-           cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes,
+    printf("\nrun: %zu back end%s x %u rounds, %u processes each, about %s, at most %s\n",
+           cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes_total,
            AB_TIME(cost->ns), AB_BYTES(cost->bytes));
-    puts("     (estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
+    print_passes(&c->passes, cost->rounds);
+    puts("     estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
          "     of that, a slow one twice. Memory: the largest heap and allocbench's own, as\n"
          "     one process runs at a time)");
 }
@@ -139,7 +168,7 @@ static void print_all(const struct check *c)
     if (c->gates.n_gates + c->gates.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
     print_lints(c);
-    print_total(&c->cost);
+    print_total(c);
 }
 
 static enum ab_status write_json(const struct check *c, struct ab_err *err)
@@ -149,6 +178,7 @@ static enum ab_status write_json(const struct check *c, struct ab_err *err)
                                  .tape = &c->tape,
                                  .lints = &c->lints,
                                  .cost = &c->cost,
+                                 .passes = &c->passes,
                                  .backends = c->running,
                                  .n_backends = c->n_running,
                                  .n_gates = c->gates.n_gates,
@@ -167,14 +197,13 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     (void)exit_code;
     AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
     enum ab_status status = find_all(&c, path, err);
-    if (status == AB_OK)
-        status = read_gates(&c, err);
     if (status == AB_OK && o->json != NULL)
         status = write_json(&c, err);
     if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
         print_all(&c);
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);
+    ab_text_fini(&c.choice);
     ab_tape_map_close(&c.map);
     ab_tape_fini(&c.tape);
     ab_workload_free(c.workload);

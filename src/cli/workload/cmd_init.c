@@ -16,9 +16,19 @@
 
 enum { NAMES_MAX = 16 };
 
+/* All their names, as a list. Returns buf. */
+static const char *list_names(char *buf, size_t cap)
+{
+    buf[0] = 0;
+    for (size_t i = 0; i < ab_scaffold_count; i++)
+        ab_text_join(buf, cap, ", ", ab_scaffolds[i].name);
+    return buf;
+}
+
 static enum ab_status find(const char *name, const struct ab_scaffold **out, struct ab_err *err)
 {
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX] = {NULL};
+    char list[256];
     size_t n = 0;
     for (; n < ab_scaffold_count && n < NAMES_MAX; n++) {
         names[n] = ab_scaffolds[n].name;
@@ -32,9 +42,8 @@ static enum ab_status find(const char *name, const struct ab_scaffold **out, str
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "init: no scaffold is called \"%s\"; did you mean \"%s\"?",
                        shown, nearest);
-    return ab_fail(
-        err, AB_USAGE,
-        "init: no scaffold is called \"%s\"; there are frame, server, churn, pipeline, ci", shown);
+    return ab_fail(err, AB_USAGE, "init: no scaffold is called \"%s\"; there are %s", shown,
+                   list_names(list, sizeof list));
 }
 
 /* Both files, or none: what is there is found before anything is written. */
@@ -80,12 +89,12 @@ static enum ab_status write_file(const struct ab_scaffold_file *file, struct ab_
 
 enum ab_status ab_cmd_init(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    const struct ab_scaffold *scaffold;
+    const struct ab_scaffold *scaffold = NULL;
+    char list[256];
     (void)exit_code;
     if (o->n_args != 1)
-        return ab_fail(
-            err, AB_USAGE,
-            "init needs one of frame, server, churn, pipeline, ci: allocbench init server");
+        return ab_fail(err, AB_USAGE, "init needs one of %s: allocbench init %s",
+                       list_names(list, sizeof list), ab_scaffolds[0].name);
     AB_TRY(find(o->args[0], &scaffold, err));
     bool has_second = scaffold->second.text != NULL;
     AB_TRY(check_free(&scaffold->main, err));

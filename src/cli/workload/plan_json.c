@@ -5,6 +5,7 @@
 #include "cli/workload/plan_json.h"
 
 #include "report/json.h"
+#include "report/sinks/json_rounds.h"
 
 #include <math.h>
 
@@ -38,6 +39,8 @@ static json_t *cost(struct ab_json *w, const struct ab_check_plan *plan)
     ab_json_put(w, o, "backends", names);
     ab_json_put(w, o, "rounds", ab_json_integer(c->rounds));
     ab_json_put(w, o, "processes", ab_json_integer(c->processes));
+    ab_json_put(w, o, "processes_total", ab_json_integer(c->processes_total));
+    ab_json_put(w, o, "passes", ab_json_passes(w, plan->passes));
     ab_json_put(w, o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
     ab_json_put(w, o, "memory_bytes", ab_json_integer(c->bytes));
     return o;

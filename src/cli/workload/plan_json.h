@@ -16,6 +16,7 @@ struct ab_check_plan { /* borrows everything */
     const struct ab_tape *tape;
     const struct ab_lints *lints;
     const struct ab_session_cost *cost;
+    const struct ab_pass_plan *passes;
     const char *const *backends; /* that are here and would run */
     size_t n_backends;
     size_t n_gates, n_claims;

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TICK_PX = 42, LABEL_GAP_PX = 8, FONT_PX = 12 };
+enum { TICK_PX = 32, LABEL_GAP_PX = 4, FONT_PX = 14 }; /* the font of small screens */
 #define QUANTILE_LAST (1 - 1e-7) /* AB_AXIS_NINES_MOST: 1 - q below this has no place */
 
 /* ---- labels ---- */
@@ -69,6 +69,15 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
     else
         ab_units_count(buf, cap, value);
     return trim(buf);
+}
+
+const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns)
+{
+    bool is_below = ns < floor_ns && cap > 1;
+    if (is_below)
+        buf[0] = '<';
+    ab_axis_text(buf + is_below, cap - is_below, AB_AXIS_TIME, is_below ? floor_ns : ns);
+    return buf;
 }
 
 const char *ab_axis_unit_name(enum ab_axis_unit unit)
@@ -207,7 +216,7 @@ static void mend_ends(struct ab_axis *a)
 
 void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened)
 {
-    double room = fabs(a->to - a->from) / (is_horizontal ? 1.9 * TICK_PX : TICK_PX);
+    double room = fabs(a->to - a->from) / (is_horizontal ? 2.5 * TICK_PX : TICK_PX);
     mend_ends(a);
     a->n_ticks = 0;
     if (a->scale == AB_SCALE_LOG)

@@ -26,6 +26,8 @@ enum ab_axis_unit {                   /* how a value reads */
 };
 /* Returns buf; "n/a" of NaN. */
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value);
+/* A time in ns; "<25 ns" of one below the clock's floor (NaN: there is none). */
+const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
 const char *ab_axis_unit_name(enum ab_axis_unit unit);    /* "count" "time" … for the script */
 const char *ab_axis_scale_name(enum ab_axis_scale scale); /* "linear" "log" "percentile" */
 

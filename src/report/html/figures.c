@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAME_BYTES = 120 };
+enum { NAME_BYTES = 120, FILE_BYTES = NAME_BYTES + 16 };
 
 enum ab_status ab_figures_prepare(const char *folder, struct ab_err *err)
 {
@@ -35,7 +35,7 @@ enum ab_status ab_figures_prepare(const char *folder, struct ab_err *err)
 /* ---- names ---- */
 
 struct names { /* that were given */
-    char (*list)[NAME_BYTES];
+    char (*list)[FILE_BYTES];
     size_t n, cap;
 };
 
@@ -58,18 +58,18 @@ static void make_stem(char out[NAME_BYTES], const char *page, const char *title,
     out[n] = 0;
 }
 
-static size_t count_stem(const struct names *names, const char *stem)
+static bool is_given(const struct names *names, const char *name)
 {
-    size_t n = 0;
     for (size_t i = 0; i < names->n; i++)
-        n += strcmp(names->list[i], stem) == 0;
-    return n;
+        if (strcmp(names->list[i], name) == 0)
+            return true;
+    return false;
 }
 
-/* False: out of memory. */
-static bool make_name(struct names *names, const char *stem, char out[NAME_BYTES + 32])
+/* STEM, or STEM-2 and so on: "heap 2" and the second "heap" have different files. False: out of
+ * memory. */
+static bool make_name(struct names *names, const char *stem, char out[FILE_BYTES])
 {
-    size_t before = count_stem(names, stem);
     if (names->n == names->cap) {
         size_t cap = names->cap == 0 ? 64 : 2 * names->cap;
         void *list = realloc(names->list, cap * sizeof names->list[0]);
@@ -78,11 +78,10 @@ static bool make_name(struct names *names, const char *stem, char out[NAME_BYTES
         names->list = list;
         names->cap = cap;
     }
-    strcpy(names->list[names->n++], stem);
-    if (before == 0)
-        snprintf(out, NAME_BYTES + 32, "%s.svg", stem);
-    else
-        snprintf(out, NAME_BYTES + 32, "%s-%zu.svg", stem, before + 1);
+    snprintf(out, FILE_BYTES, "%s.svg", stem);
+    for (unsigned i = 2; is_given(names, out); i++)
+        snprintf(out, FILE_BYTES, "%s-%u.svg", stem, i);
+    strcpy(names->list[names->n++], out);
     return true;
 }
 
@@ -144,7 +143,7 @@ static enum ab_status write_page(const char *folder, const char *page, const cha
     struct picture p;
     enum ab_status status = AB_OK;
     for (const char *at = text; status == AB_OK && find_picture(at, &p); at = p.next) {
-        char stem[NAME_BYTES], name[NAME_BYTES + 32];
+        char stem[NAME_BYTES], name[FILE_BYTES];
         make_stem(stem, page, p.title, p.n_title);
         if (!make_name(names, stem, name))
             return ab_fail(err, AB_SYSTEM, "out of memory for --svg");

@@ -15,6 +15,7 @@ struct ab_html { /* begins as {.to = stream} */
     FILE *to;
     unsigned n_ids; /* that were given out */
     bool is_short_of_memory;
+    bool is_alone; /* pictures are taken out of their pages: each has its legend with it */
 };
 
 /* The format is markup and written as it is. Of printf's conversions it takes %% %s %c %d %u %x %f

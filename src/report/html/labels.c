@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { NEAR_PX = 7, STEP_PX = 9, RINGS = 8, DIRECTIONS = 8 };
+enum { NEAR_PX = 11, STEP_PX = 9, RINGS = 8, DIRECTIONS = 8 };
 
 void ab_boxes_take(struct ab_boxes *b, struct ab_box box)
 {

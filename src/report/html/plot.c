@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 62, WIDTH = 520, HEIGHT = 280, FONT = 12 };
+enum { FONT_LARGE = 14 }; /* on small screens */
+enum { LEGEND_ROW = 20, LEGEND_LEFT = 8, LEGEND_SWATCH = 30, LEGEND_GAP = 18 };
 
 /* Folded away: how to read it, and what explain says of its words. */
 static void put_why(struct ab_html *h, const struct ab_figure *f)
@@ -29,7 +31,10 @@ static void put_why(struct ab_html *h, const struct ab_figure *f)
 static void put_head(struct ab_plot *p, const struct ab_figure *f)
 {
     struct ab_html *h = p->h;
-    ab_html_f(h, "<figure%s>\n<figcaption>%s", f->is_wide ? " data-wide" : "", f->title);
+    ab_html_f(h, "<figure");
+    if (f->is_wide) /* the style sheet knows the usual widths */
+        ab_html_f(h, " data-wide=\"%.0f\"", p->width);
+    ab_html_f(h, ">\n<figcaption>%s", f->title);
     put_why(h, f);
     ab_html_f(h,
               "</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" "
@@ -71,7 +76,8 @@ static void put_x_label(struct ab_plot *p, double value)
 {
     char text[64];
     double at = ab_axis_at(&p->x, value);
-    double half = ab_axis_text_width(ab_axis_text(text, sizeof text, p->x.unit, value), FONT) / 2;
+    double half =
+        ab_axis_text_width(ab_axis_text(text, sizeof text, p->x.unit, value), FONT_LARGE) / 2;
     at = fmin(fmax(at, half), p->width - half);
     ab_plot_text(p, AB_COLOUR_SOFT, at, p->y.from + 16, "middle", text);
 }
@@ -89,17 +95,59 @@ static void put_labels(struct ab_plot *p, bool has_no_y)
     if (p->y.title != NULL && p->y.title[0] != 0)
         ab_plot_text(p, AB_COLOUR_SOFT, 2, TOP - 11, "start", p->y.title);
     if (p->x.title != NULL && p->x.title[0] != 0)
-        ab_plot_text(p, AB_COLOUR_SOFT, p->x.to, p->height - 6, "end", p->x.title);
+        ab_plot_text(p, AB_COLOUR_SOFT, p->x.to, p->y.from + BOTTOM - 6, "end", p->x.title);
+}
+
+/* ---- legend ---- */
+
+/* Where an entry begins that follows `from`, which moves behind it; rows are as long as the picture. */
+static struct ab_point place_entry(const struct ab_plot *p, const struct ab_paint *paint,
+                                   struct ab_point *from)
+{
+    double width = LEGEND_SWATCH + 6 + ab_axis_text_width(paint->title, FONT);
+    if (from->x > LEGEND_LEFT && from->x + width > p->width)
+        *from = (struct ab_point){LEGEND_LEFT, from->y + LEGEND_ROW};
+    struct ab_point at = *from;
+    from->x += width + LEGEND_GAP;
+    return at;
+}
+
+static double legend_height(const struct ab_plot *p, const struct ab_figure *f)
+{
+    struct ab_point from = {LEGEND_LEFT, 0};
+    if (!p->h->is_alone || f->n_legend == 0)
+        return 0;
+    for (size_t i = 0; i < f->n_legend; i++)
+        place_entry(p, &f->legend[i], &from);
+    return from.y + LEGEND_ROW + 6;
+}
+
+static void put_legend(struct ab_plot *p, const struct ab_figure *f, double top)
+{
+    struct ab_point from = {LEGEND_LEFT, top + LEGEND_ROW / 2};
+    for (size_t i = 0; i < f->n_legend && p->h->is_alone; i++) {
+        const struct ab_paint *paint = &f->legend[i];
+        struct ab_point at = place_entry(p, paint, &from);
+        ab_html_f(p->h,
+                  "<path class=\"%s\" color=\"%s\" stroke=\"currentColor\" stroke-width=\"%.1f\"",
+                  ab_colours[paint->colour].class_name, ab_colours[paint->colour].light,
+                  paint->width > 0 ? paint->width : 3);
+        if (paint->dash != NULL && paint->dash[0] != 0)
+            ab_html_f(p->h, " stroke-dasharray=\"%s\"", paint->dash);
+        ab_html_f(p->h, " d=\"M%.1f %.1fh%d\"/>", at.x, at.y, LEGEND_SWATCH);
+        ab_plot_text(p, AB_COLOUR_INK, at.x + LEGEND_SWATCH + 6, at.y + 4, "start", paint->title);
+    }
 }
 
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *f)
 {
     p->h = h;
     p->width = f->width > 0 ? f->width : f->is_wide ? 2 * WIDTH : WIDTH;
-    p->height = f->height > 0 ? f->height : HEIGHT;
+    double below = f->height > 0 ? f->height : HEIGHT; /* where a legend begins */
+    p->height = below + legend_height(p, f);
     p->x.from = f->left > 0 ? f->left : LEFT;
     p->x.to = p->width - RIGHT;
-    p->y.from = p->height - BOTTOM;
+    p->y.from = below - BOTTOM;
     p->y.to = TOP;
     p->boxes = (struct ab_boxes){.frame = {0, 0, p->width, p->height}};
     ab_axis_set_ticks(&p->x, true, !p->is_x_exact);
@@ -114,6 +162,7 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
     ab_html_f(h, ">\n");
     put_grid(p);
     put_labels(p, f->has_no_y);
+    put_legend(p, f, below);
     p->boxes.frame = (struct ab_box){p->x.from + 2, p->y.to - 8, p->width, p->y.from - 2};
 }
 

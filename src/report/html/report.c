@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/html/assets.h"
 #include "report/html/embed.h"
+#include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
 #include "report/sinks/sinks.h"
 
@@ -156,14 +157,16 @@ static void put_document(struct ab_html *h, const struct ab_session *s,
 
 /* ---- pages ---- */
 
-static bool write_page(const struct ab_page *page, const struct ab_report *report, unsigned *n_ids,
-                       struct ab_html_text *out)
+/* Goes on where *like is. */
+static bool write_page(const struct ab_page *page, const struct ab_report *report,
+                       struct ab_html *like, struct ab_html_text *out)
 {
-    struct ab_html h = {.to = open_memstream(&out->text, &out->n), .n_ids = *n_ids};
+    struct ab_html h = *like;
+    h.to = open_memstream(&out->text, &out->n);
     if (h.to == NULL)
         return false;
     page->write(&h, report);
-    *n_ids = h.n_ids;
+    like->n_ids = h.n_ids;
     bool ok = ferror(h.to) == 0 && !h.is_short_of_memory;
     return fclose(h.to) == 0 && ok;
 }
@@ -176,12 +179,12 @@ static void free_pages(struct ab_html_text *pages)
 }
 
 /* NULL: out of memory. */
-static struct ab_html_text *make_pages(const struct ab_report *report, unsigned *n_ids)
+static struct ab_html_text *make_pages(const struct ab_report *report, struct ab_html *like)
 {
     struct ab_html_text *pages = calloc(ab_n_pages, sizeof pages[0]);
     bool ok = pages != NULL;
     for (size_t i = 0; i < ab_n_pages && ok; i++)
-        ok = write_page(&ab_pages[i], report, n_ids, &pages[i]);
+        ok = write_page(&ab_pages[i], report, like, &pages[i]);
     if (ok)
         return pages;
     free_pages(pages);
@@ -191,7 +194,7 @@ static struct ab_html_text *make_pages(const struct ab_report *report, unsigned 
 static bool write_document(FILE *to, const struct ab_report *report)
 {
     struct ab_html h = {.to = to};
-    struct ab_html_text *pages = make_pages(report, &h.n_ids);
+    struct ab_html_text *pages = make_pages(report, &h);
     if (pages != NULL)
         put_document(&h, report->session, pages);
     free_pages(pages);
@@ -205,7 +208,11 @@ static bool with_report(const struct ab_session *session,
 {
     struct ab_format_guard guard;
     struct ab_view view;
-    struct ab_report report = {session, &view, comparisons, n_comparisons, NULL, 0};
+    struct ab_report report = {.session = session,
+                               .view = &view,
+                               .comparisons = comparisons,
+                               .n_comparisons = n_comparisons,
+                               .n_curve_points = ab_latency_points(session)};
     struct ab_report_series *series = make_series(session, comparisons, n_comparisons,
                                                   &report.n_series);
     bool ok = series != NULL && ab_view_make(session, &view);
@@ -227,9 +234,9 @@ static bool use_document(void *user, const struct ab_report *report)
 
 static bool use_pages(void *user, const struct ab_report *report)
 {
-    unsigned n_ids = 0;
+    struct ab_html like = {.is_alone = true};
     struct ab_html_text **pages = user;
-    return (*pages = make_pages(report, &n_ids)) != NULL;
+    return (*pages = make_pages(report, &like)) != NULL;
 }
 
 bool ab_report_write(FILE *to, const struct ab_session *session,

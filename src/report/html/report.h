@@ -19,8 +19,9 @@ struct ab_html_text {
     char *text;
     size_t n;
 };
-/* Each page of a report of the session by itself, ab_n_pages of them (pages/pages.h); free every
- * text, and the list. NULL: out of memory. */
+/* Each page of a report of the session by itself, ab_n_pages of them (pages/pages.h), for those who
+ * take the pictures out of them: each says who is who. Free every text, and the list. NULL: out of
+ * memory. */
 struct ab_html_text *ab_report_pages(const struct ab_session *session);
 
 bool ab_report_write(FILE *to, const struct ab_session *session,

@@ -122,6 +122,8 @@ enum ab_status ab_stored_read_comparison(const char *path, struct ab_stored *sto
     c->is_joint = ab_json_has(&r.json, &o, "jointly") && ab_json_flag(&r.json, &o, "jointly");
     read_notes(&r, &o, c);
     read_cells(&r, &o, c, stored->compared_with);
+    if (c->base_label == NULL && c->now_label == NULL) /* of back ends with their base */
+        c->base = s;
     s->comparison = c;
     return r.json.status;
 }

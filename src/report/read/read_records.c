@@ -56,25 +56,26 @@ unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o)
 
 /* ---- histograms ---- */
 
-/* Copies what is not zero into fresh zeroes: of 220 KiB a histogram only a few pages are used, and
- * they are what the bound counts. */
-static struct ab_hdr *keep_histogram(struct ab_stored_reader *r)
+/* Fresh zeroes, of which nothing is touched. */
+static struct ab_hdr *new_histogram(struct ab_stored_reader *r)
+{
+    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
+    if (hdr != NULL)
+        hdr->min = UINT64_MAX;
+    return hdr;
+}
+
+/* Of the 220 KiB of a histogram only a few pages are in use, and they are what the bound counts. */
+static void count_pages(struct ab_stored_reader *r, const struct ab_hdr *hdr)
 {
     enum { PAGE_COUNTS = 4096 / sizeof(uint64_t) };
-    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
     uint64_t bytes = 4096;
-    for (uint32_t i = 0, page = UINT32_MAX; hdr != NULL && i < AB_HDR_COUNTS; i++)
-        if (r->scratch->counts[i] != 0) {
-            hdr->counts[i] = r->scratch->counts[i];
+    for (uint32_t i = ab_hdr_first(hdr), page = UINT32_MAX; i < ab_hdr_end(hdr); i++)
+        if (hdr->counts[i] != 0) {
             bytes += i / PAGE_COUNTS != page ? 4096 : 0;
             page = i / PAGE_COUNTS;
         }
-    if (hdr == NULL)
-        return NULL;
-    hdr->min = r->scratch->min;
-    hdr->max = r->scratch->max;
     r->hdr_bytes_left -= bytes < r->hdr_bytes_left ? bytes : r->hdr_bytes_left;
-    return hdr;
 }
 
 /* The text is dropped from the document: it is the bulk of it. */
@@ -83,19 +84,21 @@ static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab
     struct ab_err why;
     struct ab_json_node at = {.parent = o, .key = "hdr_v2"};
     const char *text = ab_json_text(&r->json, o, "hdr_v2");
-    if (r->json.status != AB_OK)
+    struct ab_hdr *hdr = new_histogram(r);
+    if (hdr == NULL)
         return NULL;
-    if (ab_hdr_decode(text, r->scratch, &why) != AB_OK) {
+    if (ab_hdr_decode_into_empty(text, hdr, &why) != AB_OK)
         ab_json_fail(&r->json, &at, "%s", why.text);
-        return NULL;
-    }
-    if (r->hdr_bytes_left == 0) {
+    else if (r->hdr_bytes_left == 0)
         ab_json_fail(&r->json, &at, "the histograms need more than %" PRIu64 " MiB of memory",
                      AB_STORED_HISTOGRAMS_MAX >> 20);
+    if (r->json.status != AB_OK) {
+        free(hdr);
         return NULL;
     }
     json_object_del(o->json, "hdr_v2");
-    return keep_histogram(r);
+    count_pages(r, hdr);
+    return hdr;
 }
 
 struct ab_hdr *ab_stored_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
@@ -115,10 +118,7 @@ static struct ab_hdr *merged_histogram(struct ab_stored_reader *r, const struct 
 {
     if (!json_is_null(json_object_get(o->json, "hdr_v2")))
         return read_histogram(r, o);
-    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
-    if (hdr != NULL)
-        hdr->min = UINT64_MAX;
-    return hdr;
+    return new_histogram(r);
 }
 
 void ab_stored_refine_max(struct ab_hdr *hdr, uint64_t max)

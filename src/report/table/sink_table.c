@@ -16,7 +16,6 @@
 #include "report/table/session/table_depth.h"
 #include "report/table/session/table_memory.h"
 #include "report/table/session/table_notes.h"
-#include "report/table/session/table_program.h"
 #include "report/table/session/table_rounds.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
@@ -269,9 +268,7 @@ static void print_report(struct report *r)
 {
     bool has_results = has_any_result(r->s), is_exec = ab_session_is_exec(r->s);
     ab_answer_print(r->to, r->view, r->style);
-    if (has_results && is_exec)
-        ab_table_program(r->to, r->s, r->base, r->style);
-    else if (has_results)
+    if (has_results && !is_exec)
         ab_table_counts(r->to, r->s, r->style);
     if (has_results && !is_exec && r->style.topics != 0)
         print_topics(r);

@@ -17,10 +17,10 @@ void ab_sparkline_begin(struct ab_sparkline_range *range)
 
 void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *hdr)
 {
-    uint32_t first = 0;
-    while (first < AB_HDR_COUNTS && hdr->counts[first] == 0)
+    uint32_t first = ab_hdr_first(hdr), end = ab_hdr_end(hdr);
+    while (first < end && hdr->counts[first] == 0)
         first++; /* not the exact minimum, which a stored histogram does not have */
-    if (first == AB_HDR_COUNTS)
+    if (first == end)
         return;
     double low = fmax(1, (double)ab_hdr_low(first));
     double high = fmax(1, (double)ab_hdr_quantile(hdr, 0.9999));
@@ -53,7 +53,7 @@ const char *ab_sparkline_hdr(char cell[AB_CELL_BYTES], const struct ab_hdr *hdr,
     cell[0] = 0;
     if (total == 0 || !(range->high > range->low) || n > AB_SPARKLINE_MOST)
         return cell;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+    for (uint32_t i = ab_hdr_first(hdr), end = ab_hdr_end(hdr); i < end; i++)
         if (hdr->counts[i] > 0)
             shares[cell_of((double)ab_hdr_low(i), range, n)] += (double)hdr->counts[i] / total;
     for (unsigned i = 0; i < n; i++) {

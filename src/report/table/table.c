@@ -58,11 +58,8 @@ struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b)
 {
     char label[sizeof b->name + 32];
-    bool is_aside = ab_backend_status_is_aside(b->status);
-    snprintf(label, sizeof label, "%s%s%s%s", b->name, is_aside ? " (" : "",
-             is_aside ? ab_backend_status_name(b->status) : "", is_aside ? ")" : "");
-    struct ab_table_row *row = ab_table_add(t, label, false);
-    if (row != NULL && is_aside)
+    struct ab_table_row *row = ab_table_add(t, ab_format_backend(label, sizeof label, b), false);
+    if (row != NULL && ab_backend_status_is_aside(b->status))
         row->emphasis = AB_FAINT;
     return row;
 }

@@ -126,7 +126,7 @@ static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
     uint64_t n = ab_hdr_total(hdr) + hdr->overflow;
     if (n == 0 || !(n_ops > 0))
         return;
-    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+    for (uint32_t i = ab_hdr_first(hdr), end = ab_hdr_end(hdr); i < end; i++)
         if (hdr->counts[i] > 0)
             m->counts[i] += (double)hdr->counts[i] * n_ops / (double)n;
     m->above += (double)hdr->overflow * n_ops / (double)n;

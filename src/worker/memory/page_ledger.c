@@ -385,16 +385,15 @@ void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t si
     move_block(l, (struct extent){at, at + size, at + usable, true});
 }
 
-/* The page of the block that went, of which it had [at, end): where nothing else is on it, it may be
- * given back before the next block comes. */
-static void presume_page(struct ab_page_ledger *l, uint64_t at, uint64_t end)
+/* A page of the block that went: where nothing else is on it, it may be given back before the next
+ * block comes. (If something is, it was looked at in vain.) */
+static void presume_page(struct ab_page_ledger *l, uint64_t at)
 {
     struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);
     const uint32_t i = ab_page_ledger_index(l, at), word = i >> 6;
-    const uint64_t bit = UINT64_C(1) << (i & 63);
-    if (s == NULL || (s->resident[word] & bit) == 0 || AB_LEDGER_USABLE(s->loads[i]) != end - at)
+    if (s == NULL)
         return;
-    s->presumed[word] |= bit;
+    s->presumed[word] |= s->resident[word] & UINT64_C(1) << (i & 63);
     list(l, s);
 }
 
@@ -402,16 +401,15 @@ static void presume_page(struct ab_page_ledger *l, uint64_t at, uint64_t end)
 void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t size,
                               uint64_t usable)
 {
-    const uint64_t end = at + usable, second = ((at >> l->page_log2) + 1) << l->page_log2;
     if (l->is_lost)
         return;
     clear_gone(l);
     l->gone = (struct ab_ledger_block){at, size, usable};
     if (usable == 0)
         return;
-    presume_page(l, at, second < end ? second : end);
-    if (second < end)
-        presume_page(l, (end - 1) >> l->page_log2 << l->page_log2, end);
+    presume_page(l, at);
+    if ((at + usable - 1) >> l->page_log2 != at >> l->page_log2)
+        presume_page(l, at + usable - 1);
 }
 
 /* ---- what is known of the pages ---- */

@@ -53,9 +53,8 @@ void ab_memory_end_samples(struct ab_memory_pass *m)
     m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
 }
 
-const struct ab_page_split ab_memory_no_split = {AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN,
-                                                 AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN,
-                                                 AB_MEMORY_UNKNOWN};
+const struct ab_page_split ab_memory_no_split = {
+    AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN};
 
 struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must)
 {

@@ -67,7 +67,7 @@ void ab_interruption_explain(const struct ab_interruption *it, struct ab_err *er
         add_rounds(s, &t);
         ab_text_add(&t, it->store->name[0] != 0 ? "; what is complete is kept" : "; not stored");
     }
-    if (it->store->name[0] != 0)
+    if (it->store->name[0] != 0 && !ab_session_is_exec(s)) /* a program cannot be resumed */
         add_command(it, &t);
     ab_fail(err, AB_INTERRUPTED, "%s", it->options->is_quiet || t.s == NULL ? "" : t.s);
     ab_text_fini(&t);

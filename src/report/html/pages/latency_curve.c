@@ -4,6 +4,7 @@
  */
 #include "report/html/pages/latency_curve.h"
 
+#include "report/format.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static double walk_to(struct walk *w, double q, uint64_t n)
 void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out)
 {
     uint64_t n = ab_hdr_total(hdr) + hdr->overflow;
-    struct walk w = {.hdr = hdr};
+    struct walk w = {.hdr = hdr, .i = ab_hdr_first(hdr)};
     out->n = out->n_sure = 0;
     if (n == 0 || n_points < 2)
         return;
@@ -85,29 +86,41 @@ size_t ab_latency_points(const struct ab_session *s)
 
 struct panel_curve {
     struct ab_latency_curve curve;
-    const struct ab_latency_side *side;
-    uint32_t backend;
+    char title[240]; /* "base glibc", "pool (partial)" */
 };
 
 struct panel {
     struct panel_curve *curves;
+    struct ab_paint *paints; /* of each curve */
     size_t n;
 };
 
-static void add_curves(struct panel *panel, const struct ab_latency_side *side, const char *phase,
-                       unsigned op, struct ab_hdr *hdr)
+static struct ab_paint paint_of(const struct ab_report *report, const struct ab_latency_side *side,
+                                uint32_t backend, char title[240])
+{
+    const struct ab_backend_info *b = &side->session->backends[backend];
+    struct ab_paint paint = ab_report_paint(report, b->name);
+    char label[sizeof b->name + 32];
+    snprintf(title, 240, "%s%s%s", side->name != NULL ? side->name : "",
+             side->name != NULL ? " " : "", ab_format_backend(label, sizeof label, b));
+    paint.title = title;
+    paint.dash = side->dash != NULL ? side->dash : paint.dash;
+    return paint;
+}
+
+static void add_curves(struct panel *panel, const struct ab_report *report,
+                       const struct ab_latency_side *side, const char *phase, unsigned op,
+                       struct ab_hdr *hdr)
 {
     const struct ab_session *s = side->session;
-    size_t n_points = ab_latency_points(s);
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct panel_curve *c = &panel->curves[panel->n];
-        if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
+        if (!ab_page_shows(s, b))
             continue;
         ab_session_merge(s, b, phase, op, hdr);
-        ab_latency_curve_make(hdr, n_points, &c->curve);
-        c->side = side;
-        c->backend = b;
-        panel->n += c->curve.n > 0;
+        ab_latency_curve_make(hdr, report->n_curve_points, &c->curve);
+        if (c->curve.n > 0)
+            panel->paints[panel->n++] = paint_of(report, side, b, c->title);
     }
 }
 
@@ -129,19 +142,9 @@ static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot 
     p->is_x_exact = true;
 }
 
-static void draw_curve(struct ab_plot *p, const struct ab_report *report,
-                       const struct panel_curve *c)
+static void draw_curve(struct ab_plot *p, struct ab_paint paint,
+                       const struct ab_latency_curve *curve)
 {
-    char title[200];
-    const char *name = c->side->session->backends[c->backend].name;
-    const struct ab_latency_curve *curve = &c->curve;
-    struct ab_paint paint = ab_report_paint(report, name);
-    if (c->side->dash != NULL)
-        paint.dash = c->side->dash;
-    if (c->side->name != NULL) {
-        snprintf(title, sizeof title, "%s %s", c->side->name, name);
-        paint.title = title;
-    }
     if (curve->n_sure > 0)
         ab_plot_line(p, paint, curve->points, curve->n_sure);
     size_t from = curve->n_sure > 0 ? curve->n_sure - 1 : 0;
@@ -150,8 +153,8 @@ static void draw_curve(struct ab_plot *p, const struct ab_report *report,
         ab_plot_line(p, paint, curve->points + from, curve->n - from);
 }
 
-static void draw_panel(struct ab_html *h, const struct ab_report *report, const struct panel *panel,
-                       double floor_ns, const char *phase, unsigned op)
+static void draw_panel(struct ab_html *h, const struct panel *panel, double floor_ns,
+                       const char *phase, unsigned op)
 {
     static const char *const words[] = {"percentile", "floor", NULL};
     static const char *const why =
@@ -166,15 +169,19 @@ static void draw_panel(struct ab_html *h, const struct ab_report *report, const 
     snprintf(description, sizeof description, "Latency of %s in %.150s by percentile",
              ab_result_op_name(op), phase);
     ab_plot_begin(&p, h,
-                  &(struct ab_figure){
-                      .title = title, .description = description, .why = why, .words = words});
+                  &(struct ab_figure){.title = title,
+                                      .description = description,
+                                      .why = why,
+                                      .words = words,
+                                      .legend = panel->paints,
+                                      .n_legend = panel->n});
     if (floor_ns > 0) {
         snprintf(band, sizeof band, "below the clock's floor (%s)",
                  ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)
-        draw_curve(&p, report, &panel->curves[i]);
+        draw_curve(&p, panel->paints[i], &panel->curves[i].curve);
     ab_plot_end(&p);
 }
 
@@ -185,14 +192,16 @@ void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
     size_t most = 1;
     for (size_t i = 0; i < n_sides; i++)
         most += sides[i].session->n_backends;
-    struct panel panel = {.curves = calloc(most, sizeof panel.curves[0])};
+    struct panel panel = {.curves = calloc(most, sizeof panel.curves[0]),
+                          .paints = calloc(most, sizeof panel.paints[0])};
     struct ab_hdr *hdr = malloc(sizeof *hdr);
-    if (panel.curves == NULL || hdr == NULL)
+    if (panel.curves == NULL || panel.paints == NULL || hdr == NULL)
         h->is_short_of_memory = true;
     for (size_t i = 0; i < n_sides && !h->is_short_of_memory; i++)
-        add_curves(&panel, &sides[i], phase, op, hdr);
+        add_curves(&panel, report, &sides[i], phase, op, hdr);
     if (panel.n > 0)
-        draw_panel(h, report, &panel, sides[0].session->timer.floor_ns, phase, op);
+        draw_panel(h, &panel, sides[0].session->timer.floor_ns, phase, op);
     free(panel.curves);
+    free(panel.paints);
     free(hdr);
 }

@@ -244,8 +244,14 @@ static void put_head(struct ab_html *h, const struct ab_comparison *c)
                                             AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
                                             AB_VERDICT_OK};
     bool is_first = true;
-    ab_html_f(h, "<h3>%s against %s</h3>\n<p>", c->now_label != NULL ? c->now_label : "new",
-              c->base_label != NULL ? c->base_label : "base");
+    bool is_within = c->base == c->now;
+    ab_html_f(h, "<h3>%s against %s</h3>\n<p>",
+              is_within              ? "Allocators"
+              : c->now_label != NULL ? c->now_label
+                                     : "new",
+              is_within && c->n_cells > 0 ? c->cells[0].base_backend
+              : c->base_label != NULL     ? c->base_label
+                                          : "base");
     for (size_t i = 0; i < AB_ARRAY_LEN(order); i++) {
         uint32_t n = ab_comparison_count(c, order[i]);
         if (n > 0)

@@ -15,6 +15,13 @@ static void put_fact(struct ab_html *h, const char *what, const char *text)
         ab_html_f(h, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", what, text);
 }
 
+/* What is copied, or has no blanks to break at. */
+static void put_code(struct ab_html *h, const char *what, const char *text)
+{
+    if (text != NULL && text[0] != 0)
+        ab_html_f(h, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td></tr>\n", what, text);
+}
+
 static void put_ns(struct ab_html *h, const char *what, double ns)
 {
     char text[64];
@@ -49,7 +56,7 @@ static void put_host(struct ab_html *h, const struct ab_host *host)
     put_fact(h, "address space randomisation", host->aslr);
     snprintf(text, sizeof text, "%.2f", host->load_1min);
     put_fact(h, "load before (1 min)", isnan(host->load_1min) ? "" : text);
-    put_fact(h, "fingerprint", host->fingerprint);
+    put_code(h, "fingerprint", host->fingerprint);
     ab_page_table_end(h);
 }
 
@@ -58,7 +65,7 @@ static void put_measurement(struct ab_html *h, const struct ab_session *s)
     char text[128] = "";
     struct tm tm;
     ab_page_table_begin(h, "Measurement", (const char *const[]){"", "", NULL});
-    put_fact(h, "command", s->command_line);
+    put_code(h, "command", s->command_line);
     if (s->start != 0 && gmtime_r(&s->start, &tm) != NULL &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm) > 0)
         put_fact(h, "measured", text);
@@ -72,8 +79,8 @@ static void put_measurement(struct ab_html *h, const struct ab_session *s)
     put_ns(h, "timer overhead", s->timer.floor_ns);
     put_fact(h, "version", s->tool.version);
     put_fact(h, "compiler", s->tool.compiler);
-    put_fact(h, "flags", s->tool.flags);
-    put_fact(h, "operations (SHA-256)", s->tape_sha256);
+    put_code(h, "flags", s->tool.flags);
+    put_code(h, "SHA-256 of the operations", s->tape_sha256);
     ab_page_table_end(h);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/median.h"
 #include "core/units_show.h"
+#include "report/format.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
 
@@ -17,17 +18,13 @@ enum { COLUMNS = 120, PARTS = AB_VIEW_MEMORY_PARTS, ROW_PX = 17 };
 static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL,
                                               AB_COLOUR_EXTERNAL, AB_COLOUR_RETAINED};
 
-static bool is_shown(const struct ab_session *s, uint32_t b)
-{
-    return ab_session_has_numbers(s, b) && !ab_backend_is_null(&s->backends[b]);
-}
-
 /* ---- over time ---- */
 
 static const struct ab_timeline *first_timeline(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_timelines; i++)
-        if (s->timelines[i].backend == backend && s->timelines[i].n > 1 && is_shown(s, backend))
+        if (s->timelines[i].backend == backend && s->timelines[i].n > 1 &&
+            ab_page_shows(s, backend))
             return &s->timelines[i];
     return NULL;
 }
@@ -126,9 +123,9 @@ static void put_key(struct ab_html *h)
     ab_html_f(h, "<ul class=\"legend\">");
     for (unsigned k = PARTS; k-- > 0;)
         ab_html_f(h,
-                  "<li><svg class=\"swatch\" viewBox=\"0 0 34 10\" aria-hidden=\"true\">"
-                  "<rect class=\"%s\" color=\"%s\" fill=\"currentColor\" width=\"34\" "
-                  "height=\"10\"/></svg><span class=\"name\">%s</span></li>",
+                  "<li><span class=\"name\"><svg class=\"swatch\" viewBox=\"0 0 34 10\" "
+                  "aria-hidden=\"true\"><rect class=\"%s\" color=\"%s\" fill=\"currentColor\" "
+                  "width=\"34\" height=\"10\"/></svg>%s</span></li>",
                   ab_colours[colours[k]].class_name, ab_colours[colours[k]].light,
                   ab_view_memory_part_names[k]);
     ab_html_f(h, "</ul>\n");
@@ -137,6 +134,11 @@ static void put_key(struct ab_html *h)
 static void put_timelines(struct ab_html *h, const struct ab_session *s, double most)
 {
     static const char *const parts[] = {"live", "internal", "external", "retained", NULL};
+    struct ab_paint key[PARTS];
+    char label[sizeof s->backends->name + 32];
+    for (unsigned k = 0; k < PARTS; k++)
+        key[k] = (struct ab_paint){
+            .colour = colours[k], .width = 10, .title = ab_view_memory_part_names[k]};
     put_key(h);
     ab_page_figures_begin(h);
     for (uint32_t b = 0; b < s->n_backends; b++) {
@@ -152,14 +154,16 @@ static void put_timelines(struct ab_html *h, const struct ab_session *s, double 
         ab_plot_begin(
             &plot, h,
             &(struct ab_figure){
-                .title = s->backends[b].name,
+                .title = ab_format_backend(label, sizeof label, &s->backends[b]),
                 .description = "Resident memory over the operations of the work, split into what "
                                "is live and what is not",
                 .why = "From below: live, internal, external, retained. The upper edge is the "
                        "footprint; where it is a line, its parts are not known. Of one round; of "
                        "each stretch the largest footprint. All pictures have one scale.",
                 .words = parts,
-                .height = 220});
+                .height = 220,
+                .legend = key,
+                .n_legend = PARTS});
         put_areas(&plot, t);
         ab_plot_end(&plot);
     }
@@ -193,10 +197,10 @@ static void put_peaks(struct ab_html *h, const struct ab_report *report,
     ab_page_table_begin(h, "Memory at the peak of the run", columns);
     for (uint32_t b = 0; b < view->n_rows; b++) {
         const struct ab_view_memory_row *row = &view->rows[b];
-        if (!is_shown(s, b) || !isfinite(row->peak_bytes))
+        if (!ab_page_shows(s, b) || !isfinite(row->peak_bytes))
             continue;
         ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_name(h, report, s->backends[b].name);
+        ab_page_backend(h, report, b);
         ab_html_f(h, "</th>");
         for (unsigned k = 0; k < PARTS; k++)
             put_cell(h, row->parts[k]);
@@ -225,19 +229,32 @@ static double drained(const struct ab_session *s, uint32_t backend, unsigned whe
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
 
-static void put_bars(struct ab_plot *plot, const struct ab_report *report, unsigned n_rows)
+#define GROUP_GAP 0.6 /* rows between two back ends */
+
+enum { LABEL_CHARS = 40, LABEL_BYTES = 4 * LABEL_CHARS + 8 };
+
+static const char *row_label(char buf[LABEL_BYTES], const struct ab_session *s, uint32_t backend)
+{
+    char label[sizeof s->backends->name + 32];
+    ab_format_backend(label, sizeof label, &s->backends[backend]);
+    return ab_page_cut(buf, LABEL_BYTES, label, LABEL_CHARS);
+}
+
+static void put_bars(struct ab_plot *plot, const struct ab_report *report, double n_rows)
 {
     const struct ab_session *s = report->session;
     double row = 0;
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
         bool is_first = true;
-        for (unsigned k = 0; is_shown(s, b) && k < AB_DRAIN_COUNT; k++) {
-            char text[160];
+        for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
+            char text[240], label[LABEL_BYTES];
             double bytes = drained(s, b, k), y = n_rows - row;
             if (!isfinite(bytes))
                 continue;
-            snprintf(text, sizeof text, "%s%s%s", is_first ? s->backends[b].name : "",
+            y -= is_first && row > 0 ? GROUP_GAP : 0;
+            row += is_first && row > 0 ? GROUP_GAP : 0;
+            snprintf(text, sizeof text, "%s%s%s", is_first ? row_label(label, s, b) : "",
                      is_first ? ", " : "", drain_texts[k]);
             is_first = false;
             ab_plot_bar(plot, paint, (struct ab_point){0, y - .15},
@@ -249,17 +266,20 @@ static void put_bars(struct ab_plot *plot, const struct ab_report *report, unsig
     }
 }
 
-/* Widest label and number of rows; the most bytes. */
-static unsigned measure(const struct ab_session *s, double *left, double *most)
+/* Widest label and number of rows, with the gaps between; the most bytes. */
+static double measure(const struct ab_session *s, double *left, double *most)
 {
-    unsigned n = 0;
+    double n = 0;
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        for (unsigned k = 0; is_shown(s, b) && k < AB_DRAIN_COUNT; k++) {
+        double before = n;
+        char label[LABEL_BYTES];
+        for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = drained(s, b, k);
             n += isfinite(bytes);
             *most = isfinite(bytes) ? fmax(*most, bytes) : *most;
         }
-        *left = fmax(*left, ab_axis_text_width(s->backends[b].name, 12));
+        n += n > before && before > 0 ? GROUP_GAP : 0;
+        *left = fmax(*left, ab_axis_text_width(row_label(label, s, b), 12));
     }
     *left = fmin(*left + ab_axis_text_width(", after 0.1 s", 12) + 14, 420);
     return n;
@@ -268,8 +288,8 @@ static unsigned measure(const struct ab_session *s, double *left, double *most)
 static void put_drained(struct ab_html *h, const struct ab_report *report)
 {
     double left = 0, most = 0;
-    unsigned n = measure(report->session, &left, &most);
-    if (n == 0)
+    double n = measure(report->session, &left, &most);
+    if (n <= 0)
         return;
     struct ab_plot plot = {.x = {AB_SCALE_LINEAR, 0, most, "resident bytes", AB_AXIS_BYTES},
                            .y = {AB_SCALE_LINEAR, 0, n, "", AB_AXIS_COUNT},
@@ -280,7 +300,7 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
                       .description = "Resident memory of each allocator once all blocks were freed",
                       .why = "Medians of the rounds.",
                       .words = (const char *const[]){"after free", NULL},
-                      .height = 66 + ROW_PX * (double)n,
+                      .height = 66 + ROW_PX * n,
                       .left = left,
                       .is_wide = true,
                       .has_no_y = true});
@@ -294,8 +314,10 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
     const struct ab_view_memory *view = &report->view->memory;
     double most = highest(s);
     bool is_any = false;
+    if (ab_session_is_exec(s)) /* page_program.c: over time, not over operations */
+        return;
     for (uint32_t b = 0; b < view->n_rows; b++)
-        is_any = is_any || (is_shown(s, b) && isfinite(view->rows[b].peak_bytes));
+        is_any = is_any || (ab_page_shows(s, b) && isfinite(view->rows[b].peak_bytes));
     if (is_any)
         put_peaks(h, report, view);
     if (most > 0)

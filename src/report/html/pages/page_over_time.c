@@ -2,6 +2,7 @@
  *
  * Latency over time: for each back end a map of the ops by when they ran and how long they took.
  */
+#include "report/format.h"
 #include "report/html/pages/heat_cells.h"
 #include "report/html/pages/pages.h"
 
@@ -115,6 +116,7 @@ static void draw(struct ab_html *h, struct ab_plot *plot, const struct map *map)
 static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t backend,
                     const struct map *map, const struct range *range)
 {
+    char label[sizeof s->backends->name + 32];
     struct ab_plot plot = {
         .x = {AB_SCALE_LINEAR, 0, (double)map->columns[map->n - 1].end, "operations",
               AB_AXIS_COUNT},
@@ -126,7 +128,7 @@ static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t back
     ab_plot_begin(
         &plot, h,
         &(struct ab_figure){
-            .title = s->backends[backend].name,
+            .title = ab_format_backend(label, sizeof label, &s->backends[backend]),
             .description = "How many calls took how long, over the operations of the work",
             .why = "Each column is a stretch of the work. The darker a cell, the larger "
                    "the share of the calls in that stretch which took that long; the "
@@ -150,7 +152,7 @@ void ab_page_over_time(struct ab_html *h, const struct ab_report *report)
     if (maps == NULL)
         h->is_short_of_memory = true;
     for (uint32_t b = 0; b < s->n_backends && !h->is_short_of_memory; b++) {
-        if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
+        if (!ab_page_shows(s, b))
             continue;
         if (!list_windows(s, b, &x))
             h->is_short_of_memory = true;

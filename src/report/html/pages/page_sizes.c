@@ -6,6 +6,7 @@
 #include "report/html/pages/pages.h"
 
 #include "core/units_show.h"
+#include "report/format.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -28,15 +29,10 @@ struct sizes { /* a table: [size class · n_backends + back end] */
     struct ab_hdr *hdr;
 };
 
-static bool is_shown(const struct ab_session *s, uint32_t b)
-{
-    return ab_session_has_numbers(s, b) && !ab_backend_is_null(&s->backends[b]);
-}
-
 static bool belongs(const struct sizes *t, const struct ab_size_class *c)
 {
     return c->op == t->op && (t->phase == NULL || strcmp(c->phase, t->phase) == 0) &&
-           is_shown(t->report->session, c->backend);
+           ab_page_shows(t->report->session, c->backend);
 }
 
 static void fill_cell(const struct sizes *t, unsigned log2, uint32_t backend)
@@ -86,17 +82,6 @@ static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
               100 * (double)n / (double)all);
 }
 
-static const char *time_text(char *buf, size_t cap, double ns, double floor_ns)
-{
-    char text[40];
-    if (isnan(ns))
-        return "n/a";
-    bool is_below = ns < floor_ns;
-    snprintf(buf, cap, "%s%s", is_below ? "<" : "",
-             ab_axis_text(text, sizeof text, AB_AXIS_TIME, is_below ? floor_ns : ns));
-    return buf;
-}
-
 /* Shades begin where a p99 is a quarter above the least of the row. */
 static unsigned shade(double p99, double least)
 {
@@ -118,7 +103,7 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
     put_size(h, log2, count(t, log2), all);
     for (uint32_t b = 0; b < s->n_backends; b++) {
         char p50[48], p99[48];
-        if (!is_shown(s, b))
+        if (!ab_page_shows(s, b))
             continue;
         if (row[b].n < FEW) {
             ab_html_f(h, "<td class=\"n few\">%s</td>", row[b].n == 0 ? "" : "too few");
@@ -126,8 +111,8 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
         }
         ab_html_f(h, "<td class=\"n %s%u\">%s / %s</td>", isnan(row[b].p99) ? "few h" : "h",
                   shade(row[b].p99, least),
-                  time_text(p50, sizeof p50, row[b].p50, s->timer.floor_ns),
-                  time_text(p99, sizeof p99, row[b].p99, s->timer.floor_ns));
+                  ab_axis_time_text(p50, sizeof p50, row[b].p50, s->timer.floor_ns),
+                  ab_axis_time_text(p99, sizeof p99, row[b].p99, s->timer.floor_ns));
     }
     ab_html_f(h, "</tr>\n");
 }
@@ -136,7 +121,9 @@ static void put_table(struct ab_html *h, const struct sizes *t)
 {
     const struct ab_session *s = t->report->session;
     const char **columns = calloc((size_t)s->n_backends + 3, sizeof columns[0]);
-    char(*names)[132] = calloc((size_t)s->n_backends + 1, sizeof names[0]), title[160];
+    char(*names)[sizeof s->backends->name + 33] = calloc((size_t)s->n_backends + 1,
+                                                         sizeof names[0]),
+                                            title[160];
     unsigned n = 0;
     uint64_t all = 0;
     if (columns == NULL || names == NULL)
@@ -145,8 +132,9 @@ static void put_table(struct ab_html *h, const struct sizes *t)
         columns[n++] = "size";
         columns[n++] = "#calls";
         for (uint32_t b = 0; b < s->n_backends; b++)
-            if (is_shown(s, b)) {
-                snprintf(names[b], sizeof names[b], "#%s", s->backends[b].name);
+            if (ab_page_shows(s, b)) {
+                names[b][0] = '#';
+                ab_format_backend(names[b] + 1, sizeof names[b] - 1, &s->backends[b]);
                 columns[n++] = names[b];
             }
         snprintf(title, sizeof title, "%s: p50 / p99 of a call", ab_result_op_name(t->op));

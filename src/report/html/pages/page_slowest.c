@@ -12,14 +12,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Calls in a table, of each back end; marks of a picture, of each back end. */
-enum { ROWS_MOST = 12, MARKS_MOST = 40 };
-
-static bool is_shown(const struct ab_session *s, const struct ab_view_slow_call *c)
-{
-    return ab_session_has_numbers(s, c->backend) && !ab_backend_is_null(&s->backends[c->backend]);
-}
+enum { ROWS_MOST = 6, MARKS_MOST = 40 };
 
 /* ---- where they are ---- */
 
@@ -27,7 +23,7 @@ static void find_range(const struct ab_session *s, const struct ab_view_slowest 
                        double *high)
 {
     for (uint32_t i = 0; i < x->n_calls; i++)
-        if (is_shown(s, &x->calls[i]) && x->calls[i].ns > 0) {
+        if (ab_page_shows(s, x->calls[i].backend) && x->calls[i].ns > 0) {
             *low = fmin(*low, x->calls[i].ns);
             *high = fmax(*high, x->calls[i].ns);
         }
@@ -55,7 +51,7 @@ static void put_marks(struct ab_plot *plot, const struct ab_report *report,
     unsigned n_repeated = 0, n_dots = 0;
     for (uint32_t i = 0; i < x->n_calls; i++) {
         const struct ab_view_slow_call *c = &x->calls[i];
-        if (c->backend != backend || !is_shown(report->session, c) || !(c->ns > 0))
+        if (c->backend != backend || !ab_page_shows(report->session, backend) || !(c->ns > 0))
             continue;
         if (ab_view_slow_call_repeats(c)) {
             if (n_repeated++ < MARKS_MOST)
@@ -75,6 +71,13 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
         .y = {AB_SCALE_LOG, INFINITY, 0, "time of the call", AB_AXIS_TIME},
         .is_x_exact = true,
     };
+    struct ab_paint *legend = calloc(s->n_backends + 1u, sizeof legend[0]);
+    size_t n_legend = 0;
+    if (legend == NULL)
+        h->is_short_of_memory = true;
+    for (uint32_t b = 0; b < s->n_backends && legend != NULL; b++)
+        if (ab_page_shows(s, b))
+            legend[n_legend++] = ab_report_paint(report, s->backends[b].name);
     find_range(s, x, &plot.y.low, &plot.y.high);
     ab_page_legend(h, report);
     ab_plot_begin(&plot, h,
@@ -86,10 +89,13 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
                              "more, so it is the allocator's work. Small dots: in one round only, "
                              "so it may have been interrupted.",
                       .words = (const char *const[]){"slowest calls", "preemption", NULL},
-                      .is_wide = true});
+                      .is_wide = true,
+                      .legend = legend,
+                      .n_legend = n_legend});
     for (uint32_t b = 0; b < s->n_backends; b++)
         put_marks(&plot, report, x, b);
     ab_plot_end(&plot);
+    free(legend);
 }
 
 /* ---- which they are ---- */
@@ -100,7 +106,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report,
     char time[48], most[48], size[32];
     const struct ab_session *s = report->session;
     ab_html_f(h, "<tr%s><th scope=\"row\">", ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
-    ab_page_name(h, report, s->backends[c->backend].name);
+    ab_page_backend(h, report, c->backend);
     ab_html_f(h,
               "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
               "<td class=\"n\">%u of %u</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
@@ -121,7 +127,7 @@ static void put_table(struct ab_html *h, const struct ab_report *report,
     ab_page_table_begin(h, "Those that repeat first", columns);
     for (uint32_t i = 0; i < x->n_calls; i++) {
         n = i > 0 && x->calls[i].backend == x->calls[i - 1].backend ? n + 1 : 0;
-        if (n < ROWS_MOST && is_shown(report->session, &x->calls[i]))
+        if (n < ROWS_MOST && ab_page_shows(report->session, x->calls[i].backend))
             put_row(h, report, x, &x->calls[i]);
     }
     ab_page_table_end(h);
@@ -132,7 +138,7 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
     const struct ab_view_slowest *x = &report->view->slowest;
     bool is_any = false;
     for (uint32_t i = 0; i < x->n_calls; i++)
-        is_any = is_any || is_shown(report->session, &x->calls[i]);
+        is_any = is_any || ab_page_shows(report->session, x->calls[i].backend);
     if (!is_any)
         return;
     ab_html_f(h,

@@ -25,25 +25,32 @@ static void put_number(struct ab_html *h, enum ab_axis_unit unit, double x)
 static void put_factor(struct ab_html *h, const struct ab_view_rank *r)
 {
     char words[96], range[160];
-    if (r->is_base)
-        ab_html_f(h, "<td>base</td>");
+    if (r->is_base || r->standing != AB_VIEW_RANKED)
+        ab_html_f(h, "<td>%s</td>", r->is_base ? "base" : "not compared");
     else
-        ab_html_f(h, "<td>%s <span class=\"soft\">%s</span></td>",
+        ab_html_f(h, "<td class=\"w\">%s <span class=\"soft\">%s</span></td>",
                   ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"),
                   ab_view_factor_interval(range, sizeof range, &r->vs));
+}
+
+static void put_tail(struct ab_html *h, double ns, double floor_ns)
+{
+    char text[64];
+    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_time_text(text, sizeof text, ns, floor_ns));
 }
 
 static void put_rank(struct ab_html *h, const struct ab_report *report,
                      const struct ab_view_rank *r)
 {
     const struct ab_view_ranking *ranking = &report->view->ranking;
-    ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_name(h, report, r->name);
+    double floor_ns = report->session->timer.floor_ns;
+    ab_html_f(h, "<tr%s><th scope=\"row\">", r->standing == AB_VIEW_RANKED ? "" : " class=\"few\"");
+    ab_page_backend(h, report, r->backend);
     ab_html_f(h, "</th>");
     put_number(h, AB_AXIS_TIME, r->run_ns.median);
     put_factor(h, r);
-    put_number(h, AB_AXIS_TIME, r->p99_ns);
-    put_number(h, AB_AXIS_TIME, r->p999_ns);
+    put_tail(h, r->p99_ns, floor_ns);
+    put_tail(h, r->p999_ns, floor_ns);
     put_number(h, AB_AXIS_BYTES, r->peak_bytes);
     put_number(h, AB_AXIS_FACTOR, r->times_live);
     if (ranking->has_drain)
@@ -74,12 +81,14 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
         columns[n++] = "#growth per M ops";
     columns[n] = NULL;
     ab_page_table_begin(h, "Ranking by the time of the whole run", columns);
-    for (uint32_t i = 0; i < r->n_ranked; i++)
-        put_rank(h, report, &r->rows[i]);
+    for (uint32_t i = 0; i < r->n_rows; i++)
+        if (r->rows[i].standing != AB_VIEW_FAILED &&
+            ab_page_shows(report->session, r->rows[i].backend))
+            put_rank(h, report, &r->rows[i]);
     ab_page_table_end(h);
     ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
-                 "interval. p99 and p99.9: of the calls that return a block. peak: resident memory "
-                 "that the heap added at most.</p>\n");
+                 "interval. p99 and p99.9: of the calls that return a block; &lt;: below what the "
+                 "clock can tell. peak: resident memory that the heap added at most.</p>\n");
 }
 
 /* ---- speed against memory ---- */

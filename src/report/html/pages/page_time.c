@@ -4,19 +4,15 @@
  */
 #include "report/html/pages/pages.h"
 
+#include "report/format.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROW_PX = 22, LEFT = 150, NAME_CHARS = 19 };
-
-static bool is_shown(const struct ab_report *report, uint32_t backend)
-{
-    const struct ab_session *s = report->session;
-    return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
-}
 
 /* What the interval of the ratio to the base makes of the base's time; false: there is none. */
 static bool find_range(const struct ab_report *report, uint32_t backend, uint32_t phase,
@@ -35,13 +31,19 @@ static bool find_range(const struct ab_report *report, uint32_t backend, uint32_
     return true;
 }
 
+static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t phase)
+{
+    double ns = ab_view_phases_at(&report->view->phases, backend, phase)->ns_per_op.median;
+    return ab_page_shows(report->session, backend) && isfinite(ns);
+}
+
 static double highest_of(const struct ab_report *report, uint32_t phase, uint32_t *n_rows)
 {
     double most = 0, low, high;
     *n_rows = 0;
     for (uint32_t b = 0; b < report->session->n_backends; b++) {
         double ns = ab_view_phases_at(&report->view->phases, b, phase)->ns_per_op.median;
-        if (!is_shown(report, b) || !isfinite(ns))
+        if (!has_row(report, b, phase))
             continue;
         most = fmax(most, ns);
         if (find_range(report, b, phase, &low, &high))
@@ -54,29 +56,63 @@ static double highest_of(const struct ab_report *report, uint32_t phase, uint32_
 static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t backend,
                      uint32_t phase, double y)
 {
-    const char *name = report->session->backends[backend].name;
+    const struct ab_backend_info *b = &report->session->backends[backend];
     double ns = ab_view_phases_at(&report->view->phases, backend, phase)->ns_per_op.median;
     double low, high;
-    char cut[120], title[240], value[64];
-    struct ab_paint paint = ab_report_paint(report, name);
-    snprintf(title, sizeof title, "%.150s: %s per operation", name,
+    char cut[120], title[300], value[64], label[sizeof b->name + 32];
+    struct ab_paint paint = ab_report_paint(report, b->name);
+    snprintf(title, sizeof title, "%s: %s per operation", ab_format_backend(label, sizeof label, b),
              ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
     paint.title = title;
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 7, ab_axis_at(&p->y, y) + 4, "end",
-                 ab_page_cut(cut, sizeof cut, name, NAME_CHARS));
+                 ab_page_cut(cut, sizeof cut, label, NAME_CHARS));
     ab_plot_bar(p, paint, (struct ab_point){0, y - 0.34}, (struct ab_point){ns, y + 0.34}, 0.75);
     paint.colour = AB_COLOUR_INK;
     if (find_range(report, backend, phase, &low, &high))
         ab_plot_error_x(p, paint, low, high, y);
 }
 
-/* The cheapest harness of this phase; NaN where none was measured. */
-static double harness_of(const struct ab_view_phases *ph, uint32_t phase)
+/* That of the boundary the back end is behind; NaN where it was not measured. */
+static double harness_of(const struct ab_report *report, uint32_t backend, uint32_t phase)
 {
-    double least = NAN;
-    for (unsigned i = 0; i < ph->n_harness; i++)
-        least = fmin(least, ph->harness[i].ns_per_op[phase]); /* fmin passes over NaN */
-    return least;
+    const struct ab_view_phases *ph = &report->view->phases;
+    const char *boundary = report->session->backends[backend].boundary;
+    for (unsigned i = 0; i < ph->n_harness && boundary != NULL; i++)
+        if (strcmp(ph->harness[i].boundary, boundary) == 0)
+            return ph->harness[i].ns_per_op[phase];
+    return NAN;
+}
+
+/* Rows that have one harness share its band. */
+static void draw_harness(struct ab_plot *p, double ns, double low, double high)
+{
+    char title[120], value[64];
+    snprintf(title, sizeof title, "harness alone: %s per operation",
+             ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
+    if (isfinite(ns))
+        ab_plot_bar(p, (struct ab_paint){.colour = AB_COLOUR_FLOOR, .title = title},
+                    (struct ab_point){0, low}, (struct ab_point){ns, high}, 1);
+}
+
+static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_t phase, double n)
+{
+    const struct ab_session *s = report->session;
+    double row = n, from = n, harness = NAN;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        if (!has_row(report, b, phase))
+            continue;
+        double of_row = harness_of(report, b, phase);
+        if (row == n || of_row != harness) {
+            draw_harness(p, harness, row, from);
+            from = row;
+        }
+        harness = of_row;
+        row--;
+    }
+    draw_harness(p, harness, row, from);
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        if (has_row(report, b, phase))
+            draw_bar(p, report, b, phase, n-- - 0.5);
 }
 
 static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_t phase)
@@ -85,7 +121,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
     struct ab_plot p = {0};
     uint32_t n;
     char description[200];
-    double most = highest_of(report, phase, &n), harness = harness_of(ph, phase);
+    double most = highest_of(report, phase, &n);
     if (n == 0)
         return;
     p.x = (struct ab_axis){
@@ -99,17 +135,13 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
                                       .description = description,
                                       .why = "Median of the rounds. Caps: 90 % interval of the "
                                              "difference from the base. The grey band is what the "
-                                             "harness itself takes at least; all times include "
-                                             "it.",
+                                             "harness itself takes with calls of that kind; all "
+                                             "times include it.",
                                       .words = (const char *const[]){"ns_per_op", "harness", NULL},
                                       .height = 68 + ROW_PX * n,
                                       .left = LEFT,
                                       .has_no_y = true});
-    if (isfinite(harness))
-        ab_plot_band_x(&p, AB_COLOUR_FLOOR, 0, harness, "harness alone");
-    for (uint32_t b = 0, row = 0; b < report->session->n_backends; b++)
-        if (is_shown(report, b) && isfinite(ab_view_phases_at(ph, b, phase)->ns_per_op.median))
-            draw_bar(&p, report, b, phase, n - row++ - 0.5);
+    draw_rows(&p, report, phase, n);
     ab_plot_end(&p);
 }
 
@@ -120,26 +152,35 @@ static void put_row(struct ab_html *h, const struct ab_report *report, uint32_t 
     ab_html_f(h, "<tr><th scope=\"row\">%s</th>", ph->phases[phase].name);
     for (uint32_t b = 0; b < report->session->n_backends; b++) {
         const struct ab_view_time *t = ab_view_phases_at(ph, b, phase);
-        if (!is_shown(report, b))
+        if (!ab_page_shows(report->session, b))
             continue;
         bool is_unclear = b != report->view->ranking.base && isfinite(t->speed.ratio) &&
                           !t->vs.is_clear;
         ab_html_f(h, "<td class=\"n\">%s%s</td>", is_unclear ? "~" : "",
                   ab_axis_text(text, sizeof text, AB_AXIS_TIME, t->ns_per_op.median));
     }
-    ab_html_f(h, "<td class=\"n soft\">%s</td></tr>\n",
-              ab_axis_text(text, sizeof text, AB_AXIS_TIME, harness_of(ph, phase)));
+    for (unsigned i = 0; i < ph->n_harness; i++)
+        ab_html_f(h, "<td class=\"n soft\">%s</td>",
+                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[phase]));
+    ab_html_f(h, "</tr>\n");
 }
 
 static void put_table(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
+    unsigned n_harness = report->view->phases.n_harness;
+    char label[sizeof s->backends->name + 32];
     ab_html_f(h, "<div class=\"scroll\"><table>\n<caption>Time per operation</caption>\n"
                  "<thead><tr><th scope=\"col\">phase</th>");
     for (uint32_t b = 0; b < s->n_backends; b++)
-        if (is_shown(report, b))
-            ab_html_f(h, "<th scope=\"col\" class=\"n\">%s</th>", s->backends[b].name);
-    ab_html_f(h, "<th scope=\"col\" class=\"n\">harness</th></tr></thead>\n<tbody>\n");
+        if (ab_page_shows(s, b))
+            ab_html_f(h, "<th scope=\"col\" class=\"n\">%s</th>",
+                      ab_format_backend(label, sizeof label, &s->backends[b]));
+    for (unsigned i = 0; i < n_harness; i++)
+        ab_html_f(h, "<th scope=\"col\" class=\"n\">harness%s%s%s</th>", n_harness > 1 ? " (" : "",
+                  n_harness > 1 ? report->view->phases.harness[i].boundary : "",
+                  n_harness > 1 ? ")" : "");
+    ab_html_f(h, "</tr></thead>\n<tbody>\n");
     for (uint32_t p = 0; p < report->view->phases.n_phases; p++)
         put_row(h, report, p);
     ab_page_table_end(h);

@@ -41,12 +41,30 @@ static void put_swatch(struct ab_html *h, const struct ab_paint *paint)
     ab_html_f(h, " d=\"M1 5h32\"/></svg>");
 }
 
-void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name)
+static void put_name(struct ab_html *h, const struct ab_report *report, const char *name,
+                     const char *label)
 {
     struct ab_paint paint = ab_report_paint(report, name);
     ab_html_f(h, "<span class=\"name\">");
     put_swatch(h, &paint);
-    ab_html_f(h, "%s</span>", name);
+    ab_html_f(h, "%s</span>", label);
+}
+
+void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name)
+{
+    put_name(h, report, name, name);
+}
+
+void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t backend)
+{
+    const struct ab_backend_info *b = &report->session->backends[backend];
+    char label[sizeof b->name + 32];
+    put_name(h, report, b->name, ab_format_backend(label, sizeof label, b));
+}
+
+bool ab_page_shows(const struct ab_session *s, uint32_t backend)
+{
+    return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
 }
 
 /* The script makes switches of the items. */
@@ -55,11 +73,11 @@ void ab_page_legend(struct ab_html *h, const struct ab_report *report)
     const struct ab_session *s = report->session;
     ab_html_f(h, "<ul class=\"legend\">");
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        if (!ab_session_has_numbers(s, b) || ab_backend_is_null(&s->backends[b]))
+        if (!ab_page_shows(s, b))
             continue;
         ab_html_f(h, "<li data-switch=\"%u\">",
                   ab_report_paint(report, s->backends[b].name).series);
-        ab_page_name(h, report, s->backends[b].name);
+        ab_page_backend(h, report, b);
         ab_html_f(h, "</li>");
     }
     ab_html_f(h, "</ul>\n");

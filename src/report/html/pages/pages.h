@@ -24,6 +24,7 @@ struct ab_report {
     size_t n_comparisons;
     const struct ab_report_series *series;
     size_t n_series;
+    size_t n_curve_points; /* of a curve of latency, so that those of a whole report stay small */
 };
 
 struct ab_page {
@@ -36,8 +37,12 @@ extern const size_t ab_n_pages;
 /* How a back end of this name is drawn; title is its name. */
 struct ab_paint ab_report_paint(const struct ab_report *report, const char *name);
 
-/* A swatch and a name, for tables and legends. */
+/* A swatch and what a back end of the session is called, for tables and legends: "pool (partial)". */
+void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t backend);
+/* A swatch and a name, of any result of the report. */
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name);
+/* Has numbers, and is not the null back end. */
+bool ab_page_shows(const struct ab_session *s, uint32_t backend);
 /* The back ends of the session that have numbers, null not among them. */
 void ab_page_legend(struct ab_html *h, const struct ab_report *report);
 

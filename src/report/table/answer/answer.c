@@ -8,7 +8,9 @@
 #include "report/table/answer/table_peak.h"
 #include "report/table/answer/table_phases.h"
 #include "report/table/answer/table_ranking.h"
+#include "report/table/session/table_program.h"
 #include "report/table/session/table_rounds.h"
+#include "report/table/session/table_witness.h"
 
 #include <string.h>
 
@@ -25,14 +27,20 @@ void ab_answer_print(FILE *to, const struct ab_view *v, struct ab_table_style st
     for (unsigned i = 0; i < v->headline.n_sentences; i++)
         ab_table_prose(to, style, i == 0 ? AB_STRONG : AB_PLAIN, v->headline.sentences[i]);
     fputc('\n', to);
-    if (!has_numbers(v) || ab_session_is_exec(v->session))
+    if (!has_numbers(v))
         return;
     ab_table_ranking(to, v, style, &legend);
-    ab_table_phases(to, v, style, &legend);
-    ab_table_calls(to, v, style, &legend);
-    ab_table_peak(to, v, style, &legend);
+    if (ab_session_is_exec(v->session)) {
+        ab_table_program(to, v, style, &legend);
+    } else {
+        ab_table_phases(to, v, style, &legend);
+        ab_table_calls(to, v, style, &legend);
+        ab_table_peak(to, v, style, &legend);
+    }
     fputc('\n', to);
     ab_legend_print(to, v, &legend, style);
+    if (ab_session_is_exec(v->session))
+        ab_table_witness(to, v, style);
 }
 
 /* ---- warnings ---- */

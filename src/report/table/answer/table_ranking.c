@@ -99,7 +99,8 @@ static void add_row(const struct ranking *r, const struct ab_view_rank *rank, st
 /* Columns of which nothing is known are not there at all. */
 static unsigned choose(struct ranking *r, const char *versus, struct ab_table_column *columns)
 {
-    const struct ab_table_column all[COLUMNS] = {[TIME] = {"whole run", 0},
+    const char *time = ab_session_is_exec(r->v->session) ? "wall time" : "whole run";
+    const struct ab_table_column all[COLUMNS] = {[TIME] = {time, 0},
                                                  [VERSUS] = {versus, 0},
                                                  [P99] = {"p99", 3},
                                                  [P999] = {"p99.9", 2},

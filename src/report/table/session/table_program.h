@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of a real program under each allocator: what it took, and how much more or less than
- * under the base, with the interval of that ratio.
+ * The numbers of a real program under each allocator beside its wall time: what it took, and how
+ * many times more or less than under the base, with the interval of that ratio.
  */
 #ifndef AB_REPORT_TABLE_SESSION_TABLE_PROGRAM_H
 #define AB_REPORT_TABLE_SESSION_TABLE_PROGRAM_H
 
-#include "report/table/style.h"
-#include "result/result.h"
+#include "report/table/answer/legend.h"
 
-#include <stdio.h>
-
-/* `base`: what the others are compared with; UINT32_MAX = nothing. */
-void ab_table_program(FILE *to, const struct ab_session *session, uint32_t base,
-                      struct ab_table_style style);
+void ab_table_program(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                      struct ab_legend *legend);
 
 #endif

@@ -13,13 +13,16 @@
 #ifndef AB_ALLOCATORS_GUARD_H
 #define AB_ALLOCATORS_GUARD_H
 
-#include <signal.h>
+#include "language.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define AB_GUARD_FRONT UINT64_C(0xDEADBEEFCAFEBABE)
 #define AB_GUARD_BACK UINT64_C(0xFEEDFACEDEADC0DE)
@@ -44,11 +47,16 @@ static inline struct ab_guard_head *ab_guard_head(const void *block)
     return (struct ab_guard_head *)(uintptr_t)block - 1;
 }
 
+static inline size_t ab_guard_lead_for(size_t align)
+{
+    return align > AB_GUARD_LEAD ? align : (size_t)AB_GUARD_LEAD;
+}
+
 /* What to ask for instead of size, at the same alignment (0 = the natural one, 16). SIZE_MAX when
  * there is no such size. */
 static inline size_t ab_guard_bytes(size_t align, size_t size)
 {
-    size_t lead = align > AB_GUARD_LEAD ? align : AB_GUARD_LEAD;
+    size_t lead = ab_guard_lead_for(align);
     bool is_absurd = size > PTRDIFF_MAX / 4 || lead > PTRDIFF_MAX / 4;
     return is_absurd ? SIZE_MAX : lead + size + AB_GUARD_TAIL;
 }
@@ -56,14 +64,14 @@ static inline size_t ab_guard_bytes(size_t align, size_t size)
 /* raw may be NULL: so is the result then. */
 static inline void *ab_guard_wrap(void *raw, size_t align, size_t size, bool is_zeroed)
 {
-    size_t lead = align > AB_GUARD_LEAD ? align : AB_GUARD_LEAD;
+    size_t lead = ab_guard_lead_for(align);
     uint64_t back = AB_GUARD_BACK;
     if (raw == NULL)
         return NULL;
     char *block = (char *)raw + lead;
-    *ab_guard_head(block) = (struct ab_guard_head){.size_and_lead = (uint64_t)size << 8 |
-                                                                    (uint64_t)__builtin_ctzll(lead),
-                                                   .canary = AB_GUARD_FRONT};
+    struct ab_guard_head *head = ab_guard_head(block);
+    head->size_and_lead = (uint64_t)size << 8 | (uint64_t)__builtin_ctzll(lead);
+    head->canary = AB_GUARD_FRONT;
     memset(block, is_zeroed ? 0 : AB_GUARD_NEW, size);
     memcpy(block + size, &back, sizeof back);
     return block;
@@ -101,37 +109,10 @@ static inline void *ab_guard_unwrap(void *block)
     return raw;
 }
 
-static inline const char *ab_guard_fault_text(enum ab_guard_fault fault)
-{
-    static const char *const texts[] = {"ok", "not from this heap",
-                                        "freed already, or never allocated",
-                                        "corrupted before its start", "overflow past its end"};
-    return texts[fault];
-}
-
-static inline size_t ab_guard_put(char *line, size_t n, const char *text)
-{
-    while (*text != 0)
-        line[n++] = *text++;
-    return n;
-}
-
-/* "NAME: 0x00007f0123456780: overflow past its end" on the standard error, then SIGABRT. Neither
- * stdio nor malloc: they may be what is broken. */
-__attribute__((noreturn, noinline, unused)) static void ab_guard_die(const char *name,
-                                                                     const void *block,
-                                                                     enum ab_guard_fault fault)
-{
-    char line[128];
-    size_t n = ab_guard_put(line, ab_guard_put(line, 0, name), ": 0x");
-    for (int shift = 60; shift >= 0; shift -= 4)
-        line[n++] = "0123456789abcdef"[(uintptr_t)block >> shift & 15];
-    n = ab_guard_put(line, ab_guard_put(line, n, ": "), ab_guard_fault_text(fault));
-    line[n++] = '\n';
-    syscall(SYS_write, 2, line, n);
-    syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
-    __builtin_trap();
-}
+AB_COMMON_API const char *ab_guard_fault_text(enum ab_guard_fault fault);
+/* "NAME: 0x00007f0123456780: overflow past its end" on the standard error, then SIGABRT. */
+AB_COMMON_API void ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
+    __attribute__((noreturn));
 
 /* ---- under a whole allocator ---- */
 
@@ -198,5 +179,9 @@ static inline void *ab_guard_resize(const struct ab_guard_below *below, void *he
     below->free(heap, ab_guard_unwrap(block));
     return copy;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

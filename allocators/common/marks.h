@@ -3,26 +3,27 @@
  * What AddressSanitizer and Valgrind know of an allocator's memory. They see one large mapping,
  * all of it valid, so an allocator reports to them which bytes belong to a block. Compiled out
  * unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
- * AB_MARKS is 1. No function is called and no argument evaluated otherwise. Self-contained: copy it
- * along with each allocator.
+ * AB_MARKS is 1. No function is called and no argument evaluated otherwise. All files of a
+ * program must agree on it; headers of an installed library say AB_MARKS_OFF, because it has none.
  *
- *   AB_POOL_CREATE(pool)       pool is any address that names it; before its first block
- *   AB_POOL_DESTROY(pool)      all its blocks are gone
- *   AB_POOL_TRIM(pool, p, n)   its blocks outside of [p, p + n) are gone; n = 0: all. The caller
- *                              marks their memory with AB_MARK_UNUSED
- *   AB_MARK_UNUSED(p, n)       no access: reserved, free, between blocks
- *   AB_MARK_ALLOC(pool, p, n)  a live block from here: accessible, not written yet
- *   AB_MARK_FREE(pool, p, n)   it is not any more; n may reach beyond what was allocated
- *   AB_MARK_RESIZE(pool, p, n) the live block at p has n bytes now. The caller marks what it gained
- *                              or lost
- *   AB_MARK_DEFINED(p, n)      accessible and written: zeroed memory; the allocator's own words in
- *                              a free block before it reads them; all of a mapping before munmap
+ *   AB_MARK_POOL_CREATE(pool)      pool is any address that names it; before its first block
+ *   AB_MARK_POOL_DESTROY(pool)     all its blocks are gone
+ *   AB_MARK_POOL_TRIM(pool, p, n)  its blocks outside of [p, p + n) are gone; n = 0: all. The
+ *                                  caller marks their memory with AB_MARK_UNUSED
+ *   AB_MARK_UNUSED(p, n)           no access: reserved, free, between blocks
+ *   AB_MARK_ALLOC(pool, p, n)      a live block from here: accessible, not written yet
+ *   AB_MARK_FREE(pool, p, n)       it is not any more; n may reach beyond what was allocated
+ *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks what it
+ *                                  gained or lost
+ *   AB_MARK_DEFINED(p, n)          accessible and written: zeroed memory; the allocator's own words
+ *                                  in a free block before it reads them; all of a mapping before
+ *                                  it goes back to the system
  *
  * AddressSanitizer works in granules of 8 bytes: p is a multiple of 8 in all of these, and the end
  * of a block may be anywhere. AB_MARK_GAP bytes between blocks make an overflow hit none of them.
  */
-#ifndef AB_ALLOCATORS_DEBUG_H
-#define AB_ALLOCATORS_DEBUG_H
+#ifndef AB_ALLOCATORS_MARKS_H
+#define AB_ALLOCATORS_MARKS_H
 
 #include <stddef.h>
 
@@ -32,28 +33,28 @@
 #endif
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(AB_MARKS_OFF)
 
 #include <sanitizer/asan_interface.h>
 
 #define AB_MARKS 1
-#define AB_POOL_CREATE(pool) ((void)(pool))
-#define AB_POOL_DESTROY(pool) ((void)(pool))
-#define AB_POOL_TRIM(pool, p, n) ((void)(pool), (void)(p), (void)(n))
+#define AB_MARK_POOL_CREATE(pool) ((void)(pool))
+#define AB_MARK_POOL_DESTROY(pool) ((void)(pool))
+#define AB_MARK_POOL_TRIM(pool, p, n) ((void)(pool), (void)(p), (void)(n))
 #define AB_MARK_UNUSED(p, n) __asan_poison_memory_region((p), (n))
 #define AB_MARK_ALLOC(pool, p, n) ((void)(pool), __asan_unpoison_memory_region((p), (n)))
 #define AB_MARK_FREE(pool, p, n) ((void)(pool), __asan_poison_memory_region((p), (n)))
 #define AB_MARK_RESIZE(pool, p, n) ((void)(pool), (void)(p), (void)(n))
 #define AB_MARK_DEFINED(p, n) __asan_unpoison_memory_region((p), (n))
 
-#elif defined(AB_WITH_VALGRIND)
+#elif defined(AB_WITH_VALGRIND) && !defined(AB_MARKS_OFF)
 
 #include <valgrind/memcheck.h>
 
 #define AB_MARKS 1
-#define AB_POOL_CREATE(pool) VALGRIND_CREATE_MEMPOOL((pool), 0, 0)
-#define AB_POOL_DESTROY(pool) VALGRIND_DESTROY_MEMPOOL(pool)
-#define AB_POOL_TRIM(pool, p, n) VALGRIND_MEMPOOL_TRIM((pool), (p), (n))
+#define AB_MARK_POOL_CREATE(pool) VALGRIND_CREATE_MEMPOOL((pool), 0, 0)
+#define AB_MARK_POOL_DESTROY(pool) VALGRIND_DESTROY_MEMPOOL(pool)
+#define AB_MARK_POOL_TRIM(pool, p, n) VALGRIND_MEMPOOL_TRIM((pool), (p), (n))
 #define AB_MARK_UNUSED(p, n) ((void)VALGRIND_MAKE_MEM_NOACCESS((p), (n)))
 #define AB_MARK_ALLOC(pool, p, n) VALGRIND_MEMPOOL_ALLOC((pool), (p), (n))
 #define AB_MARK_FREE(pool, p, n) \
@@ -67,9 +68,9 @@
 #else
 
 #define AB_MARKS 0
-#define AB_POOL_CREATE(pool) ((void)0)
-#define AB_POOL_DESTROY(pool) ((void)0)
-#define AB_POOL_TRIM(pool, p, n) ((void)0)
+#define AB_MARK_POOL_CREATE(pool) ((void)0)
+#define AB_MARK_POOL_DESTROY(pool) ((void)0)
+#define AB_MARK_POOL_TRIM(pool, p, n) ((void)0)
 #define AB_MARK_UNUSED(p, n) ((void)0)
 #define AB_MARK_ALLOC(pool, p, n) ((void)0)
 #define AB_MARK_FREE(pool, p, n) ((void)0)

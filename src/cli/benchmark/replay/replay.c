@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * `replay`: reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
+ * Reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
  * measured.
  */
+#include "cli/benchmark/replay/replay.h"
+
 #include "cli/benchmark/benchmark.h"
 #include "cli/benchmark/build_limit.h"
 #include "cli/benchmark/progress/progress.h"
+#include "cli/benchmark/replay/trace_outputs.h"
 #include "cli/benchmark/resume_result.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/options/option_value.h"
 #include "runner/available.h"
+#include "runner/estimate.h"
 #include "runner/tape/tape_file.h"
 #include "trace_tools/burst_source.h"
 
@@ -130,11 +134,14 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     ab_progress_end(&reading.line);
+    if (status == AB_OK)
+        status = ab_estimate_check_cache(&r->map, ab_available_memory(), err);
     return name_input(r, status, err);
 }
 
 static enum ab_status measure(const struct ab_options *o, struct replay *r,
-                              struct ab_resume *resume, int *exit_code, struct ab_err *err)
+                              struct ab_resume *resume, const struct ab_replay_watch *watch,
+                              int *exit_code, struct ab_err *err)
 {
     char touch[64], program[300], threads[64], burst[64], cache[64];
     const struct ab_trace_info *info = &r->feed->info;
@@ -175,12 +182,15 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .overview = &r->overview,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
+        .seen = watch->seen,
+        .user = watch->user,
     };
     return ab_measure(o, &subject, exit_code, err);
 }
 
 static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
-                                   int *exit_code, struct ab_err *err)
+                                   const struct ab_replay_watch *watch, int *exit_code,
+                                   struct ab_err *err)
 {
     struct replay r = {.spool = -1,
                        .options.tape = {.touch = o->touch,
@@ -198,7 +208,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
         ab_build_limit_end();
     }
     if (status == AB_OK)
-        status = measure(o, &r, resume, exit_code, err);
+        status = measure(o, &r, resume, watch, exit_code, err);
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
     if (r.spool >= 0)
@@ -206,14 +216,16 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     return status;
 }
 
-enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
+enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watch *watch,
+                         int *exit_code, struct ab_err *err)
 {
     struct ab_resume resume;
-    enum ab_status status = ab_resume_begin(o, "trace", &resume, err);
-    if (status != AB_OK)
-        return status;
-    if (!resume.is_done)
-        status = replay_trace(&resume.options, &resume, exit_code, err);
+    struct ab_trace_outputs named = {.options = *o};
+    AB_TRY(ab_resume_begin(o, "trace", &resume, err));
+    enum ab_status status = AB_OK;
+    if (!resume.is_done && (status = ab_trace_outputs_name(&resume.options, &named, err)) == AB_OK)
+        status = replay_trace(&named.options, &resume, watch, exit_code, err);
+    ab_trace_outputs_fini(&named);
     ab_resume_end(&resume);
     return status;
 }

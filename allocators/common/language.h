@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What C11 and C++17 spell differently: the headers and sources of the allocators are both.
+ */
+#ifndef AB_ALLOCATORS_LANGUAGE_H
+#define AB_ALLOCATORS_LANGUAGE_H
+
+#ifdef __cplusplus
+#define AB_ALIGNOF(type) alignof(type)
+#define AB_ALIGNAS(bytes) alignas(bytes)
+#define AB_STATIC_ASSERT(what, why) static_assert(what, why)
+#else
+#define AB_ALIGNOF(type) _Alignof(type)
+#define AB_ALIGNAS(bytes) _Alignas(bytes)
+#define AB_STATIC_ASSERT(what, why) _Static_assert(what, why)
+#endif
+
+/* What the allocators share is declared and defined with it: nothing in a library, `static` where
+ * each file of a program has its own. */
+#ifndef AB_COMMON_API
+#define AB_COMMON_API
+#endif
+
+/* A result that says whether it worked: the compiler warns who does not look. */
+#define AB_MUST_USE __attribute__((warn_unused_result))
+
+#endif

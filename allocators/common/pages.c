@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The calls to Linux, and the only place of the allocators that makes any. Elsewhere they would be:
+ *
+ *   here          Windows                                     macOS
+ *   page_size     GetSystemInfo: dwPageSize; addresses        getpagesize
+ *                 begin at dwAllocationGranularity
+ *   reserve       VirtualAlloc2 (MEM_RESERVE, PAGE_NOACCESS,  mmap (PROT_NONE, MAP_ANON |
+ *                 MEM_ADDRESS_REQUIREMENTS for the alignment) MAP_NORESERVE)
+ *   map           VirtualAlloc2 (MEM_RESERVE | MEM_COMMIT,    mmap (PROT_READ | PROT_WRITE)
+ *                 PAGE_READWRITE)
+ *   commit        VirtualAlloc (MEM_COMMIT, PAGE_READWRITE)   mprotect
+ *   decommit      VirtualFree (MEM_DECOMMIT)                  madvise (MADV_FREE), mprotect
+ *   discard       VirtualFree (MEM_DECOMMIT), VirtualAlloc    mmap (MAP_FIXED) over it: pages after
+ *                 (MEM_COMMIT); DiscardVirtualMemory leaves   MADV_FREE may still have what they
+ *                 the contents open                           had
+ *   release       VirtualFree (MEM_RELEASE): a reservation    munmap
+ *                 only as a whole, so `reserve` cannot trim
+ *   remap         none                                        none (mach_vm_remap copies the map)
+ *   want_huge     VirtualAlloc (MEM_LARGE_PAGES): when it is  mmap (VM_FLAGS_SUPERPAGE_SIZE_2MB),
+ *                 reserved, with a privilege                  x86-64 only
+ *   populate      PrefetchVirtualMemory, or touch each page   madvise (MADV_WILLNEED), or touch
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mremap */
+#endif
+
+#include "pages.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where a header of the system was read before this file, in strict C, they are not declared. */
+#ifndef MADV_DONTNEED
+#include <asm/mman.h>
+extern int madvise(void *, size_t, int);
+#endif
+#ifndef MREMAP_MAYMOVE
+#define MREMAP_MAYMOVE 1
+extern void *mremap(void *, size_t, size_t, int, ...);
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
+#endif
+
+AB_COMMON_API size_t ab_page_size(void)
+{
+    static size_t page_bytes; /* atomic; whoever comes first asks, all get the same answer */
+    size_t bytes = __atomic_load_n(&page_bytes, __ATOMIC_RELAXED);
+    if (bytes == 0) {
+        bytes = (size_t)sysconf(_SC_PAGESIZE);
+        __atomic_store_n(&page_bytes, bytes, __ATOMIC_RELAXED);
+    }
+    return bytes;
+}
+
+/* What the system aligns to pages only is mapped larger and trimmed at both ends. */
+static void *map_pages(size_t bytes, size_t align, int protection)
+{
+    size_t page = ab_page_size(), extra = align > page ? align - page : 0;
+    if (bytes == 0 || bytes > PTRDIFF_MAX || extra > PTRDIFF_MAX - bytes) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *all = mmap(NULL, bytes + extra, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    char *p = (char *)all;
+    size_t head = extra > 0 ? -(uintptr_t)p & (align - 1) : 0, tail = extra - head;
+    if (head > 0)
+        munmap(p, head);
+    if (tail > 0)
+        munmap(p + head + bytes, tail);
+    return p + head;
+}
+
+AB_COMMON_API void *ab_pages_reserve(size_t bytes, size_t align)
+{
+    return map_pages(bytes, align, PROT_NONE);
+}
+
+AB_COMMON_API void *ab_pages_map(size_t bytes, size_t align)
+{
+    return map_pages(bytes, align, PROT_READ | PROT_WRITE);
+}
+
+AB_COMMON_API int ab_pages_commit(void *p, size_t bytes)
+{
+    return mprotect(p, bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
+}
+
+AB_COMMON_API int ab_pages_decommit(void *p, size_t bytes)
+{
+    bool is_gone = madvise(p, bytes, MADV_DONTNEED) == 0 && mprotect(p, bytes, PROT_NONE) == 0;
+    return is_gone ? 0 : errno;
+}
+
+AB_COMMON_API int ab_pages_discard(void *p, size_t bytes)
+{
+    return madvise(p, bytes, MADV_DONTNEED) == 0 ? 0 : errno;
+}
+
+AB_COMMON_API void ab_pages_release(void *p, size_t bytes)
+{
+    munmap(p, bytes);
+}
+
+AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes)
+{
+    void *moved = mremap(p, old_bytes, new_bytes, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
+AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes)
+{
+    return madvise(p, bytes, MADV_HUGEPAGE) == 0 ? 0 : errno;
+}
+
+/* An older kernel does not know the call: then each page by hand. */
+AB_COMMON_API int ab_pages_populate(void *p, size_t bytes)
+{
+    if (madvise(p, bytes, MADV_POPULATE_WRITE) == 0)
+        return 0;
+    if (errno != EINVAL)
+        return errno;
+    for (size_t i = 0; i < bytes; i += ab_page_size())
+        *(volatile char *)((char *)p + i) = 0;
+    return 0;
+}

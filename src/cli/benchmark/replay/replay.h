@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The replay of one trace, from its file to the exit code.
+ */
+#ifndef AB_CLI_BENCHMARK_REPLAY_REPLAY_H
+#define AB_CLI_BENCHMARK_REPLAY_REPLAY_H
+
+#include "cli/options/options.h"
+#include "result/result.h"
+
+struct ab_replay_watch { /* looks at what was measured, when all of it is written */
+    void (*seen)(void *user, const struct ab_session *session); /* NULL = nobody does */
+    void *user;
+};
+
+/* `o` has one argument at most: none where --resume says which trace. */
+enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watch *watch,
+                         int *exit_code, struct ab_err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * {trace} in the name of an output of `replay`: the file name of the trace without .abt, so that
+ * several traces have files of their own.
+ */
+#ifndef AB_CLI_BENCHMARK_REPLAY_TRACE_OUTPUTS_H
+#define AB_CLI_BENCHMARK_REPLAY_TRACE_OUTPUTS_H
+
+#include "cli/options/options.h"
+
+struct ab_trace_outputs {
+    struct ab_options options; /* borrows all but the names of outputs */
+    char *owned[AB_SINK_COUNT];
+};
+
+/* The options with {trace} replaced, for the one argument of `o`. To be released after a failure, too. */
+enum ab_status ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out,
+                                     struct ab_err *err);
+void ab_trace_outputs_fini(struct ab_trace_outputs *named);
+
+/* Of several traces: AB_USAGE for an output whose name lacks {trace}, or is the same for two traces. */
+enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The numbers of a real program (`exec`) over its rounds: medians and their ratios to the base; and
+ * what a call to the allocator costs more than under the base, as the replay of its trace predicts
+ * it and as the program has it.
+ */
+#ifndef AB_REPORT_VIEW_PROGRAM_PROGRAM_H
+#define AB_REPORT_VIEW_PROGRAM_PROGRAM_H
+
+#include "result/result.h"
+#include "result/result_fields.h"
+#include "stats/effect.h"
+
+/* The field of results of this name; NULL = none. */
+const struct ab_field *ab_program_field(const char *name);
+
+/* Of one back end in one round; NaN = n/a. */
+double ab_program_value_of_round(const struct ab_session *s, uint32_t backend,
+                                 const struct ab_field *field, uint32_t round);
+
+struct ab_program_value {
+    double median; /* over the rounds; NaN = n/a */
+    struct ab_effect
+        ratio; /* of the median by that of the base; ratio NaN: is the base, or there is
+                               nothing to compare with */
+};
+
+/* `base`: UINT32_MAX = none. False: out of memory. */
+bool ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                         const struct ab_field *field, struct ab_program_value *out);
+
+/* Differences to the base in ns a call, with their intervals; ratio NaN = not known. */
+struct ab_program_witness {
+    struct ab_effect predicted; /* by the replay as it is */
+    struct ab_effect with_data; /* by the replay with a buffer for the program's data */
+    double data_bytes;          /* its size, median; 0, NaN = none fitted */
+    struct ab_effect measured;  /* CPU time of the program by the calls in the trace */
+};
+
+/* Has the session a prediction at all? */
+bool ab_program_has_prediction(const struct ab_session *s);
+/* Of a back end other than the base. False: out of memory. */
+bool ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                           struct ab_program_witness *out);
+/* "agrees", "not measurable" …: docs/exec.md; "-" where one of the two is not known. */
+const char *ab_program_witness_word(const struct ab_effect *predicted,
+                                    const struct ab_effect *measured);
+
+#endif

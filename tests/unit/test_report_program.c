@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What follows from the rounds of a real program: medians, ratios, what the replay predicted; and
+ * the page of the report about it.
+ */
+#include "report/html/report.h"
+#include "report/view/program/program.h"
+#include "support/cmocka.h"
+#include "support/report_screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GLIBC, JEMALLOC, TCMALLOC, MIMALLOC };
+
+static struct ab_result *result(struct screen *x, uint32_t backend, uint32_t round)
+{
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        if (x->results[i].backend == backend && x->results[i].round == round)
+            return &x->results[i];
+    return NULL;
+}
+
+static struct ab_program_value value_of(const struct screen *x, uint32_t backend, const char *field)
+{
+    struct ab_program_value v;
+    assert_true(ab_program_value_of(&x->s, backend, GLIBC, ab_program_field(field), &v));
+    return v;
+}
+
+static void a_ratio_is_that_of_the_medians(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    struct ab_program_value glibc = value_of(x, GLIBC, "cpu_ns");
+    struct ab_program_value tcmalloc = value_of(x, TCMALLOC, "cpu_ns");
+    assert_true(isnan(glibc.ratio.ratio));
+    assert_true(fabs(tcmalloc.ratio.ratio / (tcmalloc.median / glibc.median) - 1) < 1e-12);
+    assert_true(tcmalloc.ratio.low <= tcmalloc.ratio.ratio);
+    assert_true(tcmalloc.ratio.high >= tcmalloc.ratio.ratio);
+    x->results[0].resident_mean_bytes = NAN; /* too short a run: the other rounds have it */
+    assert_true(value_of(x, GLIBC, "resident_mean_bytes").median > 0);
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        x->results[i].resident_mean_bytes = NAN;
+    assert_true(isnan(value_of(x, GLIBC, "resident_mean_bytes").median));
+    assert_true(isnan(value_of(x, TCMALLOC, "resident_mean_bytes").ratio.ratio));
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        x->results[i].faults_minor = x->results[i].backend == GLIBC ? 0 : 7;
+    assert_true(value_of(x, TCMALLOC, "faults_minor").median ==
+                7); /* of none there is no multiple */
+    assert_true(isnan(value_of(x, TCMALLOC, "faults_minor").ratio.ratio));
+    assert_null(ab_program_field("no_such_field"));
+    screen_free(x);
+}
+
+/* jemalloc's call costs 4 ns less in the replay and `measured` ns more in the program. */
+static void set_prediction(struct screen *x, double measured)
+{
+    for (uint32_t b = GLIBC; b <= JEMALLOC; b++)
+        for (uint32_t round = 0; round < SCREEN_ROUNDS; round++) {
+            struct ab_result *r = result(x, b, round);
+            double noise = 0.01 * ((round * 3 + b) % 5);
+            r->calls = 1e6;
+            r->replay_ns_per_call = 20 - 4.0 * b + noise;
+            r->cpu_ns = 1e6 * (300 + measured * b + noise);
+        }
+}
+
+static void predictions_and_measurements_are_set_side_by_side(void **state)
+{
+    static const struct {
+        double measured;
+        const char *word;
+    } cases[] = {{-4, "agrees"}, {-9, "same direction"}, {5, "opposite"}, {0, "not measurable"}};
+    (void)state;
+    struct screen *x = screen_new_exec();
+    struct ab_program_witness w;
+    assert_false(ab_program_has_prediction(&x->s));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_prediction(x, cases[i].measured);
+        assert_true(ab_program_has_prediction(&x->s));
+        assert_true(ab_program_witness_of(&x->s, JEMALLOC, GLIBC, &w));
+        assert_true(fabs(w.predicted.ratio + 4) < 0.1);
+        assert_true(fabs(w.measured.ratio - cases[i].measured) < 0.1);
+        assert_true(isnan(w.with_data.ratio) && isnan(w.data_bytes));
+        assert_string_equal(ab_program_witness_word(&w.predicted, &w.measured), cases[i].word);
+    }
+    assert_true(ab_program_witness_of(&x->s, MIMALLOC, GLIBC, &w)); /* was not replayed */
+    assert_string_equal(ab_program_witness_word(&w.predicted, &w.measured), "-");
+    screen_free(x);
+}
+
+static char *report_of(const struct ab_session *s)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    assert_true(ab_report_write(to, s, NULL, 0));
+    fclose(to);
+    return text;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+    unsigned n = 0;
+    for (; (text = strstr(text, what)) != NULL; text++)
+        n++;
+    return n;
+}
+
+static void the_page_has_memory_over_time_and_every_round(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    struct ab_timeline_point points[3] = {
+        {10, NAN, NAN, 1 << 20, NAN}, {20, NAN, NAN, 3 << 20, NAN}, {30, NAN, NAN, 2 << 20, NAN}};
+    struct ab_timeline lines[2] = {{GLIBC, 0, 3, points}, {JEMALLOC, 0, 3, points}};
+    snprintf(x->backends[TCMALLOC].path, sizeof x->backends[0].path, "/lib/<b>.so");
+    x->backends[MIMALLOC].status = AB_BACKEND_CRASHED;
+    snprintf(x->backends[MIMALLOC].reason, sizeof x->backends[0].reason,
+             "the program was ended by signal 11 (Segmentation fault)");
+    char *text = report_of(&x->s);
+    assert_non_null(strstr(text, "<section id=\"program\">"));
+    assert_null(strstr(text, "Resident memory over time"));
+    assert_null(strstr(text, "Beside the replay"));
+    assert_non_null(strstr(text, "exit status 0 in all 8 runs"));
+    assert_non_null(strstr(text, "crashed: the program was ended by signal 11"));
+    assert_non_null(strstr(text, "/lib/&lt;b&gt;.so"));
+    unsigned n_dots = count(text, "<circle");
+    /* of three allocators a dot a round in four pictures, and one each in the scatter */
+    assert_true(n_dots >= 3 * SCREEN_ROUNDS * 4);
+    free(text);
+    x->s.timelines = lines;
+    x->s.n_timelines = 2;
+    set_prediction(x, -4);
+    text = report_of(&x->s);
+    assert_non_null(strstr(text, "Resident memory over time"));
+    assert_non_null(strstr(text, "Beside the replay"));
+    assert_non_null(strstr(text, "<td>agrees</td>"));
+    assert_null(strstr(text, "<section id=\"memory\">")); /* that one is over operations */
+    free(text);
+    x->s.timelines = NULL;
+    x->s.n_timelines = 0;
+    screen_free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ratio_is_that_of_the_medians),
+        cmocka_unit_test(predictions_and_measurements_are_set_side_by_side),
+        cmocka_unit_test(the_page_has_memory_over_time_and_every_round),
+    };
+    return cmocka_run_group_tests_name("program", tests, NULL, NULL);
+}

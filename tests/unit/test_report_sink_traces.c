@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/table/sink_traces.h"
+
+#include "support/cmocka.h"
+#include "support/report_screen.h"
+#include "support/report_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct printing {
+    const struct ab_trace_sums *sums;
+    struct ab_table_style style;
+};
+
+static void print(FILE *to, const struct ab_session *s, void *user)
+{
+    const struct printing *p = user;
+    (void)s;
+    ab_sink_traces(to, p->sums, p->style);
+}
+
+static char *draw(const struct ab_trace_sums *sums, unsigned width)
+{
+    struct printing p = {sums, {.width = width, .utf8 = true}};
+    return fake_capture(print, NULL, &p);
+}
+
+/* Three traces: one as it should be, one with a back end that crashed, one without a result. */
+static struct ab_trace_sums three(void)
+{
+    struct ab_trace_sums sums = {0};
+    struct screen *x = screen_new(2);
+    x->s.kind = "trace";
+    x->s.name = "svc.abt";
+    assert_true(ab_trace_sums_add(&sums, &x->s));
+    x->s.name = "batch\033[31m.abt";
+    x->backends[2].status = AB_BACKEND_CRASHED;
+    assert_true(ab_trace_sums_add(&sums, &x->s));
+    screen_free(x); /* what is kept is a copy */
+    assert_true(ab_trace_sums_add_failed(&sums, "cut.abt"));
+    return sums;
+}
+
+static void each_trace_has_its_ranking_or_says_that_there_is_none(void **state)
+{
+    (void)state;
+    struct ab_trace_sums sums = three();
+    char *text = draw(&sums, 80);
+    fake_assert_golden("traces.txt", text);
+    free(text);
+    ab_trace_sums_fini(&sums);
+    assert_int_equal(sums.n, 0);
+}
+
+static void a_narrow_terminal_leaves_out_the_peak_and_says_so(void **state)
+{
+    (void)state;
+    struct ab_trace_sums sums = three();
+    char *text = draw(&sums, 48);
+    assert_non_null(strstr(text, "(not shown: peak)"));
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        assert_true(end - line <= 48 + 8); /* a dash or dots of more bytes than columns */
+    free(text);
+    ab_trace_sums_fini(&sums);
+}
+
+static void nothing_is_an_empty_table(void **state)
+{
+    (void)state;
+    struct ab_trace_sums sums = {0};
+    char *text = draw(&sums, 80);
+    assert_string_equal(text, "0 traces\n");
+    free(text);
+    ab_trace_sums_fini(&sums);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_trace_has_its_ranking_or_says_that_there_is_none),
+        cmocka_unit_test(a_narrow_terminal_leaves_out_the_peak_and_says_so),
+        cmocka_unit_test(nothing_is_an_empty_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
