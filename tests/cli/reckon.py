@@ -396,15 +396,13 @@ class Reader:
 
     def program(self):
         for t in self.tables(r"^\S.* median  +vs \S+"):
-            base = {}
             versus = next(c for c in t.columns if c.startswith("vs "))
+            base = {block: cells["median"].figure() for block, _, cells in t.rows
+                    if versus in cells and cells[versus].text == "base"}
             for block, name, cells in t.rows:
                 value = cells["median"].figure() if "median" in cells else None
                 cell = cells.get(versus)
                 if cell is None or value is None:
-                    continue
-                if cell.text == "base":
-                    base[block] = value
                     continue
                 shown = cell.figure() if re.match(r"~?[\d.]+x", cell.text) else None
                 if shown is None or block not in base:
