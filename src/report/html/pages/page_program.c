@@ -205,7 +205,7 @@ static void put_factor(struct ab_html *h, const struct ab_effect *ratio)
     char words[96], range[160];
     struct ab_view_factor f = ab_view_factor_of(ratio);
     if (isfinite(f.times))
-        ab_html_f(h, "<br>%s <span class=\"soft\">%s</span>",
+        ab_html_f(h, "<br>%s<br><span class=\"soft\">%s</span>",
                   ab_view_factor_words(words, sizeof words, &f, "more", "less"),
                   ab_view_factor_interval(range, sizeof range, &f));
 }
