@@ -137,7 +137,7 @@ void ab_handle_arena_fini(struct ab_handle_arena *arena)
 {
     if (arena->words != NULL) {
         AB_MARK_POOL_DESTROY(arena->values);
-        AB_MARK_DEFINED(arena->values, larger(arena->n_dirty, arena->n_carved) * arena->stride);
+        AB_MARK_DEFINED(arena->values, larger(arena->n_named, arena->n_carved) * arena->stride);
         ab_pages_release(arena->words, arena->map_bytes);
     }
     memset(arena, 0, sizeof *arena);

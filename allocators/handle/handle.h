@@ -162,7 +162,7 @@ static inline void ab_handle_mark_dead(struct ab_handle_arena *arena, uint32_t i
 
 /* A new value, whose bytes are what they are. 0, or ENOSPC: the arena is full, all its slots are
  * live or retired; *out is untouched then. */
-AB_MUST_USE static inline int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
+static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
 {
     if (__builtin_expect(arena->is_ordered, 0))
         return ab_handle_insert_ordered(arena, out);

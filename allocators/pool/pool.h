@@ -5,6 +5,8 @@
  * empty forgets its list and carves from the start again: chasing a list in the random order of
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One thread at a time; pool_lockfree.h and ../shards are for more.
  *
+ * The struct may be moved, but not under Valgrind, which knows it by its address.
+ *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice

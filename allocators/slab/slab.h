@@ -14,6 +14,8 @@
  *
  * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice.
  *
+ * The struct must not be moved while it is open: large blocks know where it is.
+ *
  * Not for many blocks a little larger than 4096: each has two pages or more to itself.
  */
 #ifndef AB_ALLOCATORS_SLAB_H

@@ -325,7 +325,7 @@ def bin_low(i):
 
 def shade_of(share, least, most):
     at = math.log(share / least) / math.log(most / least) if most > least else 1
-    return 1 + round(min(max(at, 0), 1) * (SHADES - 1))
+    return 1 + math.floor(min(max(at, 0), 1) * (SHADES - 1) + 0.5 + 1e-12)  # half goes up
 
 
 def cells_of(figure):
