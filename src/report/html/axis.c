@@ -47,7 +47,11 @@ static void put_time(char *buf, size_t cap, double ns)
 
 static void put_percent(char *buf, size_t cap, double x)
 {
-    snprintf(buf, cap, "%+.3g %%", 100 * x);
+    double percent = 100 * x;
+    if (fabs(percent) < 99.95) /* no "+0.0713 %": nothing is known that well */
+        snprintf(buf, cap, "%+.*f %%", fabs(percent) < 9.995 ? 2 : 1, percent);
+    else
+        snprintf(buf, cap, "%+.3g %%", percent);
 }
 
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
