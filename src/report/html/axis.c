@@ -45,6 +45,16 @@ static void put_time(char *buf, size_t cap, double ns)
         snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
 }
 
+/* "24.6×", "3.11 k×" */
+static void put_factor(char *buf, size_t cap, double x)
+{
+    char count[64];
+    if (x < 999.5)
+        snprintf(buf, cap, "%.3g×", x);
+    else
+        snprintf(buf, cap, "%s×", ab_units_count(count, sizeof count, x));
+}
+
 static void put_percent(char *buf, size_t cap, double x)
 {
     double percent = 100 * x;
@@ -65,7 +75,7 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
     else if (unit == AB_AXIS_BYTES)
         ab_units_bytes(buf, cap, value);
     else if (unit == AB_AXIS_FACTOR)
-        snprintf(buf, cap, "%.3g×", value);
+        put_factor(buf, cap, value);
     else if (unit == AB_AXIS_CHANGE)
         put_percent(buf, cap, value);
     else if (unit == AB_AXIS_QUANTILE)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW_PX = 26, LEFT = 156, NAME_CHARS = 17 };
+enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
 #define MS_NS 1e6
 
 static const struct {
