@@ -137,6 +137,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
                                              "difference from the base. The grey band is what the "
                                              "harness itself takes with calls of that kind; all "
                                              "times include it.",
+                                      .words = (const char *const[]){"ns_per_op", "harness", NULL},
                                       .height = 68 + ROW_PX * n,
                                       .left = LEFT,
                                       .has_no_y = true});
