@@ -55,9 +55,11 @@ BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
 $(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/help/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
-sources = $(sort $(shell find $(1) -name '*.c'))
+# allocators/examples: programs; the tests compile them.
+sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*'))
 # What a measuring process contains: these rooms. What a recorded program contains: its preload.
-WORKER_SRC := $(call sources,src/base src/worker allocators)
+# What only programs use stays out: a measuring process has no end of a thread to wait for.
+WORKER_SRC := $(filter-out allocators/arena/arena_scratch.c,$(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 MAIN_SRC   := src/cli/main.c
@@ -170,8 +172,10 @@ $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 HEAPS_FOLDERS := common arena pool slab handle paged
 HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
-                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h, \
-                   $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))))
+                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h \
+                   allocators/common/blocks.h allocators/arena/arena_region.h \
+                   allocators/paged/paged_page.h, \
+                   $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))) allocators/cpp/heaps.hpp)
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
 HEAPS_A   := $(B)/liballocbench-heaps.a
 HEAPS_SO  := $(B)/liballocbench-heaps.so.0

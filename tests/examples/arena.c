@@ -19,8 +19,8 @@ int main(void)
         return 1;
     struct hit *hits = AB_ARENA_ARRAY(&frame, struct hit, 100);
     hits[99] = (struct hit){1, 2};
-    AB_ARENA_SCOPE(&frame)
     {
+        AB_ARENA_SCOPED(&frame);
         int *numbers = NULL;
         for (size_t n = 0; n < 1000; n++) {
             numbers = n == 0 ? AB_ARENA_NEW(&frame, int)
