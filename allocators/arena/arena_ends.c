@@ -127,8 +127,26 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     return arena_copy(a, align, block, old_size, new_size);
 }
 
+/* The usual case in few instructions: on top, within what is committed, not among close blocks, and
+ * nobody watches. */
+static bool arena_resize_plain(struct ab_arena *a, char *p, size_t old_size, size_t new_size)
+{
+    size_t last = ab_arena_last_byte(new_size);
+    if (AB_MARKS || AB_ARENA_CHECKS || p < a->base ||
+        p + ab_arena_block_bytes(old_size) != a->next || a->packed_end == a->next ||
+        last >= (size_t)(a->limit - p))
+        return false;
+    char *to = p + ab_arena_block_bytes(new_size);
+    if (to < a->next && a->next > a->dirty)
+        a->dirty = a->next;
+    a->next = to;
+    return true;
+}
+
 void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
 {
+    if (block != NULL && arena_resize_plain(a, (char *)block, old_size, new_size))
+        return block;
     return ab_arena_resize_aligned(a, AB_ARENA_ALIGN, block, old_size, new_size);
 }
 
