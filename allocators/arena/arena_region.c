@@ -89,10 +89,8 @@ int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
 {
     size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
-    if (head >= bytes)
-        head = bytes = 0;
-    char *base = head > 0 ? (char *)buffer + head : (char *)buffer;
-    bytes = (bytes - head) & ~(AB_ARENA_ALIGN - 1);
+    char *base = (char *)((uintptr_t)buffer + head); /* aligned, also where there is no room */
+    bytes = head < bytes ? (bytes - head) & ~(AB_ARENA_ALIGN - 1) : 0;
     memset(arena, 0, sizeof *arena);
     arena_enter(arena, base, bytes, 0);
     arena_start(arena, 0);

@@ -62,6 +62,9 @@ static void a_buffer_too_small_for_a_block_serves_none(void **state)
         ab_arena_init_buffer(&a, buffer + 1, bytes);
         assert_null(ab_arena_alloc(&a, 16));
         assert_null(ab_arena_alloc(&a, 0));
+        ab_arena_restore_position(&a, 0);
+        assert_null(ab_arena_alloc(&a, 1));
+        assert_null(ab_arena_alloc_packed(&a, 1, 1));
         ab_arena_fini(&a);
     }
     struct ab_arena none;
