@@ -6,6 +6,20 @@
 
 #include "report/json.h"
 
+static json_t *known(const char *text)
+{
+    return ab_json_string(text != NULL && text[0] != 0 ? text : NULL);
+}
+
+static void put_crash(struct ab_json *w, json_t *o, const struct ab_crash_text *c,
+                      const char *repeat)
+{
+    ab_json_put(w, o, "call", known(c->call));
+    ab_json_put(w, o, "memory", known(c->memory));
+    ab_json_put(w, o, "function", known(c->function));
+    ab_json_put(w, o, "repeat", known(repeat));
+}
+
 static json_t *line(struct ab_json *w, const struct ab_verify_line *l)
 {
     json_t *o = json_object();
@@ -16,6 +30,7 @@ static json_t *line(struct ab_json *w, const struct ab_verify_line *l)
     ab_json_put(w, o, "work", l->is_info ? json_null() : ab_json_integer(l->work));
     ab_json_put(w, o, "unit", ab_json_string(l->unit));
     ab_json_put(w, o, l->verdict == AB_VERIFY_INFO ? "answer" : "reason", ab_json_string(l->text));
+    put_crash(w, o, &l->crash, l->repeat);
     return o;
 }
 
@@ -36,6 +51,7 @@ static json_t *backend(struct ab_json *w, const struct ab_verify_session *v,
     ab_json_put(w, o, "reason", ab_json_string(b->info->reason));
     ab_json_put(w, o, "failed", ab_json_integer(b->n_failed));
     ab_json_put(w, o, "not_proven", ab_json_integer(b->n_not_proven));
+    put_crash(w, o, &b->crash, b->repeat);
     ab_json_put(w, o, "checks", lines);
     return o;
 }

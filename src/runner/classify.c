@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "runner/crash/crash_text.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -27,6 +28,11 @@ static void verdict(struct ab_outcome *out, enum ab_backend_status status, const
     out->status = status;
 }
 
+static bool has_text(const char *s)
+{
+    return s != NULL && s[0] != 0;
+}
+
 /* "in op 5000 (alloc of 64 bytes, phase churn)": where the worker was last seen. */
 static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 {
@@ -39,7 +45,7 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
         return buf;
     }
     if (state == AB_WORKER_RUNNING && e->is_check) {
-        snprintf(buf, cap, "during the check");
+        snprintf(buf, cap, "%s", has_text(e->call) ? e->call : "during the check");
         return buf;
     }
     if (state != AB_WORKER_RUNNING || op >= part.n_ops) {
@@ -69,17 +75,33 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     return buf;
 }
 
+/* "; write to 0x8: not mapped; in libmine.so+0x1139 (free+0x29)" */
+static void tell_place(const struct ab_evidence *e, const struct ab_outcome *out, char *buf,
+                       size_t cap)
+{
+    const struct ab_crash_text *c = &out->crash;
+    buf[0] = 0;
+    if (!e->is_check) /* a check has lines of its own for them */
+        snprintf(buf, cap, "%s%s%s%s", c->memory[0] != 0 ? "; " : "", c->memory,
+                 c->function[0] != 0 ? "; in " : "", c->function);
+}
+
 static void classify_death(const struct ab_evidence *e, struct ab_outcome *out)
 {
-    char where[256];
+    char where[384], meaning[64] = "", about[sizeof out->crash + 8];
     int status = e->ending->wait_status;
     place(e, where, sizeof where);
+    tell_place(e, out, about, sizeof about);
     if (WIFSIGNALED(status)) {
         const char *name = sigabbrev_np(WTERMSIG(status));
+        const char *means = e->is_check ? ab_crash_meaning(WTERMSIG(status)) : NULL;
+        if (means != NULL)
+            snprintf(meaning, sizeof meaning, "(%s) ", means);
         if (WTERMSIG(status) == SIGKILL && e->ending->oom_killed)
             verdict(out, AB_BACKEND_OOM, "killed by the OOM killer %s", where);
         else
-            verdict(out, AB_BACKEND_CRASHED, "SIG%s %s", name == NULL ? "?" : name, where);
+            verdict(out, AB_BACKEND_CRASHED, "SIG%s %s%s%s", name == NULL ? "?" : name, meaning,
+                    where, about);
     } else {
         verdict(out, AB_BACKEND_CRASHED, "the process exited with status %d %s",
                 WEXITSTATUS(status), where);
@@ -112,7 +134,7 @@ static enum ab_status classify_failure(const struct ab_evidence *e, struct ab_ou
 
 static void classify_forced_end(const struct ab_evidence *e, struct ab_outcome *out)
 {
-    char where[256], a[32], b[32];
+    char where[384], a[32], b[32];
     const struct ab_ending *ending = e->ending;
     place(e, where, sizeof where);
     if (ending->end == AB_END_MEMORY)

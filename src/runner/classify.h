@@ -14,7 +14,8 @@ struct ab_evidence {
     const struct ab_tape_map *tape;
     const char *stdout_text, *stderr_text; /* heads of what it printed */
     uint64_t timeout_ns, memory_limit_bytes;
-    bool is_check; /* no tape ran */
+    bool is_check;    /* no tape ran */
+    const char *call; /* of a check: which call it was in, "" or NULL = not known */
 };
 
 /* Sets out->status and out->reason. AB_SYSTEM when the worker itself could not work. */

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "runner/classify.h"
+#include "runner/crash/crash_text.h"
 #include "runner/estimate.h"
 #include "runner/fold/sample_state.h"
 #include "runner/sample_plan.h"
@@ -230,6 +231,38 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     return status;
 }
 
+static struct ab_spawn plan_spawn(const struct ab_run_context *context, const struct ab_case *c,
+                                  enum ab_pass pass)
+{
+    return (struct ab_spawn){
+        .worker_path = context->worker_path,
+        .tape_fd = context->tape->fd,
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
+        .is_thp_off = context->is_thp_off,
+        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
+        .env = c->env,
+        .under = context->under,
+        .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
+    };
+}
+
+enum ab_status ab_run_alone(const struct ab_run_context *context, const struct ab_case *c,
+                            enum ab_pass pass, struct ab_err *err)
+{
+    struct ab_outcome made = {0};
+    struct ab_spawn spawn = plan_spawn(context, c, pass);
+    spawn.run_fd = prepare(context, c, pass, &made);
+    if (spawn.run_fd < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot map the run's memory");
+    made.page->request.is_alone = 1;
+    spawn.stdout_fd = STDOUT_FILENO;
+    spawn.stderr_fd = STDERR_FILENO;
+    enum ab_status status = ab_spawn_become(&spawn, err);
+    close(spawn.run_fd);
+    ab_outcome_fini(&made);
+    return status;
+}
+
 enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
@@ -255,28 +288,21 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     }
     if ((status = draw_samples(context, rng, &made, err)) != AB_OK)
         goto out;
-    struct ab_spawn spawn = {
-        .worker_path = context->worker_path,
-        .tape_fd = context->tape->fd,
-        .run_fd = run_fd,
-        .stdout_fd = out_fd,
-        .stderr_fd = err_fd,
-        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
-        .is_thp_off = context->is_thp_off,
-        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
-        .env = c->env,
-        .under = context->under,
-        .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
-    };
+    struct ab_spawn spawn = plan_spawn(context, c, pass);
+    spawn.run_fd = run_fd;
+    spawn.stdout_fd = out_fd;
+    spawn.stderr_fd = err_fd;
     status = run_worker(context, &spawn, &made.page->report, timeout_ns, &ending, err);
     if (status != AB_OK)
         goto out;
     read_capture(out_fd, stdout_text, sizeof stdout_text);
     read_capture(err_fd, stderr_text, sizeof stderr_text);
     struct ab_evidence evidence = {
-        &ending,    &made.page->report,          context->tape,        stdout_text, stderr_text,
-        timeout_ns, context->memory_limit_bytes, pass == AB_PASS_CHECK};
+        &ending,    &made.page->report,          context->tape,         stdout_text,    stderr_text,
+        timeout_ns, context->memory_limit_bytes, pass == AB_PASS_CHECK, made.crash.call};
     made.wait_status = ending.wait_status;
+    ab_crash_place(&made.page->report.crash, c->path, &made.crash);
+    ab_crash_call(&made.page->report, made.crash.call, sizeof made.crash.call);
     status = ab_classify(&evidence, &made, err);
     if (status == AB_OK && made.status == AB_BACKEND_OK && pass == AB_PASS_LATENCY &&
         context->quiet != NULL && !ab_sample_states(&made, ab_canary_limit(context->quiet->level)))

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "result/result.h"
+#include "result/verify.h"
 #include "runner/case.h"
 #include "runner/counts/system_calls.h"
 #include "runner/fold/quiet.h"
@@ -38,7 +39,8 @@ struct ab_run_context { /* the same for all runs of a session */
 
 struct ab_outcome {
     enum ab_backend_status status;
-    char reason[1024];        /* "" when ok */
+    char reason[1024]; /* "" when ok */
+    struct ab_crash_text crash;
     int wait_status;          /* of the process */
     char note[256];           /* first line the worker wrote to stderr, "" = none */
     struct ab_run_page *page; /* mapped; the report within; positions and ticks after it */
@@ -60,6 +62,9 @@ struct ab_outcome {
 enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err);
+/* The same in this process, which becomes the worker: for a debugger. Comes back only when it cannot. */
+enum ab_status ab_run_alone(const struct ab_run_context *context, const struct ab_case *c,
+                            enum ab_pass pass, struct ab_err *err);
 /* Kinds of ops (bits 1 << AB_OP_…) that are used and have no hook, as "cannot resize, access" to
  * buf, which is untouched where there are none. A reset needs none: blocks are freed one by one. */
 bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap);

@@ -16,6 +16,7 @@
 
 /* Behind the checks: the tape, through the checker op by op, and with all its lanes at once. */
 enum { WORK_OPS, WORK_LANES, WORK_COUNT };
+static const char *const work_names[WORK_COUNT] = {"work", "work-lanes"};
 
 const char *ab_verify_word(const char *list, size_t *n)
 {
@@ -179,24 +180,37 @@ static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line 
     return AB_OK;
 }
 
+static struct ab_run_context context_of_check(const struct ab_verify_plan *plan, uint32_t check)
+{
+    struct ab_run_context context = plan->context;
+    context.verify = (struct ab_verify_request){.check = check, .seed = plan->seed};
+    if (context.timeout_ns == 0)
+        context.timeout_ns = (uint64_t)ab_checks[check].deadline_ms * 1000000;
+    return context;
+}
+
+static void note_crash(struct ab_crash_text *crash, const struct ab_outcome *run)
+{
+    if (run->status != AB_BACKEND_OK)
+        *crash = run->crash;
+}
+
 static enum ab_status run_check(const struct ab_verify_plan *plan, const struct ab_case *c,
                                 uint32_t check, struct ab_backend_info *info,
                                 struct ab_verify_line *line, struct ab_err *err)
 {
     struct ab_outcome run;
-    struct ab_run_context context = plan->context;
+    struct ab_run_context context = context_of_check(plan, check);
     struct ab_rng rng;
     const struct ab_check *k = &ab_checks[check];
     *line = (struct ab_verify_line){
         .check = k->name, .rule = k->rule, .unit = k->unit, .is_info = k->is_info};
-    context.verify = (struct ab_verify_request){.check = check, .seed = plan->seed};
-    if (context.timeout_ns == 0)
-        context.timeout_ns = (uint64_t)k->deadline_ms * 1000000;
     ab_rng_init(&rng, plan->seed, check);
     enum ab_status status = ab_run(&context, c, AB_PASS_CHECK, &rng, &run, err);
     if (status != AB_OK)
         return status;
     note_identity(info, &run.page->report);
+    note_crash(&line->crash, &run);
     line->work = run.page->report.verify.work;
     if (is_hopeless(&run)) {
         info->status = run.status;
@@ -217,29 +231,38 @@ static void add_text(struct ab_verify_line *line, const char *text)
     snprintf(line->text + n, sizeof line->text - n, "%s", text);
 }
 
+static struct ab_run_context context_of_work(const struct ab_verify_plan *plan, unsigned which,
+                                             enum ab_pass *pass)
+{
+    struct ab_run_context context = plan->context;
+    context.verify_ops = UINT32_MAX;
+    *pass = which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY;
+    return context;
+}
+
 static enum ab_status run_work(const struct ab_verify_plan *plan, const struct ab_case *c,
                                unsigned which, struct ab_verify_line *line, struct ab_err *err)
 {
-    static const char *const names[WORK_COUNT] = {"work", "work-lanes"};
     static const char *const rules[WORK_COUNT] = {
         "every op of the workload, checked, in one thread",
         "every op of the workload, checked, all threads in parallel"};
     struct ab_outcome run;
-    struct ab_run_context context = plan->context;
+    enum ab_pass pass;
+    struct ab_run_context context = context_of_work(plan, which, &pass);
     struct ab_case checked = *c;
     struct ab_rng rng;
-    *line = (struct ab_verify_line){.check = names[which], .rule = rules[which], .unit = "ops"};
+    *line = (struct ab_verify_line){
+        .check = work_names[which], .rule = rules[which], .unit = "ops"};
     if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
         say(line, AB_VERIFY_SKIPPED, "the workload has one thread");
         return AB_OK;
     }
-    context.verify_ops = UINT32_MAX;
     checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;
     ab_rng_init(&rng, plan->seed, which);
-    enum ab_pass pass = which == WORK_LANES ? AB_PASS_THROUGHPUT : AB_PASS_VERIFY;
     enum ab_status status = ab_run(&context, &checked, pass, &rng, &run, err);
     if (status != AB_OK)
         return status;
+    note_crash(&line->crash, &run);
     line->work = which == WORK_OPS ? run.page->report.verify.work : context.tape->image->n_ops;
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, false);
@@ -258,8 +281,11 @@ enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const st
     enum ab_status status = AB_OK;
     uint32_t n = 0;
     for (uint32_t i = 0; i < ab_check_count && status == AB_OK; i++)
-        if (is_wanted(plan, i) && info->status == AB_BACKEND_OK)
+        if (is_wanted(plan, i) && info->status == AB_BACKEND_OK) {
             status = run_check(plan, c, i, info, &out->lines[n++], err);
+            if (info->status != AB_BACKEND_OK)
+                out->crash = out->lines[n - 1].crash;
+        }
     for (unsigned i = 0; plan->has_work && i < WORK_COUNT && status == AB_OK; i++)
         if (info->status == AB_BACKEND_OK)
             status = run_work(plan, c, i, &out->lines[n++], err);
@@ -268,4 +294,20 @@ enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const st
         out->n_not_proven += out->lines[i].verdict == AB_VERIFY_NOT_PROVEN;
     }
     return status;
+}
+
+enum ab_status ab_verify_alone(const struct ab_verify_plan *plan, const struct ab_case *c,
+                               struct ab_err *err)
+{
+    for (uint32_t i = 0; i < ab_check_count; i++)
+        if (strcmp(plan->only, ab_checks[i].name) == 0) {
+            struct ab_run_context context = context_of_check(plan, i);
+            return ab_run_alone(&context, c, AB_PASS_CHECK, err);
+        }
+    enum ab_pass pass;
+    struct ab_case checked = *c;
+    unsigned which = strcmp(plan->only, work_names[WORK_LANES]) == 0 ? WORK_LANES : WORK_OPS;
+    struct ab_run_context context = context_of_work(plan, which, &pass);
+    checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;
+    return ab_run_alone(&context, &checked, pass, err);
 }

@@ -31,4 +31,9 @@ enum ab_status ab_verify_backend_run(const struct ab_verify_plan *plan, const st
                                      struct ab_backend_info *info, struct ab_verify_backend *out,
                                      struct ab_err *err);
 
+/* plan->only is the name of one check, or one of "work" and "work-lanes": it runs in this process,
+ * which becomes the worker. Comes back only when it cannot. */
+enum ab_status ab_verify_alone(const struct ab_verify_plan *plan, const struct ab_case *c,
+                               struct ab_err *err);
+
 #endif

@@ -253,6 +253,17 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     return AB_OK;
 }
 
+enum ab_status ab_spawn_become(const struct ab_spawn *spawn, struct ab_err *err)
+{
+    struct environment environment;
+    char *argv[ARGUMENTS_MAX + 2];
+    const char *program = name_program(spawn, argv);
+    build_environment(spawn, &environment);
+    if (place_descriptors(spawn))
+        execve(program, argv, environment.list);
+    return ab_fail_errno(err, AB_SYSTEM, "cannot start %s", spawn->worker_path);
+}
+
 enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct ab_err *err)
 {
     static const char *const places[] = {"", "../libexec/allocbench/", "../lib/allocbench/"};

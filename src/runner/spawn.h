@@ -28,6 +28,10 @@ struct ab_spawn {
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err);
 
+/* This process becomes the worker, with its own standard output and error; comes back only when it
+ * cannot. */
+enum ab_status ab_spawn_become(const struct ab_spawn *spawn, struct ab_err *err);
+
 /* Path of a file that belongs to this binary (the worker, the recorder): beside it in the build
  * tree, or where `make install` puts it. */
 enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct ab_err *err);

@@ -19,6 +19,7 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "tape/tape.h"
+#include "wire/crash.h"
 #include "wire/pass.h"
 #include "wire/slice.h"
 #include "wire/source.h"
@@ -85,7 +86,9 @@ struct ab_run_request {
     uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
     uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
     uint64_t run_bytes;              /* size of the run memfd */
-    struct ab_slice_request slices;  /* THROUGHPUT, LATENCY of one lane */
+    uint32_t is_alone; /* no parent reads the report: the end is told on standard error */
+    uint32_t reserved;
+    struct ab_slice_request slices; /* THROUGHPUT, LATENCY of one lane */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -149,6 +152,8 @@ struct ab_run_report {
     struct ab_slice_report slices;
     char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];
+    struct ab_call_log calls;     /* CHECK, VERIFY, and behind a decorator */
+    struct ab_crash_report crash; /* a deadly signal */
 };
 
 #define AB_NOT_COUNTED UINT64_MAX

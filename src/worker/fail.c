@@ -6,8 +6,10 @@
 #include "worker/worker.h"
 
 #include "base/digits.h"
+#include "worker/crash/call_note.h"
 #include "worker/preflight.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,24 @@
 const char *ab_worker_number(char *buf, uint64_t n)
 {
     return ab_digits(buf, n, 10);
+}
+
+void ab_worker_tell(const struct ab_worker *w, const char *text)
+{
+    if (w->page->request.is_alone == 0)
+        return;
+    ssize_t ignored = write(STDERR_FILENO, "allocbench-worker: ", 19);
+    ignored = write(STDERR_FILENO, text, strlen(text));
+    ignored = write(STDERR_FILENO, "\n", 1);
+    (void)ignored;
+}
+
+/* Where nobody reads the report a debugger may be there: it is to stop here. */
+static void stop_alone(const struct ab_worker *w)
+{
+    ab_worker_tell(w, w->page->report.reason);
+    if (w->page->request.is_alone != 0)
+        kill(getpid(), SIGABRT);
 }
 
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
@@ -30,6 +50,8 @@ _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
     report->reason[used] = 0;
     report->failure = failure;
     *(volatile uint32_t *)&report->state = AB_WORKER_FAILED;
+    ab_call_note_fail();
+    stop_alone(w);
     _exit(1);
 }
 

@@ -4,7 +4,10 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null_malloc.h"
+#include "worker/checks/message.h"
 #include "worker/counts/counts.h"
+#include "worker/crash/call_note.h"
+#include "worker/crash/fault.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
 #include "worker/preflight.h"
@@ -14,6 +17,7 @@
 #include "worker/target/inline_target.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,6 +27,11 @@ static struct ab_worker worker;
 static void set_state(enum ab_worker_state state)
 {
     *(volatile uint32_t *)&worker.page->report.state = state;
+}
+
+static bool is_proof(uint32_t pass, uint32_t decorator)
+{
+    return pass == AB_PASS_CHECK || pass == AB_PASS_VERIFY || decorator != AB_DECORATOR_NONE;
 }
 
 /* Without a run block there is nobody to tell: exit status 2 is all the parent learns. */
@@ -46,6 +55,30 @@ static void map_block(void)
     memset(worker.ticks, 0, cap_samples * sizeof worker.ticks[0]);
     memset(worker.classes, 0, cap_samples);
 }
+
+/* What ends the process is told from here on; each call as well, where nothing is timed. */
+static void watch_end(void)
+{
+    const struct ab_run_request *request = &worker.page->request;
+    ab_fault_watch(&worker.page->report.crash);
+    if (is_proof(request->pass, request->decorator))
+        ab_call_note_open(&worker.page->report.calls);
+}
+
+/* Runs before the constructors of all libraries, so that a crash in one of them has a place. Where
+ * something is measured the order of things stays as it is without us. */
+static void watch_constructors(void)
+{
+    struct ab_run_page head;
+    size_t bytes = offsetof(struct ab_run_page, report);
+    if (pread(AB_WORKER_FD_RUN, &head, bytes, 0) != (ssize_t)bytes || head.magic != AB_RUN_MAGIC ||
+        !is_proof(head.request.pass, head.request.decorator))
+        return;
+    map_block();
+    watch_end();
+}
+static void (*const early)(void)
+    __attribute__((section(".preinit_array"), used)) = watch_constructors;
 
 static void map_tape(void)
 {
@@ -103,11 +136,27 @@ static void refuse_null(const struct ab_lane *lane)
                    ab_worker_number(op, lane->first_null_op), ")", NULL);
 }
 
+static void tell_end(void)
+{
+    static const char *const ends[] = {
+        "ended, and proved nothing", "passed",
+        "skipped: ", "informational: ", "contradicts the claim of the back end: "};
+    const struct ab_verify_report *r = &worker.page->report.verify;
+    struct ab_words words = {.n = 0};
+    bool is_check = worker.page->request.pass == AB_PASS_CHECK;
+    ab_words_add(&words, "the check ");
+    ab_words_add(&words, is_check && r->answer < AB_ARRAY_LEN(ends) ? ends[r->answer] : "passed");
+    if (is_check)
+        ab_words_add(&words, r->text);
+    ab_worker_tell(&worker, words.text);
+}
+
 static void finish(void)
 {
     for (uint32_t i = 0; i < worker.image->n_lanes; i++)
         refuse_null(&worker.lanes[i]);
     set_state(AB_WORKER_DONE);
+    tell_end();
     _exit(0); /* no destructors: the numbers are in, and a library may hang or print in its own */
 }
 
@@ -214,7 +263,10 @@ static void run_heap(struct ab_run_request *request)
 
 int main(void)
 {
-    map_block();
+    if (worker.page == NULL) {
+        map_block();
+        watch_end();
+    }
     set_state(AB_WORKER_STARTED);
     map_tape();
     report_granularity();

@@ -9,7 +9,9 @@
 
 #include "base/bits.h"
 #include "worker/checks/checker.h"
+#include "worker/crash/fault.h"
 #include "worker/lanes.h"
+#include "worker/run_check.h"
 #include "worker/strict_order.h"
 
 #include <string.h>
@@ -269,6 +271,7 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     preflight.checker.fail = fail;
     preflight.checker.user = &preflight;
+    ab_fault_set_lookup(ab_worker_locate, &preflight.checker);
     preflight.checker.edge_bytes = EDGE_BYTES;
     preflight.checker.is_null_told = false;
     verify_ops(&preflight);

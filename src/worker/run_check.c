@@ -5,6 +5,8 @@
 #include "worker/run_check.h"
 #include "worker/checks/capacity.h"
 #include "worker/checks/checks.h"
+#include "worker/crash/call_note.h"
+#include "worker/crash/fault.h"
 #include "worker/preflight.h"
 
 /* Of the program itself, as the linker names them. */
@@ -31,6 +33,11 @@ const struct ab_facts *ab_worker_facts(const struct ab_worker *w)
     return r->pass == AB_PASS_CHECK ? &ab_checks[r->verify.check].facts : &w->image->facts;
 }
 
+bool ab_worker_locate(void *checker, uint64_t address, struct ab_near_block *out)
+{
+    return ab_checker_locate(checker, (uintptr_t)address, out);
+}
+
 static const struct ab_backend *backend;
 
 static bool reopen(void *user, struct ab_heap **out)
@@ -38,7 +45,10 @@ static bool reopen(void *user, struct ab_heap **out)
     struct ab_worker *w = user;
     struct ab_open_args args = {
         .size = sizeof args, .facts = ab_worker_facts(w), .values = w->page->request.values};
-    return backend->open(&args, out) == 0;
+    ab_call_note_begin(AB_CALLED_OPEN, 0, 0, 0);
+    bool is_open = backend->open(&args, out) == 0;
+    ab_call_note_end();
+    return is_open;
 }
 
 void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
@@ -54,6 +64,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
     c->fail_null = fail_null;
     c->user = w;
     backend = target->hooks;
+    ab_fault_set_lookup(ab_worker_locate, c);
     ab_checker_forbid(c, __executable_start, (size_t)(end - __executable_start));
     ab_checker_forbid(c, here - STACK_BYTES, 2 * STACK_BYTES);
     ab_checker_forbid(c, w->page, w->page->request.run_bytes);

@@ -92,6 +92,8 @@ struct ab_lane {
 /* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
     __attribute__((sentinel));
+/* To standard error, where no parent reads the report. */
+void ab_worker_tell(const struct ab_worker *w, const char *text);
 /* Zeroes for the worker's own use, or the run fails: "cannot map the WHAT". Shared, so that they
  * never count as the heap's footprint; written, so that no first touch of ours falls into a phase. */
 void *ab_worker_map(struct ab_worker *w, size_t bytes, const char *what);

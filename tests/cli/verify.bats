@@ -321,3 +321,129 @@ all_conform() {
     expect_code 0
     expect_json '.backends[0].status == "decorated"'
 }
+
+# ---- what is told of a crash ----
+
+DIES=$BUILD/guests/libdies.so
+
+dies() { # WAY CHECK VERDICT
+    bench verify "$DIES{DIES=$1}" --check "$2" --json -
+    expect_code 4
+    expect_json ".backends[0].checks[0] | .check == \"$2\" and .verdict == \"$3\""
+}
+
+of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
+    jq -e --arg re "$2" ".backends[0].checks[0].$1 // \"\" | test(\$re)" "$OUT/stdout" >/dev/null ||
+        fail "$1 is not like $2: $(jq -c ".backends[0].checks[0].$1" "$OUT/stdout")"
+}
+
+@test "a crash names the signal, the call, the memory and the function" {
+    dies malloc content crashed
+    of_check reason '^SIGSEGV \(invalid memory access\) in malloc\([0-9]+\), call [0-9]+ of the check$'
+    of_check call '^in malloc\([0-9]+\), call [0-9]+ of the check$'
+    of_check memory '^(write|access) to 0x8: a null pointer \+ 8$'
+    of_check function '^libdies\.so\+0x[0-9a-f]+ \((malloc|write_nowhere)\+0x[0-9a-f]+\)$'
+    dies free content crashed
+    of_check call '^in free\(0x[0-9a-f]+\), call [0-9]+ of the check$'
+    dies realloc prefix crashed
+    of_check call '^in realloc\(0x[0-9a-f]+, [0-9]+\), call [0-9]+ of the check$'
+    bench verify "$DIES{DIES=free}" --check content
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq \
+        'dies\{DIES=free\}: content: SIGSEGV \(invalid memory access\) in free\(0x[0-9a-f]+\), call [0-9]+ of the check memory: (write|access) to 0x8: a null pointer \+ 8 function: libdies\.so\+0x[0-9a-f]+ \((free|write_nowhere)\+0x[0-9a-f]+\) repeat: gdb -q -ex run --args ' ||
+        fail "the screen does not say it"
+    expect_nothing_left
+}
+
+@test "an allocator that aborts is told by the function that did it" {
+    dies abort prefix crashed
+    of_check reason '^SIGABRT \(the process aborted itself\) in realloc\('
+    expect_json '.backends[0].checks[0].memory == null'
+    of_check function '^libc\.so\.6\+0x[0-9a-f]+.*, called from libdies\.so\+0x[0-9a-f]+ \(complain\+0x[0-9a-f]+\)$'
+}
+
+@test "a stack that is gone, a jump into nothing and a thread of the allocator's own have their place" {
+    dies stack content crashed
+    of_check memory '^(write|access) to 0x[0-9a-f]+: the stack has overflowed'
+    of_check function '\(descend\+0x'
+    dies smash content crashed
+    of_check reason '^SIG(SEGV|BUS) .* in malloc\('
+    of_check function '\((malloc|smash_stack)\+0x'
+    dies jump content crashed
+    of_check function '^0x123450, which is no code, called from libdies\.so\+0x[0-9a-f]+ \(malloc\+0x'
+    dies thread content crashed
+    of_check function '\((write_nowhere|die_elsewhere)\+0x'
+    of_check call '^in malloc\([0-9]+\), call [0-9]+ of the check; another thread crashed, one of the allocator.s own$'
+    dies overrun overlap crashed
+    of_check memory '^(write|access) to 0x[0-9a-f]+: .* block of [0-9]+ bytes at 0x[0-9a-f]+; mapped without access$'
+}
+
+@test "a crash before main has a place as well" {
+    bench verify "$GUESTS/libctorcrash.so" --check usable --json -
+    expect_code 4
+    expect_json '.backends[0] | .status == "crashed" and (.reason | test("before main"))
+        and (.memory | test("0x8: a null pointer [+] 8$"))
+        and (.function | test("^libctorcrash.so[+]0x[0-9a-f]+ [(]crash[+]0x"))
+        and (.repeat | test("--no-fork$"))'
+}
+
+@test "a hang names the call that it hangs in" {
+    bench verify "$DIES{DIES=hang}" --check content --timeout 1s --json -
+    expect_code 4
+    expect_json '.backends[0].checks[0].verdict == "timeout"'
+    of_check reason '^timed out after 1.00 s, last seen in malloc\([0-9]+\), call [0-9]+'
+    of_check call '^in malloc\([0-9]+\), call [0-9]+ of the check$'
+    expect_nothing_left
+}
+
+@test "a check that fails names the last call, its arguments and how to see it again" {
+    bench verify "$MUTANT{MUTANT=5}" --check zeroed --json -
+    expect_code 4
+    of_check call '^calloc\([0-9]+, [0-9]+\), call [0-9]+ of the check$'
+    expect_json '.backends[0].checks[0] | .memory == null and .function == null'
+    of_check repeat '^gdb -q -ex run --args [^ ]*allocbench verify '
+    bench verify glibc --check zeroed --json -
+    expect_json '.backends[0].checks[0] | [.call, .memory, .function, .repeat]
+        == [null, null, null, null]'
+}
+
+@test "the command that is told shows the failure again, with gdb and without" {
+    for case in "$DIES{DIES=free} content 139" "$MUTANT{MUTANT=5} zeroed 134" \
+        "$BUILD/mutants/libmutantheap.so:mutant=48 threads 134"; do
+        read -r name check signal <<<"$case"
+        bench verify "$name" --check "$check" --json -
+        expect_code 4
+        jq -r '.backends[0].checks[0] | .call, .repeat' "$OUT/stdout" >"$OUT/told"
+        { read -r call && read -r repeat; } <"$OUT/told"
+        code=0
+        bash -c "ulimit -c 0; ${repeat#gdb -q -ex run --args }" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+        expect_code "$signal"
+        [ "$signal" = 139 ] || expect_error '^allocbench-worker: .'
+    done
+    command -v gdb >/dev/null || skip "no gdb here"
+    bench verify "$DIES{DIES=free}" --check content --json -
+    repeat=$(jq -r '.backends[0].checks[0].repeat' "$OUT/stdout")
+    bash -c "${repeat/-ex run/-batch -nx -ex run -ex bt}" >"$OUT/stdout" 2>"$OUT/stderr" \
+        3>&- </dev/null || true
+    grep -Eq 'received signal SIGSEGV' "$OUT/stdout" || fail "gdb does not stop"
+    grep -Eq '(free|write_nowhere) \(' "$OUT/stdout" || fail "gdb does not show the function"
+}
+
+@test "--no-fork runs one check on one back end" {
+    bench verify glibc --check zeroed --no-fork
+    expect_code 0
+    expect_error '^allocbench-worker: the check passed$'
+    bench verify slab "$WORKLOADS/small.yaml" --check work --no-fork
+    expect_code 0
+    expect_error '^allocbench-worker: the check passed$'
+    bench verify glibc --check reset --no-fork
+    expect_code 0
+    expect_error '^allocbench-worker: the check skipped: no reset$'
+    for wrong in "glibc slab --check zeroed" "glibc" "glibc --check required" \
+        "glibc --check zeroed,content"; do
+        bench verify $wrong --no-fork
+        expect_code 2
+        expect_error '--no-fork takes one'
+    done
+    bench verify nowhere/libmine.so --check zeroed --no-fork
+    expect_code 4
+}

@@ -17,10 +17,13 @@ static struct ab_ending ending;
 static struct ab_outcome out;
 static struct ab_err err;
 
+static bool is_check;
+
 static enum ab_status classify(const char *printed, const char *complained)
 {
-    struct ab_evidence e = {&ending,    &report,    &map,    printed,
-                            complained, 2000000000, 1 << 30, false};
+    struct ab_evidence e = {&ending, &report,    &map,
+                            printed, complained, 2000000000,
+                            1 << 30, is_check,   "in free(0x10), call 7 of the check"};
     return ab_classify(&e, &out, &err);
 }
 
@@ -33,6 +36,7 @@ static int reset(void **state)
     report.state = AB_WORKER_RUNNING;
     report.op = 150;
     report.op_granularity = 1;
+    is_check = false;
     return 0;
 }
 
@@ -43,6 +47,20 @@ static void work_done_is_ok(void **state)
     assert_int_equal(classify("", "a warning\nmore"), AB_OK);
     assert_int_equal(out.status, AB_BACKEND_OK);
     assert_string_equal(out.note, "a warning");
+}
+
+static void a_check_is_told_by_its_call_and_work_by_its_memory(void **state)
+{
+    (void)state;
+    ending.wait_status = KILLED(SIGSEGV);
+    strcpy(out.crash.memory, "write to 0x8: a null pointer + 8");
+    strcpy(out.crash.function, "libmine.so+0x10");
+    classify("", "");
+    assert_non_null(strstr(out.reason, "); write to 0x8: a null pointer + 8; in libmine.so+0x10"));
+    is_check = true;
+    classify("", "");
+    assert_string_equal(out.reason,
+                        "SIGSEGV (invalid memory access) in free(0x10), call 7 of the check");
 }
 
 static void a_signal_is_named_with_the_op(void **state)
@@ -162,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(work_done_is_ok, reset),
+        cmocka_unit_test_setup(a_check_is_told_by_its_call_and_work_by_its_memory, reset),
         cmocka_unit_test_setup(a_signal_is_named_with_the_op, reset),
         cmocka_unit_test_setup(an_exit_before_the_end_is_a_crash, reset),
         cmocka_unit_test_setup(what_we_ended_is_a_timeout_or_oom, reset),

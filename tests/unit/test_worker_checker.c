@@ -291,6 +291,34 @@ static void a_free_of_what_is_no_block_is_the_callers_error_and_told(void **stat
     expect(drop(512, 64), "has moved");
 }
 
+static const struct ab_near_block *near(size_t offset)
+{
+    static struct ab_near_block found;
+    assert_true(ab_checker_locate(&checker, (uintptr_t)memory + offset, &found));
+    return &found;
+}
+
+static void where_an_address_lies_is_known(void **state)
+{
+    (void)state;
+    expect(ask(AB_CALL_ALLOC, 0, 64, 8192), "");
+    expect(ask(AB_CALL_ALLOC, 0, 64, 16384), "");
+    assert_int_equal(near(8192 + 63)->near, AB_NEAR_INSIDE);
+    assert_int_equal(near(8192 + 63)->at, (uintptr_t)memory + 8192);
+    assert_int_equal(near(8192 + 64)->near, AB_NEAR_BEHIND);
+    assert_int_equal(near(16384 - 1)->near, AB_NEAR_BEFORE);
+    assert_int_equal(near(16384 - 1)->size, 64);
+    assert_int_equal(near(40000)->near, AB_NEAR_NOTHING);
+    expect(drop(8192, 64), "");
+    assert_int_equal(near(8192 + 10)->near, AB_NEAR_FREED);
+    assert_int_equal(near(8192 + 10)->at, (uintptr_t)memory + 8192);
+    expect(ask(AB_CALL_ALLOC, 0, 64, 8192), "");
+    assert_int_equal(near(8192 + 10)->near, AB_NEAR_INSIDE); /* it lives again */
+    checker.lock = 1;                                        /* another thread is changing it */
+    assert_false(ab_checker_locate(&checker, (uintptr_t)memory, &(struct ab_near_block){.at = 0}));
+    checker.lock = 0;
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -309,6 +337,7 @@ int main(void)
         TEST(slack_is_filled_where_that_is_asked_for),
         TEST(null_is_told_only_where_there_must_be_a_block),
         TEST(what_is_not_to_be_proven_is_not_told),
+        TEST(where_an_address_lies_is_known),
         TEST(a_free_of_what_is_no_block_is_the_callers_error_and_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

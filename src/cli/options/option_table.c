@@ -125,6 +125,10 @@ static const struct ab_option_info table[] = {
      "run these checks only, or a group: required, info; a workload or trace\n"
      "is always run: \"work\" runs nothing else",
      "What runs", 0, VERIFY, TEXT(only_check)},
+    {"no-fork", NULL,
+     "for a debugger: become the process that runs the one check of --check\n"
+     "NAME on the one back end, without a time limit; a failure aborts it",
+     "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",

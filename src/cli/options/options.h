@@ -90,6 +90,7 @@ struct ab_options {
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */
+    bool is_alone;                    /* verify --no-fork */
     bool allows_broken;               /* what fails its checks is measured all the same */
     bool is_strict_doctor;            /* doctor: a warning is exit 1 */
     bool allows_plugins;              /* libraries that the workload names are loaded */

@@ -80,6 +80,29 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
     }
 }
 
+static void print_detail(FILE *to, const char *what, const char *text, struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    if (text == NULL || text[0] == 0)
+        return;
+    ab_text_addf(&t, "  %s: %s", what, text);
+    if (t.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, t.s);
+    ab_text_fini(&t);
+}
+
+/* The command in one line whatever the width: it is there to be copied. */
+static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_told,
+                        const char *repeat, struct ab_table_style style)
+{
+    char shown[4400];
+    print_detail(to, "last call", is_call_told ? NULL : c->call, style);
+    print_detail(to, "memory", c->memory, style);
+    print_detail(to, "function", c->function, style);
+    if (repeat != NULL)
+        fprintf(to, "  repeat: %s\n", ab_text_printable(shown, sizeof shown, repeat));
+}
+
 /* What is wrong, and what holds with a reservation. */
 static void print_remarks(FILE *to, const struct ab_verify_session *v,
                           const struct ab_verify_backend *b, struct ab_table_style style)
@@ -96,6 +119,9 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
         if (text.s != NULL)
             ab_table_prose(to, style, is_bad ? AB_BAD : AB_FAINT, text.s);
         ab_text_fini(&text);
+        bool is_in_text = line->verdict != AB_VERIFY_FAILED;
+        if (is_bad && line->verdict != AB_VERIFY_NOT_PROVEN)
+            print_crash(to, &line->crash, is_in_text, line->repeat, style);
     }
 }
 
@@ -119,6 +145,7 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
                  ab_backend_status_name(b->info->status),
                  ab_text_printable(reason, sizeof reason, b->info->reason));
         ab_table_prose(to, style, AB_BAD, line);
+        print_crash(to, &b->crash, true, b->repeat, style);
         return;
     }
     for (uint32_t k = 0; k < v->n_lines; k++) {

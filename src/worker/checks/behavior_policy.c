@@ -7,13 +7,6 @@
 
 #include <errno.h>
 
-/* A function whose result matters and whose arguments no compiler may look at. */
-static size_t hidden(size_t n)
-{
-    __asm__ volatile("" : "+r"(n));
-    return n;
-}
-
 static bool is_malloc(struct ab_trial *t)
 {
     return ab_trial_needs(t, ab_target_is_malloc(t->target), "applies to malloc only");
@@ -24,8 +17,9 @@ void ab_behavior_enomem(struct ab_trial *t)
     if (!is_malloc(t))
         return;
     errno = 0;
-    void *p = t->target->calls.malloc(hidden(PTRDIFF_MAX));
-    ab_trial_info(t, p != NULL ? "block" : errno == ENOMEM ? "set" : "not set");
+    struct ab_ask most = {.call = AB_CALL_ALLOC, .size = PTRDIFF_MAX};
+    ab_ref ref = ab_target_ask(t->target, NULL, &most);
+    ab_trial_info(t, ref != 0 ? "block" : errno == ENOMEM ? "set" : "not set");
 }
 
 void ab_behavior_zero_size(struct ab_trial *t)
@@ -34,25 +28,31 @@ void ab_behavior_zero_size(struct ab_trial *t)
     ab_trial_info(t, ab_target_ask(t->target, t->target->heap, &nothing) != 0 ? "block" : "NULL");
 }
 
+static ab_ref resize_to_nothing(const struct ab_target *t)
+{
+    const size_t sizes[2] = {64, 0};
+    struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = sizes[0]};
+    return ab_target_resize(t, NULL, ab_target_ask(t, NULL, &ask), sizes);
+}
+
 void ab_behavior_realloc_zero(struct ab_trial *t)
 {
-    const struct ab_malloc_calls *c = &t->target->calls;
     if (!is_malloc(t))
         return;
-    if (c->realloc == NULL)
+    if (t->target->calls.realloc == NULL)
         ab_trial_skip(t, "no realloc");
     else
-        ab_trial_info(t, c->realloc(c->malloc(64), hidden(0)) != NULL ? "block" : "NULL");
+        ab_trial_info(t, resize_to_nothing(t->target) != 0 ? "block" : "NULL");
 }
 
 static void tell_aligned(struct ab_trial *t, size_t align, size_t size)
 {
-    const struct ab_malloc_calls *c = &t->target->calls;
     if (!is_malloc(t))
         return;
-    if (!ab_trial_needs(t, c->aligned_alloc != NULL, "no aligned_alloc"))
+    if (!ab_trial_needs(t, t->target->calls.aligned_alloc != NULL, "no aligned_alloc"))
         return;
-    uintptr_t at = (uintptr_t)c->aligned_alloc(hidden(align), hidden(size));
+    struct ab_ask ask = {AB_CALL_C11, align, size};
+    uintptr_t at = (uintptr_t)ab_target_ask(t->target, NULL, &ask);
     ab_trial_info(t, at == 0 ? "refused" : at % align == 0 ? "served" : "not aligned");
 }
 

@@ -4,6 +4,8 @@
  */
 #include "worker/checks/checks.h"
 
+#include "worker/crash/call_note.h"
+
 enum { LIVE_MAX = 256 };
 
 static struct ab_block live[LIVE_MAX];
@@ -69,7 +71,7 @@ void ab_check_reset(struct ab_trial *t)
         ab_checker_sweep(&t->checker);
         if (round % 2 == 1) /* some blocks went before the reset, some did not */
             drop_live(t, 0, LIVE_MAX / 2);
-        hooks->reset(t->target->heap);
+        ab_target_reset(t->target, t->target->heap);
         ab_checker_forget(&t->checker);
         expect_none_live(t, before, "after a reset");
     }
@@ -84,13 +86,17 @@ void ab_check_mark(struct ab_trial *t)
         return;
     fill_live(t, 0, OLDER);
     for (uint32_t round = 0; round < 20; round++) {
+        ab_call_note_begin(AB_CALLED_MARK, 0, 0, 0);
         uint64_t mark = hooks->mark(t->target->heap);
+        ab_call_note_end();
         fill_live(t, OLDER, LIVE_MAX);
         ab_checker_sweep(&t->checker);
         for (uint32_t i = OLDER; i < LIVE_MAX; i++) /* they go without a free */
             ab_shadow_drop(&t->checker.shadow,
                            (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
+        ab_call_note_begin(AB_CALLED_RELEASE, mark, 0, 0);
         hooks->release(t->target->heap, mark);
+        ab_call_note_end();
         ab_checker_sweep(&t->checker);
     }
 }

@@ -7,6 +7,8 @@
 
 #include "base/bits.h"
 #include "worker/checks/capacity.h"
+#include "worker/crash/call_note.h"
+#include "worker/crash/fault.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -68,24 +70,39 @@ static void step(struct party *p)
         sched_yield();
 }
 
+/* Before what it uses may fail on it. */
+static void prepare_thread(struct party *p)
+{
+    static char stacks[THREADS][AB_FAULT_STACK_BYTES] __attribute__((aligned(16)));
+    ab_fault_use_stack(stacks[p->index]);
+}
+
 static bool enter(struct party *p)
 {
     const struct ab_backend *hooks = p->t->target->hooks;
     p->heap = p->t->target->heap;
-    return hooks == NULL || hooks->thread_enter == NULL ||
-           hooks->thread_enter(p->heap, p->index, &p->heap) == 0;
+    if (hooks == NULL || hooks->thread_enter == NULL)
+        return true;
+    ab_call_note_begin(AB_CALLED_THREAD_ENTER, p->index, 0, 0);
+    bool is_in = hooks->thread_enter(p->heap, p->index, &p->heap) == 0;
+    ab_call_note_end();
+    return is_in;
 }
 
 static void leave(struct party *p)
 {
     const struct ab_backend *hooks = p->t->target->hooks;
-    if (hooks != NULL && hooks->thread_enter != NULL && hooks->thread_leave != NULL)
-        hooks->thread_leave(p->heap);
+    if (hooks == NULL || hooks->thread_enter == NULL || hooks->thread_leave == NULL)
+        return;
+    ab_call_note_begin(AB_CALLED_THREAD_LEAVE, 0, 0, 0);
+    hooks->thread_leave(p->heap);
+    ab_call_note_end();
 }
 
 static void *thread_main(void *user)
 {
     struct party *p = user;
+    prepare_thread(p);
     if (!enter(p))
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < OPS; i++)
@@ -153,6 +170,7 @@ static uint32_t n_put, n_taken; /* atomic */
 static void *free_what_comes(void *user)
 {
     struct party *p = user;
+    prepare_thread(p);
     if (!enter(p))
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < REMOTE_PAIRS; i++) {
@@ -209,20 +227,23 @@ void ab_check_remote_reuse(struct ab_trial *t)
 /* ---- children ---- */
 
 /* Without the checker: its lock may be held by a thread that the child does not have. */
-static void use_malloc(const struct ab_malloc_calls *c, size_t salt)
+static void use_malloc(const struct ab_target *target, size_t salt)
 {
-    void *blocks[32];
+    ab_ref blocks[32];
+    for (size_t i = 0; i < AB_ARRAY_LEN(blocks); i++) {
+        struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = 16 + (i * 97 + salt * 31) % 2000};
+        blocks[i] = ab_target_ask(target, NULL, &ask);
+    }
     for (size_t i = 0; i < AB_ARRAY_LEN(blocks); i++)
-        blocks[i] = c->malloc(16 + (i * 97 + salt * 31) % 2000);
-    for (size_t i = 0; i < AB_ARRAY_LEN(blocks); i++)
-        c->free(blocks[i]);
+        ab_target_free(target, NULL, blocks[i], 0);
 }
 
 static void *use_until_over(void *user)
 {
     struct party *p = user;
+    prepare_thread(p);
     for (size_t i = 0; __atomic_load_n(&is_over, __ATOMIC_RELAXED) == 0; i++)
-        use_malloc(&p->t->target->calls, i);
+        use_malloc(p->t->target, i);
     return NULL;
 }
 
@@ -246,14 +267,22 @@ static bool ends_well(pid_t child)
     return false;
 }
 
-static bool fork_and_use(const struct ab_malloc_calls *c)
+static bool fork_and_use(const struct ab_target *target)
 {
     pid_t child = fork();
     if (child == 0) {
-        use_malloc(c, 1);
+        ab_call_note_child();
+        use_malloc(target, 1);
         _exit(0);
     }
     return child > 0 && ends_well(child);
+}
+
+static int start_user(struct ab_trial *t, uint32_t i, pthread_t *out)
+{
+    parties[i].t = t;
+    parties[i].index = i;
+    return pthread_create(out, NULL, use_until_over, &parties[i]);
 }
 
 void ab_check_fork(struct ab_trial *t)
@@ -262,14 +291,13 @@ void ab_check_fork(struct ab_trial *t)
     pthread_t threads[2];
     if (!ab_trial_needs(t, ab_target_is_malloc(t->target), "not required of a heap after fork"))
         return;
-    parties[0].t = t;
     for (uint32_t i = 0; i < AB_ARRAY_LEN(threads); i++)
-        if (pthread_create(&threads[i], NULL, use_until_over, &parties[0]) != 0)
+        if (start_user(t, i, &threads[i]) != 0)
             ab_trial_fail_text(t, "no thread could be started");
     for (uint32_t i = 0; i < CHILDREN; i++, t->report->work++) {
-        use_malloc(&t->target->calls, i);
+        use_malloc(t->target, i);
         sleep_ms(1); /* the threads are somewhere in the middle */
-        if (!fork_and_use(&t->target->calls))
+        if (!fork_and_use(t->target))
             ab_trial_fail_text(t, "the child of a multithreaded process hung or died in malloc");
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
@@ -279,7 +307,7 @@ void ab_check_fork(struct ab_trial *t)
 
 /* ---- forks in signal handlers: glibc and others allow them, none has to ---- */
 
-static const struct ab_malloc_calls *handler_calls;
+static const struct ab_target *handler_target;
 static uint32_t n_forked, n_hung;
 
 static void fork_in_handler(int signal)
@@ -287,7 +315,7 @@ static void fork_in_handler(int signal)
     int kept = errno;
     (void)signal;
     n_forked++;
-    n_hung += !fork_and_use(handler_calls);
+    n_hung += !fork_and_use(handler_target);
     errno = kept;
 }
 
@@ -296,13 +324,13 @@ void ab_behavior_fork_in_handler(struct ab_trial *t)
     struct sigaction action = {.sa_handler = fork_in_handler}, old;
     if (!ab_trial_needs(t, ab_target_is_malloc(t->target), "not required of a heap after fork"))
         return;
-    handler_calls = &t->target->calls;
+    handler_target = t->target;
     sigaction(SIGALRM, &action, &old);
     struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
     if (!ab_trial_needs(t, setitimer(ITIMER_REAL, &often, NULL) == 0, "no timer available"))
         return;
     for (size_t i = 0; n_forked < 30 && n_hung == 0; i++)
-        use_malloc(&t->target->calls, i);
+        use_malloc(t->target, i);
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &old, NULL);
     ab_trial_info(t, n_hung == 0 ? "works" : "hangs");

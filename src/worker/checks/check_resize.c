@@ -97,17 +97,16 @@ static void fail_overflow(struct ab_trial *t, size_t n, size_t m)
 
 void ab_check_overflow(struct ab_trial *t)
 {
-    const struct ab_malloc_calls *c = &t->target->calls;
-    if (!ab_trial_needs(t, c->calloc != NULL, "no calloc"))
+    if (!ab_trial_needs(t, t->target->calls.calloc != NULL, "no calloc"))
         return;
     for (unsigned shift = 1; shift < 32; shift++) {
         /* Products that come out as 0, as 1 << shift and as nearly SIZE_MAX. */
         size_t n = (size_t)1 << (63 - shift), m = (size_t)1 << (shift + 1);
-        if (c->calloc(n, m) != NULL)
+        if (ab_target_calloc(t->target, n, m) != 0)
             fail_overflow(t, n, m);
-        if (c->calloc(n + 1, m) != NULL)
+        if (ab_target_calloc(t->target, n + 1, m) != 0)
             fail_overflow(t, n + 1, m);
-        if (c->calloc(SIZE_MAX / m + 2, m) != NULL)
+        if (ab_target_calloc(t->target, SIZE_MAX / m + 2, m) != 0)
             fail_overflow(t, SIZE_MAX / m + 2, m);
         t->report->work += 3;
     }

@@ -306,6 +306,7 @@ static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *hea
     }
     struct ab_shadow_block b = *found;
     ab_shadow_drop(&c->shadow, at);
+    c->freed[c->n_gone++ % AB_FREED_MAX] = (struct ab_address_range){b.at, b.at + b.span};
     drop_lock(c);
     return b;
 }
@@ -409,6 +410,58 @@ void ab_checker_sweep(struct ab_checker *c)
     struct ab_shadow_block *b;
     while ((b = ab_shadow_next(&c->shadow, &i)) != NULL)
         read_back(c, c->target->heap, b);
+}
+
+/* The last one to go first: a place is used again and again. */
+static bool locate_freed(const struct ab_checker *c, uintptr_t address, struct ab_near_block *out)
+{
+    uint32_t n = c->n_gone < AB_FREED_MAX ? c->n_gone : AB_FREED_MAX;
+    for (uint32_t i = 1; i <= n; i++) {
+        const struct ab_address_range *f = &c->freed[(c->n_gone - i) % AB_FREED_MAX];
+        if (address < f->begin || address >= f->end)
+            continue;
+        *out = (struct ab_near_block){AB_NEAR_FREED, 0, f->begin, f->end - f->begin};
+        return true;
+    }
+    return false;
+}
+
+static enum ab_near nearness(const struct ab_shadow_block *b, uintptr_t address)
+{
+    if (address < b->at)
+        return AB_NEAR_BEFORE;
+    return address - b->at < b->span ? AB_NEAR_INSIDE : AB_NEAR_BEHIND;
+}
+
+/* Before a block is only said when it is behind none: overruns are what happens. */
+static struct ab_near_block locate(struct ab_checker *c, uintptr_t address)
+{
+    struct ab_near_block found = {.near = AB_NEAR_NOTHING};
+    const struct ab_shadow_block *b = ab_shadow_overlap(&c->shadow, address, 1);
+    if (b == NULL && locate_freed(c, address, &found))
+        return found;
+    if (b == NULL && address >= AB_NEAR_BYTES)
+        b = ab_shadow_overlap(&c->shadow, address - AB_NEAR_BYTES, AB_NEAR_BYTES);
+    if (b == NULL)
+        b = ab_shadow_overlap(&c->shadow, address, AB_NEAR_BYTES);
+    if (b != NULL)
+        found = (struct ab_near_block){nearness(b, address), 0, b->at, b->size};
+    return found;
+}
+
+bool ab_checker_locate(struct ab_checker *c, uintptr_t address, struct ab_near_block *out)
+{
+    enum { TURNS = 1000 };
+    bool is_moving = (c->target->traits & AB_TRAIT_MOVES) != 0;
+    for (int i = 0; i < TURNS && !is_moving && address < AB_ADDRESS_END; i++) {
+        if (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE) == 0) {
+            *out = locate(c, address);
+            drop_lock(c);
+            return true;
+        }
+        sched_yield();
+    }
+    return false;
 }
 
 void ab_checker_forget(struct ab_checker *c)

@@ -10,13 +10,14 @@
 #ifndef AB_WORKER_CHECKS_CHECKER_H
 #define AB_WORKER_CHECKS_CHECKER_H
 
+#include "wire/crash.h"
 #include "worker/checks/shadow.h"
 
 struct ab_address_range {
     uintptr_t begin, end;
 };
 
-enum { AB_FOREIGN_MAX = 8 };
+enum { AB_FOREIGN_MAX = 8, AB_FREED_MAX = 64 };
 
 /* What is reported when it is wrong. A check of `verify` reports its own matter alone, so that what
  * it finds is a finding of that matter. */
@@ -47,6 +48,8 @@ struct ab_checker {
     bool is_null_told; /* a NULL where size > 0 is a failure: the caller knows there is room */
     struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
     uint32_t n_foreign;
+    struct ab_address_range freed[AB_FREED_MAX]; /* the last ones, round and round */
+    uint32_t n_gone;                             /* ever */
     int lock;
     uint64_t seq;                                 /* calls so far */
     uint64_t n_asked, n_freed, n_resized, n_read; /* n_read: blocks read back */
@@ -67,6 +70,9 @@ void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
 void ab_checker_sweep(struct ab_checker *c);
 /* All live blocks are gone, as by a reset. */
 void ab_checker_forget(struct ab_checker *c);
+/* What is at an address, for who died there: in a signal handler, on any thread. False: it is not
+ * known, because another thread is changing the record or because blocks move. */
+bool ab_checker_locate(struct ab_checker *c, uintptr_t address, struct ab_near_block *out);
 /* The allocator may give nothing of [begin, end). */
 void ab_checker_forbid(struct ab_checker *c, const void *begin, size_t bytes);
 

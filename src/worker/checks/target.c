@@ -5,6 +5,12 @@
  */
 #include "worker/checks/target.h"
 
+#include "worker/crash/call_note.h"
+
+_Static_assert(AB_CALLED_MALLOC + AB_CALL_POSIX == (int)AB_CALLED_POSIX_MEMALIGN &&
+                   AB_CALLED_ALLOC + AB_CALL_ALIGNED == (int)AB_CALLED_ALLOC_ALIGNED,
+               "the order of enum ab_call");
+
 bool ab_target_is_malloc(const struct ab_target *t)
 {
     return t->hooks == NULL;
@@ -64,10 +70,8 @@ static ab_ref ask_malloc(const struct ab_malloc_calls *c, const struct ab_ask *a
     }
 }
 
-ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask)
+static ab_ref ask_heap(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask)
 {
-    if (ab_target_is_malloc(t))
-        return ask_malloc(&t->calls, ask);
     switch (ask->call) {
     case AB_CALL_ZEROED:
         return t->hooks->alloc_zeroed(heap, ask->size);
@@ -78,32 +82,86 @@ ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const stru
     }
 }
 
+static void note_ask(const struct ab_target *t, const struct ab_ask *ask)
+{
+    bool is_malloc = ab_target_is_malloc(t);
+    enum ab_called called = (is_malloc ? AB_CALLED_MALLOC : AB_CALLED_ALLOC) + (unsigned)ask->call;
+    if (called == AB_CALLED_CALLOC)
+        ab_call_note_begin(called, ask->size / calloc_unit(ask->size), calloc_unit(ask->size), 0);
+    else if (ask->call >= AB_CALL_ALIGNED)
+        ab_call_note_begin(called, ask->align, ask->size, 0);
+    else
+        ab_call_note_begin(called, ask->size, 0, 0);
+}
+
+ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask)
+{
+    note_ask(t, ask);
+    ab_ref ref = ab_target_is_malloc(t) ? ask_malloc(&t->calls, ask) : ask_heap(t, heap, ask);
+    ab_call_note_end();
+    return ref;
+}
+
+ab_ref ab_target_calloc(const struct ab_target *t, size_t n, size_t size)
+{
+    ab_call_note_begin(AB_CALLED_CALLOC, n, size, 0);
+    ab_ref ref = (ab_ref)t->calls.calloc(n, size);
+    ab_call_note_end();
+    return ref;
+}
+
 ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                         const size_t sizes[2])
 {
-    return ab_target_is_malloc(t) ? (ab_ref)t->calls.realloc((void *)ref, sizes[1])
-                                  : t->hooks->resize(heap, ref, sizes[0], sizes[1]);
+    ab_ref moved;
+    if (ab_target_is_malloc(t)) {
+        ab_call_note_begin(AB_CALLED_REALLOC, ref, sizes[1], 0);
+        moved = (ab_ref)t->calls.realloc((void *)ref, sizes[1]);
+    } else {
+        ab_call_note_begin(AB_CALLED_RESIZE, ref, sizes[0], sizes[1]);
+        moved = t->hooks->resize(heap, ref, sizes[0], sizes[1]);
+    }
+    ab_call_note_end();
+    return moved;
 }
 
 void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size)
 {
+    ab_call_note_begin(ab_target_is_malloc(t) ? AB_CALLED_FREE : AB_CALLED_HEAP_FREE, ref, size, 0);
     if (ab_target_is_malloc(t))
         t->calls.free((void *)ref);
     else if (t->hooks->free != NULL)
         t->hooks->free(heap, ref, size);
+    ab_call_note_end();
+}
+
+void ab_target_reset(const struct ab_target *t, struct ab_heap *heap)
+{
+    ab_call_note_begin(AB_CALLED_RESET, 0, 0, 0);
+    t->hooks->reset(heap);
+    ab_call_note_end();
 }
 
 size_t ab_target_usable(const struct ab_target *t, struct ab_heap *heap, ab_ref ref)
 {
-    if (ab_target_is_malloc(t))
-        return t->calls.usable_size != NULL ? t->calls.usable_size((void *)ref) : SIZE_MAX;
-    return t->hooks->usable_size != NULL ? t->hooks->usable_size(heap, ref) : SIZE_MAX;
+    bool is_malloc = ab_target_is_malloc(t);
+    if (is_malloc ? t->calls.usable_size == NULL : t->hooks->usable_size == NULL)
+        return SIZE_MAX;
+    struct ab_call_note before = ab_call_note_ask(
+        is_malloc ? AB_CALLED_MALLOC_USABLE_SIZE : AB_CALLED_USABLE_SIZE, ref);
+    size_t size = is_malloc ? t->calls.usable_size((void *)ref) : t->hooks->usable_size(heap, ref);
+    ab_call_note_answered(&before);
+    return size;
 }
 
 void *ab_target_address(const struct ab_target *t, struct ab_heap *heap, ab_ref ref)
 {
-    return t->hooks != NULL && t->hooks->resolve != NULL ? t->hooks->resolve(heap, ref)
-                                                         : (void *)ref;
+    if (t->hooks == NULL || t->hooks->resolve == NULL)
+        return (void *)ref;
+    struct ab_call_note before = ab_call_note_ask(AB_CALLED_RESOLVE, ref);
+    void *p = t->hooks->resolve(heap, ref);
+    ab_call_note_answered(&before);
+    return p;
 }
 
 void ab_words_ask(struct ab_words *w, const struct ab_target *t, const struct ab_ask *ask)

@@ -2,7 +2,7 @@
  *
  * An allocator as the checks see it: hooks of a heap, or the eight functions of a malloc behind
  * the same calls. Every request has a spelling, so that a failure names the exact call that shows
- * it.
+ * it, and every call is noted (worker/crash/call_note.h) for the case that it does not return.
  */
 #ifndef AB_WORKER_CHECKS_TARGET_H
 #define AB_WORKER_CHECKS_TARGET_H
@@ -42,9 +42,13 @@ bool ab_target_can_free(const struct ab_target *t); /* and gives back what it fr
 
 /* `heap` is the calling thread's, of a malloc ignored. */
 ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask);
+/* Of a malloc that has a calloc. */
+ab_ref ab_target_calloc(const struct ab_target *t, size_t n, size_t size);
 ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                         const size_t sizes[2]); /* old, new */
 void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size);
+/* Of a heap that has a reset. */
+void ab_target_reset(const struct ab_target *t, struct ab_heap *heap);
 /* SIZE_MAX = it does not say. */
 size_t ab_target_usable(const struct ab_target *t, struct ab_heap *heap, ab_ref ref);
 /* NULL for a stale handle. */

@@ -5,6 +5,7 @@
 #include "worker/checks/trial.h"
 
 #include "base/bits.h"
+#include "worker/crash/call_note.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -159,7 +160,10 @@ uint64_t ab_trial_live_bytes(const struct ab_trial *t)
 {
     const struct ab_backend *hooks = t->target->hooks;
     struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
-    if (hooks == NULL || hooks->stats == NULL || hooks->stats(t->target->heap, &stats) != 0)
+    if (hooks == NULL || hooks->stats == NULL)
         return AB_UNKNOWN;
-    return stats.live_bytes;
+    ab_call_note_begin(AB_CALLED_STATS, 0, 0, 0);
+    bool is_told = hooks->stats(t->target->heap, &stats) == 0;
+    ab_call_note_end();
+    return is_told ? stats.live_bytes : AB_UNKNOWN;
 }

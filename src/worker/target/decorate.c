@@ -6,7 +6,9 @@
  */
 #include "worker/target/decorate.h"
 #include "worker/checks/checker.h"
+#include "worker/crash/fault.h"
 #include "worker/preflight.h"
+#include "worker/run_check.h"
 
 #include <sys/mman.h>
 
@@ -107,7 +109,7 @@ static void decorated_reset(struct ab_heap *heap)
         ab_checker_sweep(&checker);
         ab_checker_forget(&checker);
     }
-    target.hooks->reset(inner_of(heap));
+    ab_target_reset(&target, inner_of(heap));
 }
 
 static void *decorated_resolve(struct ab_heap *heap, ab_ref ref)
@@ -153,6 +155,8 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
     if (!ab_checker_open(&checker, &target))
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     checker.fail = fail;
+    if (is_checked())
+        ab_fault_set_lookup(ab_worker_locate, &checker);
     checker.is_null_told = false; /* the passes know which request may fail */
     map_touched(w);
     views[0].inner = target.heap;

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
+#include "cli/verify/repeat.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/table/verify_table.h"
@@ -117,8 +118,8 @@ static enum ab_status refuse_decorators(const struct ab_selection_list *list, st
 
 static enum ab_status check_only(const char *only, bool has_work, struct ab_err *err)
 {
-    enum { GROUPS = 3 };
-    const char *names[64] = {"required", "info", "work"};
+    enum { GROUPS = 4 };
+    const char *names[64] = {"required", "info", "work", "work-lanes"};
     char word[64], shown[160];
     size_t n_names = GROUPS, n = 0, n_words = 0;
     while (n_names < 64 &&
@@ -130,8 +131,8 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
         bool is_known = false;
         for (size_t i = 0; i < n_names; i++)
             is_known = is_known || strcmp(names[i], word) == 0;
-        if (strcmp(word, "work") == 0 && !has_work)
-            return ab_fail(err, AB_USAGE, "--check work: there is no workload or trace");
+        if (strncmp(word, "work", 4) == 0 && is_known && !has_work)
+            return ab_fail(err, AB_USAGE, "--check %s: there is no workload or trace", word);
         const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
         ab_text_printable(shown, sizeof shown, word);
         if (near != NULL)
@@ -145,6 +146,21 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
     if (only != NULL && n_words == 0)
         return ab_fail(err, AB_USAGE,
                        "--check is empty; allocbench verify glibc -v lists all checks");
+    return AB_OK;
+}
+
+/* A debugger looks at one thing. */
+static enum ab_status check_alone(const struct verification *v, struct ab_err *err)
+{
+    const char *only = v->options->only_check;
+    if (!v->options->is_alone)
+        return AB_OK;
+    if (v->selection.n != 1)
+        return ab_fail(err, AB_USAGE, "--no-fork takes one back end, not %zu", v->selection.n);
+    if (only == NULL || strchr(only, ',') != NULL || strcmp(only, "required") == 0 ||
+        strcmp(only, "info") == 0)
+        return ab_fail(err, AB_USAGE, "--no-fork takes one check: --check NAME, not %s",
+                       only == NULL ? "all" : AB_SHOWN(256, only));
     return AB_OK;
 }
 
@@ -221,6 +237,42 @@ static enum ab_status prepare(struct verification *v, struct ab_err *err)
     return AB_OK;
 }
 
+/* Only where the back end is there at all. */
+static enum ab_status run_alone(struct verification *v, struct ab_err *err)
+{
+    const struct ab_backend_info *info = &v->infos[0];
+    struct ab_case c = {.path = NULL};
+    if (info->status != AB_BACKEND_OK)
+        return ab_fail(err, AB_BACKEND, "%s: %s: %s", AB_SHOWN(300, info->name),
+                       ab_backend_status_name(info->status), info->reason);
+    ab_case_make(&v->selection.items[0], &c);
+    return ab_verify_alone(&v->plan, &c, err);
+}
+
+/* What a debugger can show again: all that ran and was not as it should be. */
+static void add_repeats(struct verification *v)
+{
+    for (uint32_t i = 0; i < v->session.n_backends; i++) {
+        struct ab_verify_backend *b = &v->session.backends[i];
+        const struct ab_selection *s = &v->selection.items[i];
+        if (b->info->status == AB_BACKEND_CRASHED || b->info->status == AB_BACKEND_TIMEOUT)
+            b->repeat = ab_repeat_command(v->options, s, v->work, ab_verify_check_name(0));
+        for (uint32_t k = 0; b->info->status == AB_BACKEND_OK && k < v->session.n_lines; k++)
+            if (ab_verify_verdict_fails(b->lines[k].verdict) &&
+                b->lines[k].verdict != AB_VERIFY_NOT_PROVEN)
+                b->lines[k].repeat = ab_repeat_command(v->options, s, v->work, b->lines[k].check);
+    }
+}
+
+static void free_repeats(struct verification *v)
+{
+    for (uint32_t i = 0; i < v->session.n_backends; i++) {
+        free(v->session.backends[i].repeat);
+        for (uint32_t k = 0; k < v->session.n_lines; k++)
+            free(v->session.backends[i].lines[k].repeat);
+    }
+}
+
 static enum ab_status run_all(struct verification *v, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -290,14 +342,18 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
             AB_OK ||
         (status = refuse_decorators(&v.selection, err)) != AB_OK ||
+        (status = check_alone(&v, err)) != AB_OK ||
         (status = load_work_in_time(&v, err)) != AB_OK ||
         (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
         (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||
-        (status = prepare(&v, err)) != AB_OK || (status = run_all(&v, err)) != AB_OK)
+        (status = prepare(&v, err)) != AB_OK ||
+        (status = o->is_alone ? run_alone(&v, err) : run_all(&v, err)) != AB_OK)
         goto out;
+    add_repeats(&v);
     status = write_outputs(&v, err);
     *exit_code = judge(&v);
 out:
+    free_repeats(&v);
     ab_output_abandon(&v.json);
     ab_tape_map_close(&v.map);
     ab_tape_fini(&v.tape);
