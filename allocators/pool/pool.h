@@ -3,16 +3,19 @@
  * A pool of equal slots. The free list is inside the free slots; slots that were never used are
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One thread at a time; pool_lockfree.h and ../shards are for more.
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
+ * thread at a time; pool_lockfree.h and ../shards are for more. Example:
+ * allocators/examples/particles.c.
+ *
+ * The struct may be moved, but not under Valgrind, which knows it by its address.
  *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
  * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
- * empty and hand out live blocks again. To find such a free compile with -DAB_WITH_VALGRIND, lay
- * ../common/guard.h over the pool (as the back end does with debug=on), or ask ab_pool_owns before: that
- * refuses foreign and inner pointers, not a second free. AddressSanitizer (-fsanitize=address)
- * finds uses of a dead block, and not its second free.
+ * empty and hand out live blocks again. To find such a free compile with -fsanitize=address or
+ * -DAB_WITH_VALGRIND, lay ../common/guard.h over the pool (as the back end does with debug=on), or
+ * ask ab_pool_owns before: that refuses foreign and inner pointers, not a second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -144,14 +147,14 @@ static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
     if (slot != NULL) {
         pool->free = ab_pool_next(slot);
         pool->free_bytes -= pool->stride;
-        AB_MARK_ALLOC(pool, slot, size);
+        AB_MARK_ALLOC(pool, slot, size + (size == 0));
         return slot;
     }
     char *fresh = pool->next;
     if (__builtin_expect(fresh == pool->limit, 0))
         return ab_pool_alloc_slow(pool, size);
     pool->next = fresh + pool->stride;
-    AB_MARK_ALLOC(pool, fresh, size);
+    AB_MARK_ALLOC(pool, fresh, size + (size == 0));
     return fresh;
 }
 
@@ -204,6 +207,7 @@ static inline void ab_pool_free(struct ab_pool *pool, void *block)
     struct ab_pool_slot *slot = (struct ab_pool_slot *)block;
     if (__builtin_expect(slot == NULL, 0))
         return;
+    AB_MARK_EXPECT(slot, ab_pool_owns(pool, slot));
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
     ab_pool_link(slot, pool->free);
     pool->free = slot;

@@ -14,6 +14,8 @@
  *
  * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice.
  *
+ * The struct must not be moved while it is open: large blocks know where it is.
+ *
  * Not for many blocks a little larger than 4096: each has two pages or more to itself.
  */
 #ifndef AB_ALLOCATORS_SLAB_H
@@ -146,6 +148,7 @@ void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bo
 void *ab_slabs_large_resize(struct ab_slabs *slabs, void *block, size_t new_size);
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
+bool ab_slabs_large_owns(const struct ab_slabs *slabs, const void *p);
 void ab_slabs_large_drop(struct ab_slabs *slabs, struct ab_slab_large *record);
 void ab_slabs_large_purge(struct ab_slabs *slabs);
 
@@ -213,6 +216,7 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
 {
     struct ab_slab *slab = ab_slab_of(s, block);
     struct ab_slab_class *c = &s->classes[slab->class_index];
+    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
     AB_MARK_FREE(s, block, c->bytes);
     if (c->room != 0) {
         c->room--;
