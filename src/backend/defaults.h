@@ -32,7 +32,7 @@ size_t ab_default_count(void);
 const struct ab_default *ab_default_at(size_t index);
 /* Is the built-in at `index` one of those that the work gets? Of no work (no request): none. */
 bool ab_default_suits(size_t index, const struct ab_work *work);
-/* Is the library measured by default? Not when it stands for the same allocator as one before it: its
+/* Is the library measured by default? Not ours, which is on request only; nor when it stands for the same allocator as one before it: its
  * first file is one that the other takes in place of its own. */
 bool ab_default_has_library(const struct ab_preset *preset);
 

@@ -137,7 +137,9 @@ static json_t *library(struct ab_json *w, const struct ab_preset *p, const struc
     ab_json_put(w, o, "package", ab_json_string(p->package));
     ab_json_put(w, o, "summary", ab_json_string(p->summary));
     put_choice(w, o, p->name,
-               ab_default_has_library(p) ? "where it is installed" : "in place of another");
+               ab_default_has_library(p) ? "where it is installed"
+               : ab_preset_is_own(p)     ? "on request only"
+                                         : "in place of another");
     return o;
 }
 
