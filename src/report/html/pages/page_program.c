@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW_PX = 26, LEFT = 150, NAME_CHARS = 19 };
+enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
 #define MS_NS 1e6
 
 static const struct {
@@ -91,7 +91,9 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     }
     if (!(p.x.high > 0) || !(p.y.high > 0))
         return;
-    ab_page_legend(h, report);
+    size_t n_legend;
+    struct ab_paint *legend = ab_page_paints(h, report, true, &n_legend);
+    ab_page_legend(h, report, true);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = "Resident memory over time",
                                       .description = "Resident memory of all processes of the "
@@ -102,11 +104,14 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
                                       .width = 760,
                                       .height = 300,
                                       .left = 72,
-                                      .is_wide = true});
+                                      .is_wide = true,
+                                      .legend = legend,
+                                      .n_legend = n_legend});
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_page_shows(s, b) && first_course(s, b) != NULL)
             draw_course(&p, report, first_course(s, b));
     ab_plot_end(&p);
+    free(legend);
 }
 
 /* ---- every round ---- */
