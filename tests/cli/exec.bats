@@ -267,6 +267,7 @@ has_no_program() {
     expect_json '[.timelines[] | [.points[][0]] | . == sort and length > 5 and length <= 100] | all' "$OUT/r.json"
     expect_json '[.timelines[] | [.points[][3]] | max / 1048576 | . > 24 and . < 30] | all' "$OUT/r.json"
     expect_json '[.timelines[].points[][1, 2]] | all(. == null)' "$OUT/r.json"
+    expect_json '[.timelines[].points[][3]] | all(. > 0)' "$OUT/r.json" # none of what has ended
     grep -q 'Resident memory over time' "$OUT/r.html" || fail "the report does not draw it"
     bench report "$OUT/r.html" --html "$OUT/again.html" # of the first round
     grep -q 'Resident memory over time' "$OUT/again.html" || fail "it is not read back"
