@@ -128,3 +128,15 @@ expect_picture() { # NAME FILE-IN-PICTURES
     bash -eu "$OUT/broken" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 1
 }
+
+# bats test_tags=full
+@test "the pictures of the guides are made again by a script" {
+    use_few_rounds
+    AB_BUILD=$OUT/bin run "$ROOT/scripts/guide-pictures" --into "$OUT/pictures" arena-for-my-frame
+    [ "$status" -eq 0 ] || fail "$output"
+    [ "$(ls "$OUT/pictures")" = arena-for-my-frame.svg ]
+    [ "$(title "$OUT/pictures/arena-for-my-frame.svg")" = "$(title "$ROOT/docs/pictures/arena-for-my-frame.svg")" ]
+    python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$OUT/pictures/arena-for-my-frame.svg"
+    AB_BUILD=$OUT/bin run "$ROOT/scripts/guide-pictures" --into "$OUT/pictures" commands
+    [ "$status" -eq 2 ] && [[ "$output" == *"does not say which picture"* ]] || fail "$output"
+}

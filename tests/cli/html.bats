@@ -211,6 +211,8 @@ PY
     expect_found "$OUT/bad.html" "at 400 pixels"
     change_asset "$OUT/r.html" "$OUT/bad.html" style '(figure>svg)\{' '\1{font-size:6px;'
     expect_found "$OUT/bad.html" "text of"
+    change_asset "$OUT/r.html" "$OUT/bad.html" style 'html\{font-size:11px' 'html{font-size:22px'
+    expect_found "$OUT/bad.html" "on paper: cut off"
     change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' 'addThemeSwitch(); throw new Error("x");'
     expect_found "$OUT/bad.html" "script error"
     change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' 'addThemeSwitch(); console.log("x");'

@@ -135,6 +135,8 @@ static void test_texts_of_values(void **state)
                {AB_AXIS_COUNT, 12500, "12.5 k"},
                {AB_AXIS_FACTOR, 1.25, "1.25×"},
                {AB_AXIS_CHANGE, 0.05, "+5 %"},
+               {AB_AXIS_CHANGE, 0.000713, "+0.07 %"},
+               {AB_AXIS_FACTOR, 3113, "3.11 k×"},
                {AB_AXIS_CHANGE, -0.3, "-30 %"},
                {AB_AXIS_QUANTILE, 0.999, "99.9 %"}};
     struct ab_format_guard guard;

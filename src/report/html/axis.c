@@ -45,9 +45,23 @@ static void put_time(char *buf, size_t cap, double ns)
         snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
 }
 
+/* "24.6×", "3.11 k×" */
+static void put_factor(char *buf, size_t cap, double x)
+{
+    char count[64];
+    if (x < 999.5)
+        snprintf(buf, cap, "%.3g×", x);
+    else
+        snprintf(buf, cap, "%s×", ab_units_count(count, sizeof count, x));
+}
+
 static void put_percent(char *buf, size_t cap, double x)
 {
-    snprintf(buf, cap, "%+.3g %%", 100 * x);
+    double percent = 100 * x;
+    if (fabs(percent) < 99.95) /* no "+0.0713 %": nothing is known that well */
+        snprintf(buf, cap, "%+.*f %%", fabs(percent) < 9.995 ? 2 : 1, percent);
+    else
+        snprintf(buf, cap, "%+.3g %%", percent);
 }
 
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
@@ -61,7 +75,7 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
     else if (unit == AB_AXIS_BYTES)
         ab_units_bytes(buf, cap, value);
     else if (unit == AB_AXIS_FACTOR)
-        snprintf(buf, cap, "%.3g×", value);
+        put_factor(buf, cap, value);
     else if (unit == AB_AXIS_CHANGE)
         put_percent(buf, cap, value);
     else if (unit == AB_AXIS_QUANTILE)

@@ -283,7 +283,7 @@ static void put_overlay(struct ab_html *h, const struct ab_report *report,
               "<p>Latency of both: new solid, base dashed; dotted: fewer than %d calls were "
               "slower.</p>\n",
               AB_QUANTILE_MIN_SAMPLES_BEHIND);
-    ab_page_legend(h, report);
+    ab_page_legend(h, report, false);
     for (uint32_t p = 0; p < c->now->n_phases; p++) {
         ab_page_phases_begin(h, c->now->n_phases, p);
         put_panels(h, report, c, c->now->phases[p]);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW_PX = 26, LEFT = 150, NAME_CHARS = 19 };
+enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
 #define MS_NS 1e6
 
 static const struct {
@@ -28,17 +28,12 @@ static const struct {
     {"faults_minor", "Minor page faults", "#minor faults", AB_AXIS_COUNT, false},
 };
 
-static bool is_shown(const struct ab_session *s, uint32_t backend)
-{
-    return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
-}
-
 /* In the order of the ranking. */
 static uint32_t list_shown(const struct ab_report *report, uint32_t *list)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < report->view->ranking.n_rows; i++)
-        if (is_shown(report->session, report->view->ranking.rows[i].backend))
+        if (ab_page_shows(report->session, report->view->ranking.rows[i].backend))
             list[n++] = report->view->ranking.rows[i].backend;
     return n;
 }
@@ -88,7 +83,7 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     struct ab_plot p = {.x = {.unit = AB_AXIS_TIME, .title = "time since the start of the program"},
                         .y = {.unit = AB_AXIS_BYTES, .title = "resident memory"}};
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        const struct ab_timeline *t = is_shown(s, b) ? first_course(s, b) : NULL;
+        const struct ab_timeline *t = ab_page_shows(s, b) ? first_course(s, b) : NULL;
         for (uint32_t i = 0; t != NULL && i < t->n; i++) {
             p.x.high = fmax(p.x.high, t->points[i].position * MS_NS);
             p.y.high = fmax(p.y.high, t->points[i].footprint_bytes);
@@ -96,7 +91,9 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     }
     if (!(p.x.high > 0) || !(p.y.high > 0))
         return;
-    ab_page_legend(h, report);
+    size_t n_legend;
+    struct ab_paint *legend = ab_page_paints(h, report, true, &n_legend);
+    ab_page_legend(h, report, true);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = "Resident memory over time",
                                       .description = "Resident memory of all processes of the "
@@ -107,11 +104,14 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
                                       .width = 760,
                                       .height = 300,
                                       .left = 72,
-                                      .is_wide = true});
+                                      .is_wide = true,
+                                      .legend = legend,
+                                      .n_legend = n_legend});
     for (uint32_t b = 0; b < s->n_backends; b++)
-        if (is_shown(s, b) && first_course(s, b) != NULL)
+        if (ab_page_shows(s, b) && first_course(s, b) != NULL)
             draw_course(&p, report, first_course(s, b));
     ab_plot_end(&p);
+    free(legend);
 }
 
 /* ---- every round ---- */
@@ -210,7 +210,7 @@ static void put_factor(struct ab_html *h, const struct ab_effect *ratio)
     char words[96], range[160];
     struct ab_view_factor f = ab_view_factor_of(ratio);
     if (isfinite(f.times))
-        ab_html_f(h, "<br>%s <span class=\"soft\">%s</span>",
+        ab_html_f(h, "<br>%s<br><span class=\"soft\">%s</span>",
                   ab_view_factor_words(words, sizeof words, &f, "more", "less"),
                   ab_view_factor_interval(range, sizeof range, &f));
 }
@@ -219,7 +219,7 @@ static void put_numbers_row(struct ab_html *h, const struct ab_report *report, u
 {
     const struct ab_session *s = report->session;
     ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_name(h, report, s->backends[backend].name);
+    ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         struct ab_program_value value;
@@ -281,7 +281,7 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
         return;
     }
     ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_name(h, report, s->backends[backend].name);
+    ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
     put_difference(h, &x.predicted);
     put_difference(h, &x.with_data);
@@ -338,7 +338,7 @@ static void put_served(struct ab_html *h, const struct ab_report *report)
     for (uint32_t i = 0; i < s->n_backends; i++) {
         const struct ab_backend_info *b = &s->backends[i];
         ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_name(h, report, b->name);
+        ab_page_backend(h, report, i);
         ab_html_f(h, "</th>");
         put_end(h, s, i);
         ab_html_f(h, "<td><code>%s</code></td><td>%s</td><td><code>%s</code></td></tr>\n",

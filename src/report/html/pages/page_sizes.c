@@ -77,9 +77,11 @@ static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
 {
     char from[32], to[32];
     double most = ldexp(1, (int)log2), least = log2 == 0 ? 0 : most / 2 + 1;
-    ab_html_f(h, "<tr><th scope=\"row\">%s to %s</th><td class=\"n\">%.2f %%</td>",
+    double percent = 100 * (double)n / (double)all;
+    bool is_tiny = n > 0 && percent < 0.005;
+    ab_html_f(h, "<tr><th scope=\"row\">%s to %s</th><td class=\"n\">%s%.2f %%</td>",
               ab_units_bytes(from, sizeof from, least), ab_units_bytes(to, sizeof to, most),
-              100 * (double)n / (double)all);
+              is_tiny ? "<" : "", is_tiny ? 0.01 : percent);
 }
 
 /* Shades begin where a p99 is a quarter above the least of the row. */

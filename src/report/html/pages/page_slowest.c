@@ -71,15 +71,10 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
         .y = {AB_SCALE_LOG, INFINITY, 0, "time of the call", AB_AXIS_TIME},
         .is_x_exact = true,
     };
-    struct ab_paint *legend = calloc(s->n_backends + 1u, sizeof legend[0]);
-    size_t n_legend = 0;
-    if (legend == NULL)
-        h->is_short_of_memory = true;
-    for (uint32_t b = 0; b < s->n_backends && legend != NULL; b++)
-        if (ab_page_shows(s, b))
-            legend[n_legend++] = ab_report_paint(report, s->backends[b].name);
+    size_t n_legend;
+    struct ab_paint *legend = ab_page_paints(h, report, false, &n_legend);
     find_range(s, x, &plot.y.low, &plot.y.high);
-    ab_page_legend(h, report);
+    ab_page_legend(h, report, false);
     ab_plot_begin(&plot, h,
                   &(struct ab_figure){
                       .title = "Where the slowest calls are",

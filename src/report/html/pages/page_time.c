@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_PX = 22, LEFT = 156, NAME_CHARS = 17 };
+enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17 };
 
 /* What the interval of the ratio to the base makes of the base's time; false: there is none. */
 static bool find_range(const struct ab_report *report, uint32_t backend, uint32_t phase,

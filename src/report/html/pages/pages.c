@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "stats/aggregate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct ab_page ab_pages[] = {
@@ -41,10 +42,8 @@ static void put_swatch(struct ab_html *h, const struct ab_paint *paint)
     ab_html_f(h, " d=\"M1 5h32\"/></svg>");
 }
 
-static void put_name(struct ab_html *h, const struct ab_report *report, const char *name,
-                     const char *label)
+static void put_name(struct ab_html *h, struct ab_paint paint, const char *label)
 {
-    struct ab_paint paint = ab_report_paint(report, name);
     ab_html_f(h, "<span class=\"name\">");
     put_swatch(h, &paint);
     ab_html_f(h, "%s</span>", label);
@@ -52,14 +51,14 @@ static void put_name(struct ab_html *h, const struct ab_report *report, const ch
 
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name)
 {
-    put_name(h, report, name, name);
+    put_name(h, ab_report_paint(report, name), name);
 }
 
 void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t backend)
 {
     const struct ab_backend_info *b = &report->session->backends[backend];
     char label[sizeof b->name + 32];
-    put_name(h, report, b->name, ab_format_backend(label, sizeof label, b));
+    put_name(h, ab_report_paint(report, b->name), ab_format_backend(label, sizeof label, b));
 }
 
 bool ab_page_shows(const struct ab_session *s, uint32_t backend)
@@ -68,19 +67,38 @@ bool ab_page_shows(const struct ab_session *s, uint32_t backend)
 }
 
 /* The script makes switches of the items. */
-void ab_page_legend(struct ab_html *h, const struct ab_report *report)
+void ab_page_legend(struct ab_html *h, const struct ab_report *report, bool is_dashed)
 {
     const struct ab_session *s = report->session;
+    char label[sizeof s->backends->name + 32];
     ab_html_f(h, "<ul class=\"legend\">");
     for (uint32_t b = 0; b < s->n_backends; b++) {
         if (!ab_page_shows(s, b))
             continue;
-        ab_html_f(h, "<li data-switch=\"%u\">",
-                  ab_report_paint(report, s->backends[b].name).series);
-        ab_page_backend(h, report, b);
+        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
+        paint.dash = is_dashed ? paint.dash : NULL;
+        ab_html_f(h, "<li data-switch=\"%u\">", paint.series);
+        put_name(h, paint, ab_format_backend(label, sizeof label, &s->backends[b]));
         ab_html_f(h, "</li>");
     }
     ab_html_f(h, "</ul>\n");
+}
+
+struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, bool is_dashed,
+                                size_t *n)
+{
+    const struct ab_session *s = report->session;
+    struct ab_paint *list = calloc(s->n_backends + 1u, sizeof list[0]);
+    *n = 0;
+    if (list == NULL)
+        h->is_short_of_memory = true;
+    for (uint32_t b = 0; b < s->n_backends && list != NULL; b++) {
+        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
+        paint.dash = is_dashed ? paint.dash : NULL;
+        if (ab_page_shows(s, b))
+            list[(*n)++] = paint;
+    }
+    return list;
 }
 
 void ab_page_figures_begin(struct ab_html *h)

@@ -43,8 +43,12 @@ void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name);
 /* Has numbers, and is not the null back end. */
 bool ab_page_shows(const struct ab_session *s, uint32_t backend);
-/* The back ends of the session that have numbers, null not among them. */
-void ab_page_legend(struct ab_html *h, const struct ab_report *report);
+/* The back ends of the session that have numbers, null not among them; with their dash patterns where
+ * they are drawn so, else in their colours alone. */
+void ab_page_legend(struct ab_html *h, const struct ab_report *report, bool is_dashed);
+/* The same for ab_figure.legend; to be freed. NULL, and noted in *h: out of memory. */
+struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, bool is_dashed,
+                                size_t *n);
 
 /* Figures side by side, as far as the window is wide. */
 void ab_page_figures_begin(struct ab_html *h);
