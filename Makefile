@@ -55,11 +55,14 @@ BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
 $(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/help/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
-sources = $(sort $(shell find $(1) -name '*.c'))
+# allocators/examples: programs; the tests compile them.
+sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*'))
 # What a measuring process contains: these rooms. What a recorded program contains: its preload.
 # liballocbench-slab.so: a malloc for programs; what exports its names is in nothing else.
 SLAB_MALLOC_SRC := $(call sources,allocators/preload)
-WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC),$(call sources,src/base src/worker allocators))
+# What only programs use stays out as well: a measuring process waits for no end of a thread.
+WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c, \
+              $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 MAIN_SRC   := src/cli/main.c
@@ -185,8 +188,9 @@ HEAPS_FOLDERS := common arena pool slab handle paged
 HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
                  $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h \
-                   allocators/slab/size_class.h, \
-                   $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))))
+                   allocators/common/blocks.h allocators/arena/arena_region.h \
+                   allocators/paged/paged_page.h allocators/slab/size_class.h, \
+                   $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))) allocators/cpp/heaps.hpp)
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
 HEAPS_A   := $(B)/liballocbench-heaps.a
 HEAPS_SO  := $(B)/liballocbench-heaps.so.0

@@ -2,16 +2,24 @@
  *
  * A virtual-memory arena: a large range of addresses is reserved without access, pages are
  * committed as the bump pointer crosses them, everything dies together by moving the pointer back.
- * Or the same over a buffer of the caller's. Usable on its own: this folder and ../common. One
- * thread at a time; each thread may have its own (`static _Thread_local`).
+ * Or the same over a buffer of the caller's. One thread at a time; each thread may have its own.
+ * Examples: allocators/examples/frame_loop.c, allocators/examples/request_scope.c.
  *
- * It does not free single blocks and does not run destructors. The fast path is inline: one
- * comparison, one addition.
+ * It does not free single blocks and does not run destructors; what must be done when blocks die
+ * can be left to the arena (ab_arena_defer). The fast path is inline: one comparison, one addition.
+ *
+ * Beside it: arena_scratch.h (two arenas of each thread for temporary memory), arena_text.h
+ * (strings, printf, a string builder), arena_array.h (growable arrays), arena_allocator.h (the
+ * interface of ab_allocator.h), ../cpp/heaps.hpp (C++17).
  *
  * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
- * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use.
- * -DAB_WITH_CHECKS fills new blocks with 0xCD and dead ones with 0xDD, leaves a gap after each
- * block for those two to watch, and traps on an arena that was never opened or is closed.
+ * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use. The
+ * checked build, -DAB_WITH_CHECKS, works with and without these. It fills new blocks with 0xCD and
+ * dead ones with 0xDD, keeps canaries around each block, and ends the process with one line on the
+ * standard error at: a write past the ends of a block (seen when it is resized or dies), a write to
+ * dead memory (seen when that is used again), a wrong size or a foreign block at resize, a save
+ * point that is stale, of another arena or made up, an arena that was never opened or is closed.
+ * It takes 64 bytes more a block.
  */
 #ifndef AB_ALLOCATORS_ARENA_H
 #define AB_ALLOCATORS_ARENA_H
@@ -24,31 +32,57 @@
 #include <stdint.h>
 #include <string.h>
 
+#define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
+
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#define AB_ARENA_CHECKS true
+#define AB_ARENA_FRONT AB_BLOCK_FRONT
+#define AB_ARENA_GAP AB_BLOCK_TAIL
+#else
+#define AB_ARENA_CHECKS false
+#define AB_ARENA_FRONT ((size_t)0)
+#define AB_ARENA_GAP ((size_t)0)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define AB_ARENA_ALIGN ((size_t)16) /* of every block; what malloc gives */
+struct ab_arena;
+struct ab_arena_region;
+struct ab_arena_deferred;
 
-#ifdef AB_WITH_CHECKS
-#define AB_ARENA_CHECKS true
-#define AB_ARENA_GAP AB_MARK_GAP
-#else
-#define AB_ARENA_CHECKS false
-#define AB_ARENA_GAP ((size_t)0)
-#endif
+/* Asked when memory for `size` bytes is exhausted: true when it made some (then the request is tried
+ * once more), false for NULL. It may also leave by longjmp or end the process. */
+typedef bool ab_arena_exhausted(struct ab_arena *arena, size_t size, void *context);
 
 struct ab_arena {
-    char *next;        /* first free byte, a multiple of AB_ARENA_ALIGN */
-    char *limit;       /* end of what is committed: whole pages, or of the caller's buffer */
-    char *base, *end;  /* the reservation */
-    char *dirty;       /* highest `next` there was when it last went down: zero from here on */
-    size_t step_bytes; /* commit at least this much; 0 = growing steps */
-    size_t keep_bytes; /* stay committed after `next` when it goes down */
-    size_t page_bytes; /* 0: a caller's buffer */
+    char *next;       /* first free byte, a multiple of AB_ARENA_ALIGN */
+    char *limit;      /* end of what is committed: whole pages, or of the caller's buffer */
+    char *base, *end; /* the region that is in use */
+    char *dirty;      /* highest `next` there was when it last went down: zero from here on */
+    /* Blocks of small alignment lie close: the next one begins at `packed` while `packed_end` is
+     * where `next` is. NULL: there are none. */
+    char *packed, *packed_end;
+    size_t plain_bytes; /* a reset with no more committed is an assignment: keep_bytes, or 0 */
+    size_t keep_bytes;  /* stay committed after `next` when it goes down */
+    size_t step_bytes;  /* commit at least this much; 0 = growing steps */
+    size_t page_bytes;  /* 0: a caller's buffer */
+    size_t head_bytes;  /* of the region, before base */
+    size_t chain_bytes; /* of a further region at least; 0: there will be none */
+    size_t used_below, committed_below; /* in the regions before this one */
+    struct ab_arena_region *below, *spare;
+    struct ab_arena_deferred *deferred; /* the youngest */
+    ab_arena_exhausted *exhausted;
+    void *exhausted_context;
     uint64_t n_os_calls;
     uint32_t magic;
-    bool populates;
+    bool populates, is_huge;
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+    char *dead_end; /* [next, dead_end) is filled with 0xDD */
+#endif
 };
 
 struct ab_arena_options {
@@ -62,32 +96,60 @@ struct ab_arena_options {
     size_t keep_bytes;
     bool huge;     /* ask for huge pages; steps of at least 2 MiB */
     bool populate; /* fault pages in as they are committed: one call instead of a fault each */
+    /* When the reservation is used up, further regions are reserved: of this size at least, and
+     * each as large as all before it. 0: then it is exhausted. */
+    size_t chain_bytes;
 };
 
-/* Reserves addresses, commits nothing. 0, or an errno; *arena is untouched on failure. */
+/* Reserves addresses, commits nothing. 0, or an errno; *arena is untouched on failure. The struct
+ * may be moved. */
 AB_MUST_USE int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
-/* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Never grows,
- * makes no system call. */
+/* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Makes no
+ * system call, and grows only when it is told to (ab_arena_chain). */
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes);
-/* Gives memory and addresses back to the system. */
+/* Runs the clean-ups, gives memory and addresses back to the system. */
 void ab_arena_fini(struct ab_arena *arena);
+
+/* The same inside its own memory: one pointer to pass around. NULL and errno on failure. */
+AB_MUST_USE struct ab_arena *ab_arena_open(const struct ab_arena_options *options);
+/* NULL is fine. */
+void ab_arena_close(struct ab_arena *arena);
+
+/* From now on further regions of at least so many bytes, as the option; 0: no more. */
+void ab_arena_chain(struct ab_arena *arena, size_t chain_bytes);
+/* Who is asked when memory is exhausted; NULL: nobody. */
+void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void *context);
 
 /* Commits what is missing; NULL when the reservation or the system's memory is exhausted. */
 void *ab_arena_take_slow(struct ab_arena *arena, size_t align, size_t size);
-/* align must be a power of two; size need not be a multiple of it. NULL else. */
+void *ab_arena_take_packed(struct ab_arena *arena, size_t size);
+/* align must be a power of two; size need not be a multiple of it. NULL else. Blocks whose
+ * alignment is below 16 lie close to each other: floats take 4 bytes, strings their length. */
 void *ab_arena_alloc_aligned(struct ab_arena *arena, size_t align, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_arena_alloc_zeroed(struct ab_arena *arena, size_t size);
 /* n objects of each_bytes, aligned; NULL when n × each_bytes overflows. */
 void *ab_arena_alloc_array(struct ab_arena *arena, size_t align, size_t n, size_t each_bytes);
+void *ab_arena_alloc_array_zeroed(struct ab_arena *arena, size_t align, size_t n,
+                                  size_t each_bytes);
 /* The top block grows and shrinks in place; any other block that grows is copied. NULL leaves the
- * block as it was. */
+ * block as it was. block NULL with old_size 0 is an allocation. */
 void *ab_arena_resize(struct ab_arena *arena, void *block, size_t old_size, size_t new_size);
+/* A copy is aligned so, and not as ab_arena_alloc does. */
+void *ab_arena_resize_aligned(struct ab_arena *arena, size_t align, void *block, size_t old_size,
+                              size_t new_size);
 
-/* A save point; restoring it kills all younger blocks. Save points nest. One that is ahead of the
- * arena (its blocks are dead already) is ignored. */
-size_t ab_arena_save(const struct ab_arena *arena);
-void ab_arena_restore(struct ab_arena *arena, size_t mark);
+/* A save point; restoring it kills all younger blocks. Save points nest, and one may be restored
+ * several times. One that is ahead of the arena (its blocks are dead already) is ignored; one that
+ * is older than a reset cuts off what was allocated since, and the checked build reports both. */
+struct ab_arena_mark {
+    size_t position;
+    uint32_t arena_id, serial; /* in the checked build, else 0 */
+};
+struct ab_arena_mark ab_arena_save(const struct ab_arena *arena);
+void ab_arena_restore(struct ab_arena *arena, struct ab_arena_mark mark);
+/* What restore does, for who keeps positions himself: nothing is looked at. */
+void ab_arena_restore_position(struct ab_arena *arena, size_t position);
 /* Returns the pages after the last block to the system; they stay committed. */
 void ab_arena_purge(struct ab_arena *arena);
 /* Leaves at most keep_bytes committed after the last block. */
@@ -95,29 +157,46 @@ void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
 /* All blocks die and all memory goes back to the system; the addresses stay, to be used again. */
 void ab_arena_release(struct ab_arena *arena);
 
-/* A block, or n in a row, of a type: NULL when exhausted or when n is too large. */
+/* When what is allocated now dies (reset, restore, release, fini), act(context) is called, the last
+ * one left first, while the blocks are still there. What it allocates in the arena dies at once.
+ * False: no memory to remember it. */
+AB_MUST_USE bool ab_arena_defer(struct ab_arena *arena, void (*act)(void *context), void *context);
+
+#ifdef AB_WITH_CHECKS
+/* Every live block, the youngest first. */
+void ab_arena_visit(const struct ab_arena *arena,
+                    void (*visit)(void *block, size_t size, void *context), void *context);
+void *ab_arena_checked_born(struct ab_arena *arena, void *block, size_t size);
+#endif
+
+/* A block, or n in a row, of a type, whatever its alignment: NULL when exhausted or when n is too
+ * large. */
 #define AB_ARENA_NEW(arena, type) \
-    ((type *)ab_arena_alloc_aligned((arena), AB_ALIGNOF(type), sizeof(type)))
+    ((type *)ab_arena_alloc_packed((arena), AB_ALIGNOF(type), sizeof(type)))
 #define AB_ARENA_ARRAY(arena, type, n) \
     ((type *)ab_arena_alloc_array((arena), AB_ALIGNOF(type), (n), sizeof(type)))
+#define AB_ARENA_NEW_ZEROED(arena, type) AB_ARENA_ARRAY_ZEROED(arena, type, 1)
+#define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
+    ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* The statement or block after it is a scope: what it allocates dies at its end, also when it is
- * left by return or goto. It is a loop of one round, so that break and continue leave the scope and
- * not a loop around it. longjmp ends no scope: restore a save point then. Scopes nest.
- *     AB_ARENA_SCOPE(&arena) { char *text = ab_arena_alloc(&arena, 100); … } */
-#define AB_ARENA_SCOPE(arena) AB_ARENA_SCOPE_AT(arena, __LINE__)
-#define AB_ARENA_SCOPE_AT(arena, line) AB_ARENA_SCOPE_NAMED(arena, line)
-#define AB_ARENA_SCOPE_NAMED(arena, line) AB_ARENA_SCOPE_LOOP(arena, ab_scope_##line)
-#define AB_ARENA_SCOPE_LOOP(arena, scope) \
-    for (struct ab_arena_scope scope \
-         __attribute__((cleanup(ab_arena_scope_end))) = ab_arena_scope_begin(arena); \
-         scope.is_open; scope.is_open = false)
+/* What is allocated from here to the end of the block around it dies there, however it is left:
+ * at its end, by return, goto, break or continue. Scopes nest. It is a declaration: in a switch it
+ * needs braces of its own. longjmp ends no scope: what was allocated stays until an older save
+ * point is restored or the arena reset. C++ has ab::arena_scope.
+ *     { AB_ARENA_SCOPED(&arena); char *text = ab_arena_alloc(&arena, 100); … } */
+#define AB_ARENA_SCOPED(arena) AB_ARENA_SCOPED_AT(arena, __COUNTER__)
+#define AB_ARENA_SCOPED_AT(arena, n) AB_ARENA_SCOPED_NAMED(arena, n)
+#define AB_ARENA_SCOPED_NAMED(arena, n) \
+    __attribute__((cleanup(ab_arena_scope_end), \
+                   unused)) struct ab_arena_scope ab_scope_##n = ab_arena_scope_begin(arena)
 
+/* Sum of all blocks with padding. */
 static inline size_t ab_arena_used(const struct ab_arena *a)
 {
-    return (size_t)(a->next - a->base);
+    return a->used_below + (size_t)(a->next - a->base);
 }
 
+/* Without a further region. */
 static inline size_t ab_arena_available(const struct ab_arena *a)
 {
     return (size_t)(a->end - a->next);
@@ -125,7 +204,7 @@ static inline size_t ab_arena_available(const struct ab_arena *a)
 
 static inline size_t ab_arena_committed(const struct ab_arena *a)
 {
-    return (size_t)(a->limit - a->base);
+    return a->committed_below + (size_t)(a->limit - a->base);
 }
 
 /* A size as the arena counts it: size − 1 (0 stays 0), so that no rounding can overflow before
@@ -141,17 +220,21 @@ static inline size_t ab_arena_block_bytes(size_t size)
     return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
 }
 
-/* A new block as the tools and the eye shall see it; nothing when neither is compiled in. */
+/* A new block as the tools and the eye shall see it; nothing when neither is compiled in. What names
+ * the arena to Valgrind is the end of its region, so that the struct may be moved. */
 static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 {
     (void)a;
-    if (block != NULL && (AB_MARKS || AB_ARENA_CHECKS)) {
+    (void)size;
+#ifdef AB_WITH_CHECKS
+    return ab_arena_checked_born(a, block, size);
+#else
+    if (AB_MARKS && block != NULL) {
         AB_MARK_DEFINED(block, size);
-        if (AB_ARENA_CHECKS)
-            memset(block, 0xCD, size);
-        AB_MARK_ALLOC(a, block, size);
+        AB_MARK_ALLOC(a->end, block, size);
     }
     return block;
+#endif
 }
 
 /* Size 0 gives a block of its own. NULL when exhausted. */
@@ -159,17 +242,37 @@ static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->limit - a->next);
     char *block = a->next;
-    if (__builtin_expect(last >= room || (AB_ARENA_GAP != 0 && room - last <= AB_ARENA_GAP), 0))
+    if (AB_ARENA_CHECKS || __builtin_expect(last >= room, 0))
         return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     a->next = block + ab_arena_block_bytes(size);
     return ab_arena_born(a, block, size);
 }
 
+/* A block of a smaller alignment begins where the one before it ends. For the tools each block has
+ * its own 16 bytes. align: a power of two. */
+static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align, size_t size)
+{
+    if (align > AB_ARENA_ALIGN)
+        return ab_arena_alloc_aligned(a, align, size);
+    if (AB_MARKS || AB_ARENA_CHECKS || align == AB_ARENA_ALIGN)
+        return ab_arena_alloc(a, size);
+    char *from = a->packed_end == a->next ? a->packed : a->next;
+    size_t pad = -(uintptr_t)from & (align - 1), room = (size_t)(a->limit - from);
+    size_t last = ab_arena_last_byte(size);
+    if (__builtin_expect(pad >= room || last >= room - pad, 0))
+        return ab_arena_take_packed(a, size);
+    char *block = from + pad;
+    a->packed = block + last + 1;
+    a->packed_end = a->next = a->packed + (-(uintptr_t)a->packed & (AB_ARENA_ALIGN - 1));
+    a->plain_bytes = 0;
+    return block;
+}
+
 /* All blocks die; pages stay committed. O(1), unless there is a threshold. */
 static inline void ab_arena_reset(struct ab_arena *a)
 {
-    if (AB_MARKS || AB_ARENA_CHECKS || a->keep_bytes < (size_t)(a->limit - a->base)) {
-        ab_arena_restore(a, 0);
+    if (AB_MARKS || AB_ARENA_CHECKS || a->plain_bytes < (size_t)(a->limit - a->base)) {
+        ab_arena_restore_position(a, 0);
         return;
     }
     if (a->next > a->dirty)
@@ -211,13 +314,12 @@ static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t
 
 struct ab_arena_scope {
     struct ab_arena *arena;
-    size_t mark;
-    bool is_open;
+    struct ab_arena_mark mark;
 };
 
 static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
 {
-    struct ab_arena_scope scope = {arena, ab_arena_save(arena), true};
+    struct ab_arena_scope scope = {arena, ab_arena_save(arena)};
     return scope;
 }
 

@@ -163,10 +163,12 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
     return (ab_ref)ab_arena_alloc(&heap->arena, size);
 }
 
+/* A small alignment is no wish for close blocks here: malloc's natural one holds as well. */
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
+    bool is_small = align == 1 || align == 2 || align == 4 || align == 8;
     AB_LANE_GUARD(heap);
-    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, align, size);
+    return (ab_ref)ab_arena_alloc_aligned(&heap->arena, is_small ? AB_ARENA_ALIGN : align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
@@ -197,13 +199,13 @@ static void arena_reset(struct ab_heap *heap)
 static uint64_t arena_mark(struct ab_heap *heap)
 {
     AB_LANE_GUARD(heap);
-    return ab_arena_save(&heap->arena);
+    return ab_arena_save(&heap->arena).position;
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
     AB_LANE_GUARD(heap);
-    ab_arena_restore(&heap->arena, mark);
+    ab_arena_restore_position(&heap->arena, mark);
 }
 
 /* Of the root: its lanes too, which are at rest then. */

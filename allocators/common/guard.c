@@ -32,16 +32,21 @@ static size_t put(char *line, size_t n, const char *text)
     return n;
 }
 
-AB_COMMON_API __attribute__((noinline)) void ab_guard_die(const char *name, const void *block,
-                                                          enum ab_guard_fault fault)
+AB_COMMON_API __attribute__((noinline)) void ab_guard_end(const char *name, const void *block,
+                                                          const char *what)
 {
-    char line[128];
+    char line[160];
     size_t n = put(line, put(line, 0, name), ": 0x");
     for (int shift = 60; shift >= 0; shift -= 4)
         line[n++] = "0123456789abcdef"[(uintptr_t)block >> shift & 15];
-    n = put(line, put(line, n, ": "), ab_guard_fault_text(fault));
+    n = put(line, put(line, n, ": "), what);
     line[n++] = '\n';
     syscall(SYS_write, 2, line, n);
     syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
     __builtin_trap();
+}
+
+AB_COMMON_API void ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
+{
+    ab_guard_end(name, block, ab_guard_fault_text(fault));
 }

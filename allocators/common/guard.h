@@ -110,7 +110,10 @@ static inline void *ab_guard_unwrap(void *block)
 }
 
 AB_COMMON_API const char *ab_guard_fault_text(enum ab_guard_fault fault);
-/* "NAME: 0x00007f0123456780: overflow past its end" on the standard error, then SIGABRT. */
+/* "NAME: 0x00007f0123456780: WHAT" on the standard error, then SIGABRT. */
+AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char *what)
+    __attribute__((noreturn));
+/* The same with the text of the fault: "overflow past its end". */
 AB_COMMON_API void ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
     __attribute__((noreturn));
 

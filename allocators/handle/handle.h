@@ -3,7 +3,7 @@
  * A handle arena: values of one size that are named by index and version, never by address. Each
  * value has a version that its slot never had before, so that a handle outlives its value safely:
  * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
- * is made. Usable on its own: this folder and ../common. One thread at a time; only get may run beside insertions and removals of other values.
+ * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and ../common. One thread at a time; only get may run beside insertions and removals of other values.
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is live, that it
  * is retired, or which free slot comes next. The words are in an array of their own, so that

@@ -9,6 +9,10 @@
  * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log n)
  * times at most, and holds 2n at most once it has moved.
  *
+ * What is allocated can be counted under tags with names (ab_paged_arena_tag), which cost 16 bytes a
+ * block, follow it through resize, pop, restore and clear, and are shown by
+ * ab_paged_arena_report (paged_report.h). paged_ready.h opens the arenas of a game by name.
+ *
  * Usable on its own: paged_*.[ch], ../common and ../ab_allocator.h. One thread at a time.
  *
  * It differs from arena.h in that several share one budget, and none needs to know how large it
@@ -24,11 +28,18 @@
 
 #include <string.h>
 
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#define AB_PAGED_FRONT AB_BLOCK_FRONT
+#define AB_PAGED_GAP AB_BLOCK_TAIL
+#else
+#define AB_PAGED_FRONT ((size_t)0)
+#define AB_PAGED_GAP ((size_t)0)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define AB_PAGED_GAP (AB_PAGED_CHECKS ? AB_MARK_GAP : (size_t)0)
 
 struct ab_paged_page { /* in front of each page's bytes */
     uint32_t magic;
@@ -36,18 +47,36 @@ struct ab_paged_page { /* in front of each page's bytes */
     struct ab_paged_page *below; /* the one before it; NULL: the first */
     size_t bytes;                /* with this header */
     size_t used;                 /* set when another page goes on top */
+#ifdef AB_WITH_CHECKS
+    char *dead_end; /* what is behind its blocks is filled with 0xDD up to there */
+    uint64_t unused;
+#endif
 };
+
+/* What is live under a tag. */
+struct ab_paged_tag_count {
+    const char *name; /* not copied; NULL: it has none */
+    uint64_t n_blocks, bytes;
+    uint64_t n_all, peak_bytes; /* since the arena was opened */
+    size_t align;               /* the largest that was asked for */
+};
+
+struct ab_paged_tagged;
 
 struct ab_paged_arena {
     char *next, *limit; /* in the top page */
     struct ab_paged_page *top;
     struct ab_paged_pool *pool;
     size_t page_bytes;
-    size_t used_below;          /* in the pages under the top one */
-    size_t held_bytes, n_pages; /* from the pool */
-    uint32_t first_serial;      /* of the first page; renewed by a clear */
-    unsigned pool_tag;          /* what the pool counts them under */
-    struct ab_paged_tag tags[AB_PAGED_TAGS];
+    size_t used_below;              /* in the pages under the top one */
+    size_t held_bytes, n_pages;     /* from the pool */
+    uint32_t first_serial;          /* of the first page; renewed by a clear */
+    unsigned pool_tag;              /* what the pool counts them under */
+    struct ab_paged_tagged *tagged; /* the youngest block with a tag */
+    struct ab_paged_tag_count tags[AB_PAGED_TAGS];
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+#endif
 };
 
 /* Takes the first page. page_bytes 0 = 64 KiB; larger requests get a page of their size. 0, or
@@ -62,23 +91,51 @@ void *ab_paged_arena_take_slow(struct ab_paged_arena *arena, size_t align, size_
 /* align must be a power of two; NULL else. */
 void *ab_paged_arena_alloc_aligned(struct ab_paged_arena *arena, size_t align, size_t size);
 void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *arena, size_t size);
-/* Counted under a tag, 1 … AB_PAGED_TAGS − 1; tag 0 is not counted, here and below. */
+
+/* The tag of that name, 1 … AB_PAGED_TAGS − 1: the one it has, or the next that has none. The name
+ * is kept by its address. 0 when all are taken. */
+unsigned ab_paged_arena_tag(struct ab_paged_arena *arena, const char *name);
+/* Counted under a tag below AB_PAGED_TAGS; tag 0 is not counted, here and below. NULL for another
+ * tag, for an alignment that is no power of two, and when the pool has no memory. */
 void *ab_paged_arena_alloc_tagged(struct ab_paged_arena *arena, size_t size, unsigned tag);
+void *ab_paged_arena_push(struct ab_paged_arena *arena, size_t align, size_t size, unsigned tag);
+/* n objects of each_bytes, zero or as they are. */
+void *ab_paged_arena_push_array(struct ab_paged_arena *arena, size_t align, size_t n,
+                                size_t each_bytes, unsigned tag);
+void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *arena, size_t align, size_t n,
+                                       size_t each_bytes, unsigned tag);
+#define AB_PAGED_NEW(arena, type, tag) \
+    ((type *)ab_paged_arena_push((arena), AB_ALIGNOF(type), sizeof(type), (tag)))
+#define AB_PAGED_ARRAY(arena, type, n, tag) \
+    ((type *)ab_paged_arena_push_array((arena), AB_ALIGNOF(type), (n), sizeof(type), (tag)))
+#define AB_PAGED_ARRAY_ZEROED(arena, type, n, tag) \
+    ((type *)ab_paged_arena_push_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type), (tag)))
+
 /* In place where the block shrinks, or is the last of the top page, or of a page not far below it,
  * and the page has room or can grow; else a copy, aligned as any block. NULL leaves the block as it
- * was. */
+ * was; so does another tag than the one it was allocated with. */
 void *ab_paged_arena_resize(struct ab_paged_arena *arena, void *block, size_t old_size,
                             size_t new_size, unsigned tag);
-/* Gives the block back when it is on top; else it stays until the next clear, and this is false.
+/* Gives the block back when it is on top and has that tag; else it stays, and this is false.
  * The padding in front of an aligned block stays. */
 bool ab_paged_arena_pop(struct ab_paged_arena *arena, void *block, size_t size, unsigned tag);
-/* All blocks die; the arena keeps its first page. Tags are at 0 again. */
+/* All blocks die; the arena keeps its first page. */
 void ab_paged_arena_clear(struct ab_paged_arena *arena);
-/* A save point; restoring it kills all younger blocks, whose tags stay counted until the next
- * clear. A block that a resize has moved since is a younger one; one that grew in place loses what
- * it gained. One that is ahead of the arena, or older than the last clear, is ignored. */
-uint64_t ab_paged_arena_save(const struct ab_paged_arena *arena);
-void ab_paged_arena_restore(struct ab_paged_arena *arena, uint64_t mark);
+/* A save point; restoring it kills all younger blocks. A block that a resize has moved since is a
+ * younger one; one that grew in place loses what it gained. One that is ahead of the arena, or older
+ * than the last clear, is ignored; the checked build reports any that is not valid any more. */
+struct ab_paged_mark {
+    uint64_t place;
+    uint32_t arena_id, serial; /* in the checked build, else 0 */
+};
+struct ab_paged_mark ab_paged_arena_save(const struct ab_paged_arena *arena);
+void ab_paged_arena_restore(struct ab_paged_arena *arena, struct ab_paged_mark mark);
+/* What restore does, for who keeps places himself: nothing more is looked at. */
+void ab_paged_arena_restore_place(struct ab_paged_arena *arena, uint64_t place);
+
+#ifdef AB_WITH_CHECKS
+void *ab_paged_checked_born(struct ab_paged_arena *arena, void *block, size_t size);
+#endif
 
 static inline char *ab_paged_page_begin(struct ab_paged_page *page)
 {
@@ -100,13 +157,16 @@ static inline size_t ab_paged_bytes(size_t size)
 static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t size)
 {
     (void)a;
-    if (block != NULL && (AB_MARKS || AB_PAGED_CHECKS)) {
+    (void)size;
+#ifdef AB_WITH_CHECKS
+    return ab_paged_checked_born(a, block, size);
+#else
+    if (AB_MARKS && block != NULL) {
         AB_MARK_DEFINED(block, size);
-        if (AB_PAGED_CHECKS)
-            memset(block, 0xCD, size);
         AB_MARK_ALLOC(a->top, block, size); /* each block a set of its own */
     }
     return block;
+#endif
 }
 
 /* Size 0 gives a block of its own. NULL when the pool is exhausted. */
@@ -114,7 +174,7 @@ static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 {
     size_t last = size - (size != 0), room = (size_t)(a->limit - a->next);
     char *block = a->next;
-    if (__builtin_expect(last >= room || (AB_PAGED_GAP != 0 && room - last <= AB_PAGED_GAP), 0))
+    if (AB_PAGED_CHECKS || __builtin_expect(last >= room, 0))
         return ab_paged_born(a, ab_paged_arena_take_slow(a, AB_PAGED_ALIGN, size), size);
     a->next = block + ab_paged_bytes(size);
     return ab_paged_born(a, block, size);

@@ -151,13 +151,13 @@ static void arena_reset(struct ab_heap *heap)
 static uint64_t arena_mark(struct ab_heap *heap)
 {
     AB_LANE_GUARD(heap);
-    return ab_paged_arena_save(&heap->arena);
+    return ab_paged_arena_save(&heap->arena).place;
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
     AB_LANE_GUARD(heap);
-    ab_paged_arena_restore(&heap->arena, mark);
+    ab_paged_arena_restore_place(&heap->arena, mark);
 }
 
 /* What is live is unknown: most frees do nothing. */

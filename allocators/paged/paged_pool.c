@@ -415,6 +415,16 @@ void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_s
     return copy;
 }
 
+void ab_paged_pool_visit(struct ab_paged_pool *pool,
+                         void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
+                         void *context)
+{
+    struct ab_paged_header *h = (struct ab_paged_header *)pool->base;
+    for (; (char *)h < pool->end; h = at(h, h->units))
+        if (h->magic == magic_live)
+            visit(payload_of(h), payload_bytes(h), h->tag, context);
+}
+
 /* ---- pools by name ---- */
 
 struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name)

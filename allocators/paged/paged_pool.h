@@ -78,6 +78,11 @@ void ab_paged_pool_reset(struct ab_paged_pool *pool);
 /* Returns the pages inside free blocks to the system. */
 void ab_paged_pool_purge(struct ab_paged_pool *pool);
 
+/* Every live block in the order of addresses: what may be used of it, its tag. */
+void ab_paged_pool_visit(struct ab_paged_pool *pool,
+                         void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
+                         void *context);
+
 static inline size_t ab_paged_pool_size(const struct ab_paged_pool *pool)
 {
     return (size_t)(pool->end - pool->base);

@@ -3,7 +3,9 @@
  * A pool of equal slots. The free list is inside the free slots; slots that were never used are
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One thread at a time; pool_lockfree.h and ../shards are for more.
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
+ * thread at a time; pool_lockfree.h and ../shards are for more. Example:
+ * allocators/examples/particles.c.
  *
  * The struct may be moved, but not under Valgrind, which knows it by its address.
  *

@@ -378,12 +378,8 @@ size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
 
 bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
 {
-    if (!ab_slabs_is_small(s, p)) {
-        const struct ab_slab_large *r = s->large;
-        while (r != NULL && (const void *)(r + 1) != p)
-            r = r->next;
-        return r != NULL;
-    }
+    if (!ab_slabs_is_small(s, p))
+        return ab_slabs_large_owns(s, p);
     const struct ab_slab *slab = ab_slab_of(s, p);
     if (slab >= s->slabs + s->n_fresh)
         return false;

@@ -148,6 +148,7 @@ void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bo
 void *ab_slabs_large_resize(struct ab_slabs *slabs, void *block, size_t new_size);
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
+bool ab_slabs_large_owns(const struct ab_slabs *slabs, const void *p);
 void ab_slabs_large_drop(struct ab_slabs *slabs, struct ab_slab_large *record);
 void ab_slabs_large_purge(struct ab_slabs *slabs);
 

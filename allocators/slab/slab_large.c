@@ -170,11 +170,19 @@ void ab_slabs_large_drop(struct ab_slabs *s, struct ab_slab_large *r)
     ab_lock_take_back(s->mutex);
 }
 
+bool ab_slabs_large_owns(const struct ab_slabs *s, const void *p)
+{
+    const struct ab_slab_large *r = s->large;
+    while (r != NULL && (const void *)(r + 1) != p)
+        r = r->next;
+    return r != NULL;
+}
+
 void ab_slabs_large_free(struct ab_slabs *s, void *block)
 {
     if (block == NULL)
         return;
-    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
+    AB_MARK_EXPECT(block, ab_slabs_large_owns(s, block));
     AB_MARK_FREE(s, block, 0);
     ab_slabs_large_drop(s, record_of(block));
 }

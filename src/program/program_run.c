@@ -60,7 +60,8 @@ static void doubt(struct watched *w, const char *why)
 static void look_at_memory(struct watched *w, uint64_t now)
 {
     ab_processes_look(&w->processes, now);
-    if (now > w->started.begin_ns)
+    bool is_there = w->processes.bytes > 0; /* nothing is resident of what has ended */
+    if (is_there && now > w->started.begin_ns)
         ab_course_add(&w->course, now - w->started.begin_ns, w->processes.bytes);
 }
 

@@ -6,9 +6,9 @@
 
 load helpers
 
-PAGES_C=allocators/common/pages.c
-ARENA_C="allocators/arena/arena.c $PAGES_C"
-PAGED_C="allocators/paged/paged_pool.c allocators/paged/paged_arena.c $PAGES_C"
+COMMON_C="allocators/common/pages.c allocators/common/guard.c"
+ARENA_C="$(cd "$BATS_TEST_DIRNAME/../.." && echo allocators/arena/arena*.c | sed 's@[^ ]*_backend.c@@') $COMMON_C"
+PAGED_C="$(cd "$BATS_TEST_DIRNAME/../.." && echo allocators/paged/paged_*.c | sed 's@[^ ]*_backend.c@@') $COMMON_C"
 
 compile() { # PROGRAM "SOURCES" FLAGS…
     program=$1 sources=$2
@@ -50,7 +50,7 @@ expect_asan() { # PROGRAM MISTAKE…
         "$OUT/$program" "$mistake" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
         [ "$code" -ne 0 ] || fail "$program $mistake: not noticed"
         expect_error "AddressSanitizer: use-after-poison"
-        expect_error "in main|in misuse_(pool|vector)"
+        expect_error "in main|in misuse_(pool|vector|blocks)"
     done
 }
 
@@ -58,7 +58,8 @@ expect_asan() { # PROGRAM MISTAKE…
     compile arena_misuse "$ARENA_C" -fsanitize=address
     expect_asan arena_misuse scope shrink moved reset buffer
     compile arena_misuse "$ARENA_C" -fsanitize=address -DAB_WITH_CHECKS
-    expect_asan arena_misuse scope shrink moved reset buffer overflow
+    expect_asan arena_misuse scope shrink moved reset buffer overflow write-after damaged-resize \
+        write-dead
 }
 
 @test "AddressSanitizer reports the use of dead blocks of a pool and of an arena over it" {
@@ -106,15 +107,69 @@ expect_valgrind() { # PROGRAM MISTAKE…
     expect_valgrind paged_misuse overflow cleared
 }
 
-@test "checks trap on a closed arena and on a block whose header was overwritten" {
+# The checked build says in one line what it found, and ends the process.
+expect_checked() { # PROGRAM MISTAKE "WHAT"
+    code=0
+    "$OUT/$1" "$2" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    [ "$code" -eq 134 ] || fail "$1 $2: exit code $code"
+    expect_error "^(paged )?arena: 0x[0-9a-f]{16}: $3\$"
+    [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$1 $2: more than one line"
+}
+
+@test "the checked build reports what is done to an arena's blocks" {
     compile arena_misuse "$ARENA_C" -DAB_WITH_CHECKS
     "$OUT/arena_misuse" none
-    run "$OUT/arena_misuse" closed
-    [ "$status" -gt 128 ]
+    expect_checked arena_misuse write-before "corrupted before its start"
+    expect_checked arena_misuse write-after "overflow past its end"
+    expect_checked arena_misuse write-after-at-the-end "overflow past its end"
+    expect_checked arena_misuse overflow "overflow past its end"
+    expect_checked arena_misuse damaged-resize "overflow past its end"
+    expect_checked arena_misuse write-dead "written to after it was dead"
+    expect_checked arena_misuse reset "written to after it was dead"
+    expect_checked arena_misuse wrong-size "its size is another one"
+    expect_checked arena_misuse foreign "a block of another arena"
+    expect_checked arena_misuse inner "not a block of this arena"
+    expect_checked arena_misuse twice-moved "dead already"
+    expect_checked arena_misuse closed "an arena that is not open"
+}
+
+@test "the checked build reports save points that are stale, of another arena, or made up" {
+    compile arena_misuse "$ARENA_C" -DAB_WITH_CHECKS
+    expect_checked arena_misuse stale-mark "a stale save point: what it was after is dead"
+    expect_checked arena_misuse stale-mark-ahead "a stale save point: what it was after is dead"
+    for mistake in foreign-mark made-up-mark odd-mark; do
+        expect_checked arena_misuse $mistake "a save point of another arena, or of none"
+    done
+    compile paged_misuse "$PAGED_C" -DAB_WITH_CHECKS
+    expect_checked paged_misuse stale-mark "a stale save point: what it was after is dead"
+    expect_checked paged_misuse foreign-mark "a save point of another arena, or of none"
+    expect_checked paged_misuse made-up-mark "a save point of another arena, or of none"
+}
+
+@test "the checked build reports what is done to blocks of a paged arena" {
     compile paged_misuse "$PAGED_C" -DAB_WITH_CHECKS
     "$OUT/paged_misuse" none
-    run "$OUT/paged_misuse" header
-    [ "$status" -gt 128 ]
+    expect_checked paged_misuse write-before "corrupted before its start"
+    expect_checked paged_misuse write-after "overflow past its end"
+    expect_checked paged_misuse overflow "overflow past its end"
+    expect_checked paged_misuse vector-overflow "overflow past its end"
+    expect_checked paged_misuse write-dead "written to after it was dead"
+    expect_checked paged_misuse wrong-size "its size is another one"
+    expect_checked paged_misuse foreign "a block of another arena"
+    expect_checked paged_misuse twice-moved "dead already"
+    expect_checked paged_misuse header "the header of a page was overwritten"
+}
+
+@test "the checked build and AddressSanitizer work together" {
+    compile arena_misuse "$ARENA_C" -DAB_WITH_CHECKS -fsanitize=address
+    "$OUT/arena_misuse" none
+    for mistake in write-before wrong-size foreign stale-mark foreign-mark closed; do
+        code=0
+        "$OUT/arena_misuse" $mistake 2>"$OUT/stderr" || code=$?
+        [ "$code" -eq 134 ] || fail "$mistake: exit code $code"
+    done
+    compile paged_misuse "$PAGED_C" -DAB_WITH_CHECKS -fsanitize=address
+    "$OUT/paged_misuse" none
 }
 
 @test "an arena for each lane, one for all, or one lane only" {

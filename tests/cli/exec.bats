@@ -267,6 +267,7 @@ has_no_program() {
     expect_json '[.timelines[] | [.points[][0]] | . == sort and length > 5 and length <= 100] | all' "$OUT/r.json"
     expect_json '[.timelines[] | [.points[][3]] | max / 1048576 | . > 24 and . < 30] | all' "$OUT/r.json"
     expect_json '[.timelines[].points[][1, 2]] | all(. == null)' "$OUT/r.json"
+    expect_json '[.timelines[].points[][3]] | all(. > 0)' "$OUT/r.json" # none of what has ended
     grep -q 'Resident memory over time' "$OUT/r.html" || fail "the report does not draw it"
     bench report "$OUT/r.html" --html "$OUT/again.html" # of the first round
     grep -q 'Resident memory over time' "$OUT/again.html" || fail "it is not read back"
@@ -318,7 +319,7 @@ has_no_program() {
         .base_backend == "glibc" and .metric == "time" and .verdict == "regressed" and .confirm_rounds == 6)' "$OUT/r.json"
     # what is shown is the ratio of the two numbers beside it, as in the ranking
     expect_json '.comparison.cells[0] | (.ratio / (.new / .base) - 1 | fabs) < 1e-6' "$OUT/r.json"
-    grep -q '^slow by glibc' "$OUT/stdout" || fail "no table"
+    grep -q '^slow against glibc' "$OUT/stdout" || fail "no table"
     grep -q '<failure' "$OUT/r.xml" || fail "not in the JUnit file"
     bench report "$OUT/r.json"
     grep -Eq '^1 regressed' "$OUT/stdout" || fail "a stored result does not show it"

@@ -2,7 +2,7 @@
  *
  * The arena by its public header alone: a frame's memory, a scope in it, a vector that grows.
  *     cc -I. -o arena tests/examples/arena.c allocators/arena/arena.c \
- *         allocators/common/pages.c
+ *         allocators/arena/arena_ends.c allocators/arena/arena_region.c allocators/common/pages.c
  */
 #include "allocators/arena/arena_allocator.h"
 
@@ -20,8 +20,8 @@ int main(void)
         return 1;
     struct hit *hits = AB_ARENA_ARRAY(&frame, struct hit, 100);
     hits[99] = (struct hit){1, 2};
-    AB_ARENA_SCOPE(&frame)
     {
+        AB_ARENA_SCOPED(&frame);
         int *numbers = NULL;
         for (size_t n = 0; n < 1000; n++) {
             numbers = n == 0 ? AB_ARENA_NEW(&frame, int)

@@ -43,13 +43,56 @@ static int misuse_vector(struct ab_paged_arena *a, const char *mistake)
     return old == moved || grown != moved;
 }
 
+/* What the checked build alone sees. */
+static int misuse_checked(struct ab_paged_pool *pool, const char *mistake)
+{
+    struct ab_paged_arena a, other;
+    if (ab_paged_arena_init(&a, pool, 4096, 0) != 0 ||
+        ab_paged_arena_init(&other, pool, 4096, 0) != 0)
+        return 1;
+    char *foreign = ab_paged_arena_alloc(&other, 100);
+    char *low = ab_paged_arena_alloc(&a, 100);
+    struct ab_paged_mark mark = ab_paged_arena_save(&a), made_up = {3, 0, 0};
+    char *top = ab_paged_arena_alloc_tagged(&a, 40, 1);
+    if (is(mistake, "write-before"))
+        low[-1] = 1;
+    if (is(mistake, "write-after"))
+        top[40] = 1;
+    if (is(mistake, "wrong-size"))
+        ab_paged_arena_resize(&a, low, 101, 400, 0);
+    if (is(mistake, "foreign"))
+        ab_paged_arena_resize(&a, foreign, 100, 400, 0);
+    if (is(mistake, "twice-moved")) {
+        ab_paged_arena_resize(&a, low, 100, 3000, 0);
+        ab_paged_arena_resize(&a, low, 100, 3000, 0);
+    }
+    ab_paged_arena_restore(&a, mark);
+    ab_paged_arena_restore(&a, mark);
+    if (is(mistake, "foreign-mark"))
+        ab_paged_arena_restore(&other, mark);
+    if (is(mistake, "made-up-mark"))
+        ab_paged_arena_restore(&a, made_up);
+    ab_paged_arena_clear(&a);
+    if (is(mistake, "stale-mark")) {
+        ab_paged_arena_alloc(&a, 3000);
+        ab_paged_arena_restore(&a, mark);
+    }
+    if (is(mistake, "write-dead")) {
+        low[50] = 1;
+        ab_paged_arena_alloc(&a, 300);
+    }
+    ab_paged_arena_fini(&a);
+    ab_paged_arena_fini(&other);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *mistake = argc > 1 ? argv[1] : "none";
     struct ab_paged_pool pool;
     struct ab_paged_arena a;
     if (ab_paged_pool_init(&pool, "pool", 1 << 20) != 0 || misuse_pool(&pool, mistake) != 0 ||
-        ab_paged_arena_init(&a, &pool, 4096, 0) != 0)
+        misuse_checked(&pool, mistake) != 0 || ab_paged_arena_init(&a, &pool, 4096, 0) != 0)
         return 1;
     if (misuse_vector(&a, mistake) != 0)
         return 1;
@@ -67,7 +110,7 @@ int main(int argc, char **argv)
     ab_paged_arena_resize(&a, (void *)low, 100, 3000, 0);
     if (is(mistake, "moved"))
         low[0] = 1;
-    uint64_t mark = ab_paged_arena_save(&a);
+    struct ab_paged_mark mark = ab_paged_arena_save(&a);
     volatile char *young = ab_paged_arena_alloc(&a, 10);
     ab_paged_arena_restore(&a, mark);
     if (is(mistake, "restored"))

@@ -25,8 +25,9 @@ static struct ab_arena make(size_t reserve, size_t step)
 {
     struct ab_arena a;
     page = (size_t)sysconf(_SC_PAGESIZE);
-    assert_int_equal(ab_arena_init(&a, &(struct ab_arena_options){reserve, step, 0, false, false}),
-                     0);
+    assert_int_equal(
+        ab_arena_init(&a, &(struct ab_arena_options){.reserve_bytes = reserve, .step_bytes = step}),
+        0);
     return a;
 }
 
@@ -195,16 +196,16 @@ static void save_points_nest_and_stale_ones_are_ignored(void **state)
     (void)state;
     struct ab_arena a = make(MIB, 0);
     char *outside = ab_arena_alloc(&a, 10);
-    size_t outer = ab_arena_save(&a);
+    struct ab_arena_mark outer = ab_arena_save(&a);
     ab_arena_alloc(&a, 1000);
-    size_t inner = ab_arena_save(&a);
+    struct ab_arena_mark inner = ab_arena_save(&a);
     ab_arena_alloc(&a, 2000);
     ab_arena_restore(&a, inner);
-    assert_int_equal(ab_arena_used(&a), inner);
+    assert_int_equal(ab_arena_used(&a), inner.position);
     ab_arena_restore(&a, outer);
-    assert_int_equal(ab_arena_used(&a), outer);
+    assert_int_equal(ab_arena_used(&a), outer.position);
     ab_arena_restore(&a, inner);
-    assert_int_equal(ab_arena_used(&a), outer);
+    assert_int_equal(ab_arena_used(&a), outer.position);
     assert_ptr_equal(ab_arena_alloc(&a, 1), outside + 16);
     ab_arena_fini(&a);
 }
@@ -234,7 +235,7 @@ static void zeroed_blocks_are_zero_whatever_lay_there_before(void **state)
     (void)state;
     struct ab_arena a = make(4 * MIB, 0);
     for (int way = 0; way < 4; way++) {
-        size_t mark = ab_arena_save(&a);
+        struct ab_arena_mark mark = ab_arena_save(&a);
         char *p = ab_arena_alloc(&a, 100 * KIB);
         memset(p, 0xff, 100 * KIB);
         if (way == 0)
@@ -260,7 +261,7 @@ static void purge_returns_pages_and_keeps_live_blocks(void **state)
     struct ab_arena a = make(4 * MIB, 0);
     char *kept = ab_arena_alloc(&a, 100);
     memset(kept, 5, 100);
-    size_t mark = ab_arena_save(&a);
+    struct ab_arena_mark mark = ab_arena_save(&a);
     memset(ab_arena_alloc(&a, MIB), 6, MIB);
     ab_arena_restore(&a, mark);
     ab_arena_purge(&a);

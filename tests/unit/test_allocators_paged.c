@@ -433,7 +433,7 @@ static void a_save_point_outlives_its_page(void **state)
     char *moves = ab_paged_arena_alloc(&a, 200 * KIB);
     assert_true(stays < grows && grows < moves);
     void *fence = ab_paged_pool_alloc(&pool, 50 * KIB, 0);
-    uint64_t mark = ab_paged_arena_save(&a);
+    struct ab_paged_mark mark = ab_paged_arena_save(&a);
     assert_ptr_not_equal(ab_paged_arena_resize(&a, moves, 200 * KIB, 300 * KIB, 0), moves);
     assert_ptr_equal(ab_paged_arena_resize(&a, grows, 100 * KIB, 250 * KIB, 0), grows);
     assert_non_null(ab_paged_arena_alloc(&a, 10 * MIB));
@@ -454,10 +454,10 @@ static void a_save_point_from_before_a_clear_is_ignored(void **state)
     struct ab_paged_arena a = open_arena(4 * KIB);
     for (int i = 0; i < 5; i++)
         ab_paged_arena_alloc(&a, 1000);
-    uint64_t early = ab_paged_arena_save(&a);
+    struct ab_paged_mark early = ab_paged_arena_save(&a);
     for (int i = 0; i < 25; i++)
         ab_paged_arena_alloc(&a, 1000);
-    uint64_t late = ab_paged_arena_save(&a);
+    struct ab_paged_mark late = ab_paged_arena_save(&a);
     ab_paged_arena_clear(&a);
     for (int i = 0; i < 40; i++)
         ab_paged_arena_alloc(&a, 1000);
@@ -499,14 +499,14 @@ static void save_points_reach_over_blocks_and_stale_ones_are_ignored(void **stat
     open_pool(MIB);
     struct ab_paged_arena a = open_arena(4 * KIB);
     ab_paged_arena_alloc(&a, 100);
-    uint64_t outer = ab_paged_arena_save(&a);
+    struct ab_paged_mark outer = ab_paged_arena_save(&a);
     size_t used = ab_paged_arena_used(&a);
     for (int i = 0; i < 30; i++)
         ab_paged_arena_alloc(&a, 1000);
-    uint64_t inner = ab_paged_arena_save(&a);
+    struct ab_paged_mark inner = ab_paged_arena_save(&a);
     ab_paged_arena_alloc(&a, 3000);
     ab_paged_arena_restore(&a, inner);
-    assert_int_equal(ab_paged_arena_save(&a), inner);
+    assert_int_equal(ab_paged_arena_save(&a).place, inner.place);
     ab_paged_arena_restore(&a, outer);
     assert_int_equal(ab_paged_arena_used(&a), used);
     assert_int_equal(a.n_pages, 1);
@@ -525,12 +525,12 @@ static void a_stale_save_point_at_a_lower_address_is_ignored_too(void **state)
     struct ab_paged_arena a = open_arena(4 * KIB);
     ab_paged_pool_free(&pool, hole); /* the second block goes there, below the first */
     ab_paged_arena_alloc(&a, 1000);
-    uint64_t outer = ab_paged_arena_save(&a);
+    struct ab_paged_mark outer = ab_paged_arena_save(&a);
     assert_true((char *)ab_paged_arena_alloc(&a, 3500) < a.pool->base + 5 * KIB);
-    uint64_t inner = ab_paged_arena_save(&a);
+    struct ab_paged_mark inner = ab_paged_arena_save(&a);
     ab_paged_arena_restore(&a, outer);
     ab_paged_arena_restore(&a, inner);
-    assert_int_equal(ab_paged_arena_save(&a), outer);
+    assert_int_equal(ab_paged_arena_save(&a).place, outer.place);
     ab_paged_arena_fini(&a);
     ab_paged_pool_fini(&pool);
 }

@@ -199,6 +199,30 @@ static void free_pages_go_back_after_a_while_and_are_bounded(void **state)
     ab_block_free(p);
 }
 
+static size_t regions(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < AB_N_REGIONS; i++)
+        n += ab_region_map[i];
+    return n;
+}
+
+static void free_neighbours_are_joined(void **state)
+{
+    (void)state;
+    static void *blocks[900];
+    for (int i = 0; i < 900; i++)
+        assert_non_null(blocks[i] = ab_block_alloc(3 * AB_UNIT_BYTES - 1));
+    size_t before = regions();
+    for (int i = 0; i < 900; i++)
+        ab_block_free(blocks[i * 7 % 900]);
+    for (int i = 0; i < 140; i++)
+        assert_non_null(blocks[i] = ab_block_alloc(AB_RUN_BYTES));
+    assert_int_equal(regions(), before);
+    for (int i = 0; i < 140; i++)
+        ab_block_free(blocks[i]);
+}
+
 /* ---- threads ---- */
 
 enum { HANDED = 20000 };
@@ -349,8 +373,10 @@ static void *keep_busy(void *arg)
 {
     (void)arg;
     while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
-        for (size_t i = 0; i < 100; i++)
-            look_and_free(take(i * 1000), i * 1000);
+        for (size_t i = 0; i < 100; i++) {
+            look_and_free(take(i * 10), i * 10);
+            ab_block_free(ab_block_alloc(AB_CLASS_BYTES + i * 4096)); /* takes the lock */
+        }
     return NULL;
 }
 
@@ -379,6 +405,45 @@ static void the_child_of_a_fork_allocates(void **state)
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     look_and_free(p, 100);
+}
+
+static int is_held;
+
+static void *hold_locks(void *arg)
+{
+    (void)arg;
+    ab_threads_lock();
+    ab_page_heap_lock();
+    ab_large_lock();
+    __atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
+    usleep(50000);
+    ab_large_unlock();
+    ab_page_heap_unlock();
+    ab_threads_unlock();
+    return NULL;
+}
+
+static void a_fork_waits_for_who_holds_a_lock(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int status;
+    pthread_create(&thread, NULL, hold_locks, NULL);
+    while (!__atomic_load_n(&is_held, __ATOMIC_ACQUIRE))
+        sched_yield();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        ab_block_free(ab_block_alloc(AB_RUN_BYTES));
+        ab_block_free(ab_block_alloc(4 * AB_RUN_BYTES));
+#ifndef __SANITIZE_THREAD__ /* which allows no new thread there */
+        run_thread(short_life, NULL);
+#endif
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, 0);
 }
 
 /* What a child that does this writes to standard error; it must die of SIGABRT. */
@@ -517,12 +582,14 @@ int main(void)
         cmocka_unit_test(runs_grow_and_shrink_in_place),
         cmocka_unit_test(empty_slabs_and_runs_go_back),
         cmocka_unit_test(free_pages_go_back_after_a_while_and_are_bounded),
+        cmocka_unit_test(free_neighbours_are_joined),
         cmocka_unit_test(what_others_free_is_used_again),
         cmocka_unit_test(blocks_of_an_ended_thread_go_back_when_they_are_freed),
         cmocka_unit_test(threads_that_come_and_go_need_no_more_memory),
         cmocka_unit_test(threads_free_each_others_blocks),
         cmocka_unit_test(a_thread_may_allocate_after_its_heap_is_gone),
         cmocka_unit_test(the_child_of_a_fork_allocates),
+        cmocka_unit_test(a_fork_waits_for_who_holds_a_lock),
         cmocka_unit_test(wrong_frees_end_the_process_with_one_line),
         cmocka_unit_test(free_keeps_errno),
     };

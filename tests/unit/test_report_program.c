@@ -125,6 +125,8 @@ static void the_page_has_memory_over_time_and_every_round(void **state)
     assert_non_null(strstr(text, "<section id=\"program\">"));
     assert_null(strstr(text, "Resident memory over time"));
     assert_null(strstr(text, "Beside the replay"));
+    assert_non_null(strstr(text, "Ranking by wall time"));
+    assert_null(strstr(text, "p99")); /* nothing is timed in it */
     assert_non_null(strstr(text, "exit status 0 in all 8 runs"));
     assert_non_null(strstr(text, "crashed: the program was ended by signal 11"));
     assert_non_null(strstr(text, "/lib/&lt;b&gt;.so"));

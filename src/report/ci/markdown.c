@@ -42,8 +42,8 @@ static void add_bytes(struct ab_text *t, double bytes)
     ab_text_addf(t, " %s |", isfinite(bytes) ? AB_BYTES(bytes) : "n/a");
 }
 
-static void add_rank(struct ab_text *t, const struct ab_view_ranking *ranking,
-                     const struct ab_view_rank *r)
+static void add_rank(struct ab_text *t, const struct ab_session *s,
+                     const struct ab_view_ranking *ranking, const struct ab_view_rank *r)
 {
     char words[96], range[160];
     ab_text_add(t, "| ");
@@ -58,8 +58,10 @@ static void add_rank(struct ab_text *t, const struct ab_view_ranking *ranking,
     ab_text_add(t, !r->is_base && range[0] != 0 ? " " : "");
     ab_markdown_text(t, r->is_base ? "" : range);
     ab_text_add(t, " |");
-    add_time(t, r->p99_ns);
-    add_time(t, r->p999_ns);
+    if (!ab_session_is_exec(s)) { /* in a program no call is timed */
+        add_time(t, r->p99_ns);
+        add_time(t, r->p999_ns);
+    }
     add_bytes(t, r->peak_bytes);
     if (ranking->has_drain)
         add_bytes(t, r->after_free_bytes);
@@ -69,12 +71,14 @@ static void add_rank(struct ab_text *t, const struct ab_view_ranking *ranking,
 static void add_ranking(struct ab_text *t, const struct ab_session *s,
                         const struct ab_view_ranking *ranking)
 {
-    ab_text_add(t, "| allocator | whole run | against ");
+    bool is_exec = ab_session_is_exec(s);
+    ab_text_addf(t, "| allocator | %s | against ", is_exec ? "wall time" : "whole run");
     ab_markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name : "the base");
-    ab_text_addf(t, " | p99 | p99.9 | peak |%s\n|---|---:|---|---:|---:|---:|%s\n",
-                 ranking->has_drain ? " after free |" : "", ranking->has_drain ? "---:|" : "");
+    ab_text_addf(t, " |%s peak |%s\n|---|---:|---|%s---:|%s\n", is_exec ? "" : " p99 | p99.9 |",
+                 ranking->has_drain ? " after free |" : "", is_exec ? "" : "---:|---:|",
+                 ranking->has_drain ? "---:|" : "");
     for (uint32_t i = 0; i < ranking->n_ranked; i++)
-        add_rank(t, ranking, &ranking->rows[i]);
+        add_rank(t, s, ranking, &ranking->rows[i]);
     ab_text_add(t, "\n");
 }
 

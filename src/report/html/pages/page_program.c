@@ -210,7 +210,7 @@ static void put_factor(struct ab_html *h, const struct ab_effect *ratio)
     char words[96], range[160];
     struct ab_view_factor f = ab_view_factor_of(ratio);
     if (isfinite(f.times))
-        ab_html_f(h, "<br>%s <span class=\"soft\">%s</span>",
+        ab_html_f(h, "<br>%s<br><span class=\"soft\">%s</span>",
                   ab_view_factor_words(words, sizeof words, &f, "more", "less"),
                   ab_view_factor_interval(range, sizeof range, &f));
 }
@@ -219,7 +219,7 @@ static void put_numbers_row(struct ab_html *h, const struct ab_report *report, u
 {
     const struct ab_session *s = report->session;
     ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_name(h, report, s->backends[backend].name);
+    ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         struct ab_program_value value;
@@ -281,7 +281,7 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
         return;
     }
     ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_name(h, report, s->backends[backend].name);
+    ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
     put_difference(h, &x.predicted);
     put_difference(h, &x.with_data);
@@ -338,7 +338,7 @@ static void put_served(struct ab_html *h, const struct ab_report *report)
     for (uint32_t i = 0; i < s->n_backends; i++) {
         const struct ab_backend_info *b = &s->backends[i];
         ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_name(h, report, b->name);
+        ab_page_backend(h, report, i);
         ab_html_f(h, "</th>");
         put_end(h, s, i);
         ab_html_f(h, "<td><code>%s</code></td><td>%s</td><td><code>%s</code></td></tr>\n",

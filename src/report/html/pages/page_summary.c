@@ -49,10 +49,13 @@ static void put_rank(struct ab_html *h, const struct ab_report *report,
     ab_html_f(h, "</th>");
     put_number(h, AB_AXIS_TIME, r->run_ns.median);
     put_factor(h, r);
-    put_tail(h, r->p99_ns, floor_ns);
-    put_tail(h, r->p999_ns, floor_ns);
+    if (!ab_session_is_exec(report->session)) { /* in a program no call is timed */
+        put_tail(h, r->p99_ns, floor_ns);
+        put_tail(h, r->p999_ns, floor_ns);
+    }
     put_number(h, AB_AXIS_BYTES, r->peak_bytes);
-    put_number(h, AB_AXIS_FACTOR, r->times_live);
+    if (!ab_session_is_exec(report->session))
+        put_number(h, AB_AXIS_FACTOR, r->times_live);
     if (ranking->has_drain)
         put_number(h, AB_AXIS_BYTES, r->after_free_bytes);
     if (ranking->has_purge)
@@ -60,6 +63,27 @@ static void put_rank(struct ab_html *h, const struct ab_report *report,
     if (ranking->has_growth)
         put_number(h, AB_AXIS_BYTES, r->growth_bytes);
     ab_html_f(h, "</tr>\n");
+}
+
+static void put_rows(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_view_ranking *r = &report->view->ranking;
+    for (uint32_t i = 0; i < r->n_rows; i++)
+        if (r->rows[i].standing != AB_VIEW_FAILED &&
+            ab_page_shows(report->session, r->rows[i].backend))
+            put_rank(h, report, &r->rows[i]);
+    ab_page_table_end(h);
+    ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
+                 "interval. ");
+}
+
+static void put_ranking_of_program(struct ab_html *h, const struct ab_report *report,
+                                   const char *versus)
+{
+    const char *columns[] = {"allocator", "#wall time", versus, "#peak", NULL};
+    ab_page_table_begin(h, "Ranking by wall time", columns);
+    put_rows(h, report);
+    ab_html_f(h, "peak: most resident memory of all its processes.</p>\n");
 }
 
 static void put_ranking(struct ab_html *h, const struct ab_report *report)
@@ -72,6 +96,10 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
     snprintf(versus, sizeof versus, "against %.150s",
              r->base != UINT32_MAX ? report->session->backends[r->base].name : "the base");
     columns[2] = versus;
+    if (ab_session_is_exec(report->session)) {
+        put_ranking_of_program(h, report, versus);
+        return;
+    }
     snprintf(after, sizeof after, "#after free (%s)", ab_drain_names[r->drain]);
     if (r->has_drain)
         columns[n++] = after;
@@ -81,14 +109,9 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
         columns[n++] = "#growth per M ops";
     columns[n] = NULL;
     ab_page_table_begin(h, "Ranking by the time of the whole run", columns);
-    for (uint32_t i = 0; i < r->n_rows; i++)
-        if (r->rows[i].standing != AB_VIEW_FAILED &&
-            ab_page_shows(report->session, r->rows[i].backend))
-            put_rank(h, report, &r->rows[i]);
-    ab_page_table_end(h);
-    ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
-                 "interval. p99 and p99.9: of the calls that return a block; &lt;: below what the "
-                 "clock can tell. peak: resident memory that the heap added at most.</p>\n");
+    put_rows(h, report);
+    ab_html_f(h, "p99 and p99.9: of the calls that return a block; &lt;: below what the clock can "
+                 "tell. peak: resident memory that the heap added at most.</p>\n");
 }
 
 /* ---- speed against memory ---- */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scratch arenas of each thread, and their end with it.
+ */
+#include "arena_scratch.h"
+
+#include <pthread.h>
+
+static __thread struct ab_arena *scratch_arenas[AB_SCRATCHES];
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+static pthread_key_t scratch_key;
+static int scratch_key_error;
+
+static void scratch_close_arenas(struct ab_arena **arenas)
+{
+    for (int i = 0; i < AB_SCRATCHES; i++) {
+        struct ab_arena *arena = arenas[i];
+        arenas[i] = NULL;
+        ab_arena_close(arena);
+    }
+}
+
+static void scratch_thread_ends(void *arenas)
+{
+    scratch_close_arenas((struct ab_arena **)arenas);
+}
+
+static void scratch_make_key(void)
+{
+    scratch_key_error = pthread_key_create(&scratch_key, scratch_thread_ends);
+}
+
+/* A thread whose end would not be seen gets none. */
+static struct ab_arena *scratch_open(void)
+{
+    struct ab_arena_options options;
+    if (pthread_once(&scratch_once, scratch_make_key) != 0 || scratch_key_error != 0 ||
+        pthread_setspecific(scratch_key, (void *)scratch_arenas) != 0)
+        return NULL;
+    memset(&options, 0, sizeof options);
+    options.reserve_bytes = AB_SCRATCH_RESERVE_BYTES;
+    options.keep_bytes = AB_SCRATCH_KEEP_BYTES;
+    options.chain_bytes = AB_SCRATCH_KEEP_BYTES;
+    return ab_arena_open(&options);
+}
+
+static bool scratch_is_conflict(const struct ab_arena *arena, struct ab_arena *const *conflicts,
+                                size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (conflicts[i] == arena)
+            return true;
+    return false;
+}
+
+struct ab_scratch ab_scratch_begin(struct ab_arena *const *conflicts, size_t n)
+{
+    struct ab_scratch scratch;
+    memset(&scratch, 0, sizeof scratch);
+    for (int i = 0; i < AB_SCRATCHES && scratch.arena == NULL; i++) {
+        if (scratch_arenas[i] == NULL)
+            scratch_arenas[i] = scratch_open();
+        if (scratch_arenas[i] != NULL && !scratch_is_conflict(scratch_arenas[i], conflicts, n))
+            scratch.arena = scratch_arenas[i];
+    }
+    if (scratch.arena != NULL)
+        scratch.mark = ab_arena_save(scratch.arena);
+    return scratch;
+}
+
+void ab_scratch_end(struct ab_scratch scratch)
+{
+    if (scratch.arena != NULL)
+        ab_arena_restore(scratch.arena, scratch.mark);
+}
+
+void ab_scratch_close(void)
+{
+    scratch_close_arenas(scratch_arenas);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The checked build of the arenas: what stands around each block, and which blocks are live.
+ *
+ *   below, above, size, serial … | 0xDEADBEEFCAFEBABE | block | 0xFEEDFACEDEADC0DE
+ *
+ * The live blocks are a list in the order of their birth, each with a serial number that its arena
+ * never gives again. A save point keeps the number of arena and block; it is stale once that block
+ * died by a reset or a restore. A block that has moved leaves the list, and the one below answers
+ * for its number (`covers`). Whoever finds a fault ends the process with one line on the standard
+ * error: what is damaged cannot be trusted any more.
+ *
+ * With a sanitizer or Valgrind watching, the bytes after a block and dead memory are theirs, and not
+ * looked at.
+ */
+#ifndef AB_ALLOCATORS_BLOCKS_H
+#define AB_ALLOCATORS_BLOCKS_H
+
+#include "block_list.h"
+#include "guard.h"
+#include "marks.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* id: not 0, and no other arena's. */
+static inline void ab_block_list_open(struct ab_block_list *list, const char *name, uint32_t id)
+{
+    memset(list, 0, sizeof *list);
+    list->name = name;
+    list->id = id;
+}
+
+static inline struct ab_block_head *ab_block_head_of(const void *block)
+{
+    return (struct ab_block_head *)(uintptr_t)block - 1;
+}
+
+static inline uint32_t ab_block_size_check(size_t size)
+{
+    return (uint32_t)size * UINT32_C(2654435761) ^ (uint32_t)(size >> 20);
+}
+
+static inline void ab_block_set_size(void *block, size_t size)
+{
+    struct ab_block_head *head = ab_block_head_of(block);
+    uint64_t back = AB_GUARD_BACK;
+    head->size = size;
+    head->size_check = ab_block_size_check(size);
+    if (!AB_MARKS)
+        memcpy((char *)block + size, &back, sizeof back);
+}
+
+/* A new live block: AB_BLOCK_FRONT before and AB_BLOCK_TAIL after it are ours. */
+static inline void ab_block_begin(struct ab_block_list *list, void *block, size_t size)
+{
+    struct ab_block_head *head = ab_block_head_of(block);
+    AB_MARK_DEFINED(head, sizeof *head);
+    head->below = list->top;
+    head->above = NULL;
+    head->serial = head->covers = ++list->serial;
+    head->list_id = list->id;
+    head->canary = AB_GUARD_FRONT;
+    ab_block_set_size(block, size);
+    if (list->top != NULL)
+        list->top->above = head;
+    list->top = head;
+}
+
+static inline void ab_block_look_at(const struct ab_block_list *list,
+                                    const struct ab_block_head *head)
+{
+    const char *block = (const char *)(head + 1);
+    uint64_t back = AB_GUARD_BACK;
+    if (head->canary != AB_GUARD_FRONT || head->size_check != ab_block_size_check(head->size))
+        ab_guard_end(list->name, block, "corrupted before its start");
+    if (!AB_MARKS)
+        memcpy(&back, block + head->size, sizeof back);
+    if (back != AB_GUARD_BACK)
+        ab_guard_end(list->name, block, "overflow past its end");
+}
+
+/* What the caller says of a block that it hands in must be so. */
+__attribute__((no_sanitize_address)) static inline void ab_block_demand(
+    const struct ab_block_list *list, const void *block, size_t size)
+{
+    const struct ab_block_head *head = ab_block_head_of(block);
+    if (((uintptr_t)block & 15) != 0)
+        ab_guard_end(list->name, block, "not a block of this arena");
+    if (head->list_id == UINT32_C(0xDDDDDDDD))
+        ab_guard_end(list->name, block, "dead already");
+    if (head->list_id != list->id)
+        ab_guard_end(list->name, block,
+                     head->canary == AB_GUARD_FRONT ? "a block of another arena"
+                                                    : "not a block of this arena");
+    ab_block_look_at(list, head);
+    if (head->size != size)
+        ab_guard_end(list->name, block, "its size is another one");
+}
+
+/* Of a block that moved away: nothing about it is known any more, its number stays known. */
+static inline void ab_block_moved(struct ab_block_list *list, void *block)
+{
+    struct ab_block_head *head = ab_block_head_of(block);
+    uint32_t *covers = head->below != NULL ? &head->below->covers : &list->covers;
+    if (*covers < head->covers)
+        *covers = head->covers;
+    if (head->below != NULL)
+        head->below->above = head->above;
+    if (head->above != NULL)
+        head->above->below = head->below;
+    else
+        list->top = head->below;
+    memset(head, AB_GUARD_DEAD, sizeof *head);
+}
+
+/* What a save point keeps. */
+static inline uint32_t ab_block_mark(const struct ab_block_list *list)
+{
+    return list->top != NULL ? list->top->covers : list->covers;
+}
+
+/* A save point must be of this arena and older than nothing that died since. */
+static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32_t list_id,
+                                        uint32_t serial)
+{
+    const struct ab_block_head *head = list->top;
+    if (list_id != list->id)
+        ab_guard_end(list->name, list, "a save point of another arena, or of none");
+    while (head != NULL && head->serial > serial)
+        head = head->below;
+    if ((head != NULL ? head->covers : list->covers) < serial)
+        ab_guard_end(list->name, list, "a stale save point: what it was after is dead");
+}
+
+/* Blocks that lie in [from, end) die, the youngest first; each is looked at. */
+static inline void ab_block_kill_in(struct ab_block_list *list, const char *from, const char *end)
+{
+    while (list->top != NULL && (const char *)list->top >= from && (const char *)list->top < end) {
+        ab_block_look_at(list, list->top);
+        list->top = list->top->below;
+    }
+    if (list->top != NULL)
+        list->top->above = NULL;
+}
+
+/* Numbers after `serial` are dead, which is the last one of those that live, or of a save point. */
+static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t serial)
+{
+    uint32_t *covers = list->top != NULL ? &list->top->covers : &list->covers;
+    if (*covers > serial)
+        *covers = serial;
+}
+
+/* The youngest block may have grown since the save point and then ends at `end` again. */
+static inline void ab_block_cut_short(struct ab_block_list *list, const char *begin,
+                                      const char *end)
+{
+    if (list->top == NULL)
+        return;
+    char *block = (char *)(list->top + 1);
+    if (block >= begin && block + AB_BLOCK_TAIL <= end &&
+        block + list->top->size + AB_BLOCK_TAIL > end)
+        ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL);
+}
+
+/* [from, to) was filled with AB_GUARD_DEAD when it died: who wrote to it since? */
+__attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
+    const struct ab_block_list *list, const char *from, const char *to)
+{
+    for (; from < to; from++)
+        if ((unsigned char)*from != AB_GUARD_DEAD)
+            ab_guard_end(list->name, from, "written to after it was dead");
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A server that answers requests: each has an arena for all that it needs, which lives in its own
+ * memory and grows without a bound that must be known before. Files that a request opens are
+ * closed when it ends, whichever way it ends, the last one first.
+ *     cc -I. -o request_scope allocators/examples/request_scope.c \
+ *        allocators/arena/arena.c allocators/arena/arena_ends.c allocators/arena/arena_region.c \
+ *        allocators/common/guard.c allocators/common/pages.c
+ */
+#include "allocators/arena/arena_text.h"
+
+#include <stdio.h>
+
+struct file {
+    const char *name;
+};
+
+static void close_file(void *context)
+{
+    const struct file *file = (const struct file *)context;
+    printf("  close %s\n", file->name);
+}
+
+/* NULL when memory is exhausted. */
+static struct file *open_file(struct ab_arena *request, const char *name)
+{
+    struct file *file = AB_ARENA_NEW(request, struct file);
+    if (file == NULL || !ab_arena_defer(request, close_file, file))
+        return NULL;
+    file->name = ab_arena_strdup(request, name);
+    printf("  open %s\n", name);
+    return file->name != NULL ? file : NULL;
+}
+
+static const char *answer(struct ab_arena *request, const char *path)
+{
+    const struct file *page = open_file(request, path);
+    if (page == NULL || strcmp(path, "/secret") == 0)
+        return "403"; /* nothing to clean up by hand */
+    const struct file *log = open_file(request, "log");
+    size_t bytes = strlen(path) * 40000; /* of no use but its size: further regions */
+    char *body = (char *)ab_arena_alloc(request, bytes);
+    if (log == NULL || body == NULL)
+        return "500";
+    memset(body, '.', bytes);
+    const char *text = ab_arena_printf(request, "200, %zu bytes", bytes);
+    return text != NULL ? text : "500";
+}
+
+int main(void)
+{
+    static const char *const paths[] = {"/", "/secret", "/index.html"};
+    struct ab_arena_options options = {0};
+    options.reserve_bytes = (size_t)64 << 10;
+    options.chain_bytes = (size_t)64 << 10;
+    options.keep_bytes = (size_t)1 << 20;
+    struct ab_arena *request = ab_arena_open(&options);
+    if (request == NULL)
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        printf("%s\n", paths[i]);
+        printf("  %s\n", answer(request, paths[i]));
+        ab_arena_reset(request);
+    }
+    ab_arena_close(request);
+    return 0;
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The programs of allocators/examples: compiled as their first lines say, in C and in C++, with
+# every warning, in the plain and in the checked build; and what they print. The C++ header.
+
+load helpers
+
+STRICT="-Wall -Wextra -Wpedantic -Werror"
+
+# Sources that the comment at the top of the example names.
+sources_of() { # EXAMPLE
+    sed -n '/\*\//q; s/\\$//; s@^ \*  *@@p' "$ROOT/allocators/examples/$1.c" |
+        tr ' ' '\n' | grep '^allocators/.*\.c$' | grep -v examples
+}
+
+build() { # EXAMPLE COMPILER FLAGS…
+    example=$1 compiler=$2
+    shift 2
+    (cd "$ROOT" && $compiler $STRICT -O1 -pthread -I. "$@" -o "$OUT/$example" \
+        "allocators/examples/$example.c" $(sources_of "$example"))
+    "$OUT/$example" >"$OUT/stdout" 2>"$OUT/stderr" || fail "$example: $?"
+    [ ! -s "$OUT/stderr" ] || fail "$example wrote to the standard error"
+}
+
+expect_everywhere() { # EXAMPLE: what it prints is on the standard input
+    cat >"$OUT/expected"
+    build "$1" "gcc -std=c11"
+    diff "$OUT/expected" "$OUT/stdout"
+    build "$1" "gcc -std=c11" -DAB_WITH_CHECKS
+    diff "$OUT/expected" "$OUT/stdout"
+    build "$1" "gcc -std=c11" -DAB_WITH_CHECKS -fsanitize=address,undefined
+    diff "$OUT/expected" "$OUT/stdout"
+    build "$1" "clang -std=c11"
+    diff "$OUT/expected" "$OUT/stdout"
+}
+
+@test "the frame loop" {
+    cat >"$OUT/expected" <<'END'
+1000 frames of 21408 bytes
+calls to the system after the first frame: 0
+END
+    build frame_loop "gcc -std=c11"
+    diff "$OUT/expected" "$OUT/stdout"
+    build frame_loop "clang -std=c11"
+    diff "$OUT/expected" "$OUT/stdout"
+    build frame_loop "gcc -std=c11" -DAB_WITH_CHECKS -fsanitize=address,undefined
+    grep -qx "calls to the system after the first frame: 0" "$OUT/stdout"
+}
+
+@test "particles with swap and pop" {
+    expect_everywhere particles <"$ROOT/tests/golden/examples/particles.txt"
+}
+
+@test "strings in scratch memory" {
+    expect_everywhere string_building <"$ROOT/tests/golden/examples/string_building.txt"
+}
+
+@test "a request's scope" {
+    expect_everywhere request_scope <"$ROOT/tests/golden/examples/request_scope.txt"
+}
+
+@test "entities by handle" {
+    expect_everywhere entity_table <"$ROOT/tests/golden/examples/entity_table.txt"
+}
+
+@test "each example is named in the first lines of a header" {
+    for example in "$ROOT"/allocators/examples/*.c; do
+        name=allocators/examples/$(basename "$example")
+        head -30 "$ROOT"/allocators/*/*.h | grep -q "$name" || fail "$name is named nowhere"
+    done
+}
+
+# The allocators are C; the C++ header is over them.
+library() { # FLAGS…: the objects, in $OUT/lib.a
+    (cd "$OUT" && for source in $(cd "$ROOT" && ls allocators/{common,arena,paged,pool,slab}/*.c |
+        grep -v _backend); do
+        gcc -std=c11 -O1 -g "$@" -c "$ROOT/$source" || exit 1
+    done && ar rcs lib.a ./*.o && rm ./*.o)
+}
+
+@test "the C++ header: memory resources, allocators, owners and scopes" {
+    library
+    for compiler in g++ clang++; do
+        (cd "$ROOT" && $compiler -std=c++17 -O1 $STRICT -I. -o "$OUT/heaps" \
+            tests/examples/heaps.cpp "$OUT/lib.a" -pthread)
+        "$OUT/heaps" >"$OUT/stdout" || fail "$compiler: exit code $?"
+        grep -qx "all right" "$OUT/stdout"
+    done
+}
+
+# bats test_tags=full
+@test "the C++ header under AddressSanitizer, and in the checked build" {
+    for flags in "-fsanitize=address,undefined" "-DAB_WITH_CHECKS"; do
+        library $flags
+        (cd "$ROOT" && g++ -std=c++17 -O1 -g $STRICT $flags -I. -o "$OUT/heaps" \
+            tests/examples/heaps.cpp "$OUT/lib.a" -pthread)
+        "$OUT/heaps" >"$OUT/stdout" || fail "$flags: exit code $?"
+        grep -qx "all right" "$OUT/stdout"
+    done
+}
