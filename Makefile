@@ -57,18 +57,22 @@ $(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/help/version.o: \
 
 sources = $(sort $(shell find $(1) -name '*.c'))
 # What a measuring process contains: these rooms. What a recorded program contains: its preload.
-WORKER_SRC := $(call sources,src/base src/worker allocators)
+# liballocbench-slab.so: a malloc for programs; what exports its names is in nothing else.
+SLAB_MALLOC_SRC := $(call sources,allocators/preload)
+WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC),$(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c,$(call sources,src allocators))
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c allocators/preload/malloc.c, \
+                $(call sources,src allocators))
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
 # Without a sanitizer both trees would hold the same objects.
 WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/$(if $(SAN),plain,obj)/%.o)
 
-TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so
+SLAB_MALLOC := liballocbench-slab.so
+TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: one cmocka binary a source file; tests/support/*.c linked into each ----
 UNIT_SRC    := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
@@ -160,6 +164,16 @@ $(B)/recorder1/%.o: %.c $(B)/flags
 $(B)/recorder2/%.o: %.c $(B)/flags
 	$(RECORDER_CC) -DAB_RECORD_WRONG=2
 
+SLAB_MALLOC_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
+                    -ftls-model=initial-exec
+$(B)/$(SLAB_MALLOC): $(patsubst %.c,$(B)/slab_malloc/%.o,$(SLAB_MALLOC_SRC) allocators/common/pages.c)
+	$(call say,SO,$@)
+	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(SLAB_MALLOC) \
+	  $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(B)/slab_malloc/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPP_FLAGS) $(SLAB_MALLOC_FLAGS) $(DEPS) -c -o $@ $<
+
 $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
@@ -170,7 +184,8 @@ $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 HEAPS_FOLDERS := common arena pool slab handle paged
 HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
-                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h, \
+                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h \
+                   allocators/slab/size_class.h, \
                    $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))))
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
 HEAPS_A   := $(B)/liballocbench-heaps.a
@@ -323,6 +338,7 @@ deps:
 	$(Q)./scripts/deps build
 
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/allocbench
+LIB_DIR := $(DESTDIR)$(PREFIX)/lib/allocbench
 # Written from the tables of commands, options and words, and from the documents of the two formats.
 COMMANDS := $(shell sed -n 's/^AB_COMMAND.[A-Z_]*, \([a-z_]*\),.*/\1/p' src/cli/commands.def)
 MAN_PAGES := allocbench.1 $(COMMANDS:%=allocbench-%.1) allocbench-workload.5 allocbench-trace.5 \
@@ -376,10 +392,11 @@ DOC := $(DESTDIR)$(PREFIX)/share/doc/allocbench
 INCLUDE := $(DESTDIR)$(PREFIX)/include/allocbench
 PKGCONFIG := $(DESTDIR)$(PREFIX)/share/pkgconfig
 install: all install-man install-share install-develop install-heaps
-	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC)
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
 	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
+	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man
 install-man: man
@@ -443,7 +460,7 @@ uninstall:
 	rm -f $(foreach p,$(MAN_PAGES),$(MAN_DIR)/man$(subst .,,$(suffix $(p)))/$(p))
 	rm -f $(PKGCONFIG)/allocbench.pc $(HEAPS_LIB)/pkgconfig/allocbench-heaps.pc
 	rm -f $(addprefix $(HEAPS_LIB)/liballocbench-heaps.,a so so.0)
-	rm -rf $(LIBEXEC) $(SHARE) $(DOC) $(INCLUDE)
+	rm -rf $(LIBEXEC) $(LIB_DIR) $(SHARE) $(DOC) $(INCLUDE)
 
 clean:
 	rm -rf build compile_commands.json
@@ -451,7 +468,7 @@ clean:
 help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
-	@echo '  all          allocbench, allocbench-worker, liballocbench-record.so (default)'
+	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
 	@echo '  test         proves the product in some minutes: unit, contract, command line'
 	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'

@@ -12,6 +12,8 @@
  *                                  caller marks their memory with AB_MARK_UNUSED
  *   AB_MARK_UNUSED(p, n)           no access: reserved, free, between blocks
  *   AB_MARK_ALLOC(pool, p, n)      a live block from here: accessible, not written yet
+ *   AB_MARK_EXPECT(p, is_block)    p is to be freed: a report unless is_block holds and it lives.
+ *                                  Valgrind looks at that in AB_MARK_FREE
  *   AB_MARK_FREE(pool, p, n)       it is not any more; n may reach beyond what was allocated
  *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks what it
  *                                  gained or lost
@@ -26,6 +28,7 @@
 #define AB_ALLOCATORS_MARKS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -43,9 +46,19 @@
 #define AB_MARK_POOL_TRIM(pool, p, n) ((void)(pool), (void)(p), (void)(n))
 #define AB_MARK_UNUSED(p, n) __asan_poison_memory_region((p), (n))
 #define AB_MARK_ALLOC(pool, p, n) ((void)(pool), __asan_unpoison_memory_region((p), (n)))
+#define AB_MARK_EXPECT(p, is_block) ab_mark_expect((p), (is_block))
 #define AB_MARK_FREE(pool, p, n) ((void)(pool), __asan_poison_memory_region((p), (n)))
 #define AB_MARK_RESIZE(pool, p, n) ((void)(pool), (void)(p), (void)(n))
 #define AB_MARK_DEFINED(p, n) __asan_unpoison_memory_region((p), (n))
+
+/* The first byte of a dead block is poisoned: to read it is the report. */
+static inline void ab_mark_expect(const void *p, int is_block)
+{
+    if (!is_block)
+        __asan_report_error(__builtin_return_address(0), __builtin_frame_address(0),
+                            __builtin_frame_address(0), (void *)(uintptr_t)p, 1, 1);
+    (void)*(const volatile char *)p;
+}
 
 #elif defined(AB_WITH_VALGRIND) && !defined(AB_MARKS_OFF)
 
@@ -57,6 +70,7 @@
 #define AB_MARK_POOL_TRIM(pool, p, n) VALGRIND_MEMPOOL_TRIM((pool), (p), (n))
 #define AB_MARK_UNUSED(p, n) ((void)VALGRIND_MAKE_MEM_NOACCESS((p), (n)))
 #define AB_MARK_ALLOC(pool, p, n) VALGRIND_MEMPOOL_ALLOC((pool), (p), (n))
+#define AB_MARK_EXPECT(p, is_block) ((void)0)
 #define AB_MARK_FREE(pool, p, n) \
     do { \
         VALGRIND_MEMPOOL_FREE((pool), (p)); \
@@ -73,6 +87,7 @@
 #define AB_MARK_POOL_TRIM(pool, p, n) ((void)0)
 #define AB_MARK_UNUSED(p, n) ((void)0)
 #define AB_MARK_ALLOC(pool, p, n) ((void)0)
+#define AB_MARK_EXPECT(p, is_block) ((void)0)
 #define AB_MARK_FREE(pool, p, n) ((void)0)
 #define AB_MARK_RESIZE(pool, p, n) ((void)0)
 #define AB_MARK_DEFINED(p, n) ((void)0)

@@ -13,65 +13,134 @@
 
 enum { CACHE_LINE_BYTES = 64 };
 
-/* Bytes from one value to the next; 0 where there are not as many addresses. Values a multiple of a
- * page apart begin in the same few cache sets; one line more spreads them. */
-static size_t slot_stride(const struct ab_handle_options *o, size_t align)
+static uint32_t larger(uint32_t a, uint32_t b)
 {
-    size_t bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
-    if (bytes > PTRDIFF_MAX || align > PTRDIFF_MAX)
-        return 0;
-    bytes = ab_round_up(bytes, align);
-    return bytes % ab_page_size() == 0 && align <= CACHE_LINE_BYTES ? bytes + CACHE_LINE_BYTES
-                                                                    : bytes;
+    return a > b ? a : b;
 }
 
-static uint32_t last_version(const struct ab_handle_options *o)
+/* How the values lie. Those a multiple of a page apart begin in the same few cache sets; one line
+ * more spreads them. A sanitizer's marks need whole granules. */
+struct layout {
+    size_t align, slot_bytes, stride;
+};
+
+static size_t align_of(const struct ab_handle_options *o)
 {
-    bool is_bounded = o->version_max != 0 && o->version_max < UINT32_MAX - o->version_base;
-    return is_bounded ? o->version_base + o->version_max : UINT32_MAX;
+    size_t least = o->value_bytes & (0 - o->value_bytes); /* lowest bit */
+    if (!o->is_dense || AB_MARKS || least == 0 || least > AB_HANDLE_ALIGN)
+        least = AB_HANDLE_ALIGN;
+    return o->align > least ? o->align : least;
+}
+
+/* False where there are not as many addresses. */
+static bool lay_out(const struct ab_handle_options *o, struct layout *out)
+{
+    size_t align = align_of(o), bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
+    if (bytes > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 2)
+        return false;
+    out->align = align;
+    out->slot_bytes = ab_round_up(bytes, align);
+    out->stride = ab_round_up(out->slot_bytes + AB_MARK_GAP, align);
+    bool is_crowded = out->stride % ab_page_size() == 0 && align <= CACHE_LINE_BYTES;
+    out->stride += is_crowded && !o->is_dense ? CACHE_LINE_BYTES : 0;
+    return true;
+}
+
+/* Words of so many slots, up to where their values begin; the sum of both in *all. False when there
+ * is no such number. */
+static bool measure(const struct layout *l, uint64_t capacity, size_t *before_values, size_t *all)
+{
+    size_t page = ab_page_size(), value_bytes;
+    *before_values = ab_round_up((size_t)capacity * sizeof(uint64_t), page);
+    if (l->align > page)
+        *before_values = ab_round_up(*before_values, l->align);
+    if (__builtin_mul_overflow(l->stride, (size_t)capacity, &value_bytes) ||
+        __builtin_add_overflow(value_bytes, *before_values, all) || *all > PTRDIFF_MAX - page)
+        return false;
+    *all = ab_round_up(*all, page);
+    return true;
+}
+
+/* As many values as fit in so many bytes. 0: not even one. What is rounded up to pages and to the
+ * alignment is all that it can be off at first. */
+static uint64_t capacity_in(const struct layout *l, size_t bytes)
+{
+    size_t most = bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX, before, all;
+    uint64_t n = most / (l->stride + sizeof(uint64_t));
+    if (n > AB_HANDLE_CAPACITY_MAX)
+        n = AB_HANDLE_CAPACITY_MAX;
+    while (n > 0 && (!measure(l, n, &before, &all) || all > most))
+        n--;
+    return n;
+}
+
+/* Arenas of one process begin their versions far apart, the first few farthest: what one gave is
+ * stale in the others. */
+static uint32_t own_base(void)
+{
+    static uint32_t n_opened; /* atomic */
+    uint32_t n = __atomic_add_fetch(&n_opened, 1, __ATOMIC_RELAXED), base = 0;
+    for (uint32_t bit = AB_HANDLE_BASE_END >> 1; n != 0 && bit != 0; bit >>= 1, n >>= 1)
+        base |= (n & 1) != 0 ? bit : 0;
+    return base;
+}
+
+static bool is_possible(const struct ab_handle_options *o)
+{
+    bool has_one_capacity = (o->capacity == 0) != (o->capacity_bytes == 0);
+    bool is_base = o->version_base < AB_HANDLE_BASE_END || o->version_base == AB_HANDLE_BASE_ZERO;
+    return has_one_capacity && o->capacity <= AB_HANDLE_CAPACITY_MAX && is_base &&
+           (o->align & (o->align - 1)) == 0 && !(o->is_dense && o->align != 0);
+}
+
+static uint32_t last_version(const struct ab_handle_options *o, uint32_t base)
+{
+    bool is_bounded = o->version_max != 0 && o->version_max < UINT32_MAX - base;
+    return is_bounded ? base + o->version_max : UINT32_MAX;
 }
 
 int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options)
 {
     const struct ab_handle_options *o = options;
-    size_t align = o->align < AB_HANDLE_ALIGN ? AB_HANDLE_ALIGN : o->align, value_bytes, bytes;
-    if (o->capacity == 0 || o->capacity > AB_HANDLE_CAPACITY_MAX ||
-        (o->align & (o->align - 1)) != 0 || o->version_base >= AB_HANDLE_BASE_END)
+    struct layout layout;
+    size_t before_values, bytes;
+    if (!is_possible(o))
         return EINVAL;
-    size_t page = ab_page_size(), stride = slot_stride(o, align);
-    size_t before_values = ab_round_up(o->capacity * sizeof arena->words[0], page);
-    if (align > page)
-        before_values = ab_round_up(before_values, align);
-    if (stride == 0 || __builtin_mul_overflow(stride, o->capacity, &value_bytes) ||
-        __builtin_add_overflow(value_bytes, before_values, &bytes) || bytes > PTRDIFF_MAX - page)
+    if (!lay_out(o, &layout))
         return ENOMEM;
-    bytes = ab_round_up(bytes, page);
-    char *base = (char *)ab_pages_map(bytes, align);
+    uint64_t capacity = o->capacity != 0 ? o->capacity : capacity_in(&layout, o->capacity_bytes);
+    if (capacity == 0 || !measure(&layout, capacity, &before_values, &bytes))
+        return ENOMEM;
+    char *base = (char *)ab_pages_map(bytes, layout.align);
     if (base == NULL)
         return errno;
     memset(arena, 0, sizeof *arena);
     arena->words = (uint64_t *)(void *)base;
     arena->values = base + before_values;
-    arena->slot_bytes = stride;
-    arena->capacity = (uint32_t)o->capacity;
+    arena->slot_bytes = layout.slot_bytes;
+    arena->stride = layout.stride;
+    arena->capacity = (uint32_t)capacity;
     arena->next_free = AB_HANDLE_END;
-    arena->version_base = o->version_base;
-    arena->version_max = last_version(o);
+    arena->version_base = o->version_base == 0                     ? own_base()
+                          : o->version_base == AB_HANDLE_BASE_ZERO ? 0
+                                                                   : o->version_base;
+    arena->version_max = last_version(o, arena->version_base);
+    arena->newest = arena->version_base;
+    arena->is_ordered = o->is_ordered;
     arena->map_bytes = bytes;
     arena->n_os_calls = 1;
+    AB_MARK_POOL_CREATE(arena->values);
     return 0;
 }
 
 void ab_handle_arena_fini(struct ab_handle_arena *arena)
 {
-    if (arena->words != NULL)
+    if (arena->words != NULL) {
+        AB_MARK_POOL_DESTROY(arena->values);
+        AB_MARK_DEFINED(arena->values, larger(arena->n_named, arena->n_carved) * arena->stride);
         ab_pages_release(arena->words, arena->map_bytes);
+    }
     memset(arena, 0, sizeof *arena);
-}
-
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
 }
 
 __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena)
@@ -92,6 +161,23 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
     return found;
 }
 
+/* The version is the arena's next one instead of the slot's. */
+__attribute__((noinline)) int ab_handle_insert_ordered(struct ab_handle_arena *arena,
+                                                       struct ab_handle *out)
+{
+    uint32_t index = arena->next_free;
+    if (arena->newest == arena->version_max ||
+        (index == AB_HANDLE_END && (index = ab_handle_carve(arena)) == AB_HANDLE_END))
+        return ENOSPC;
+    arena->next_free = (uint32_t)arena->words[index];
+    ab_handle_set_word(arena, index, ++arena->newest, AB_HANDLE_LIVE);
+    arena->n_live++;
+    ab_handle_mark_born(arena, index);
+    out->index = index;
+    out->version = arena->newest;
+    return 0;
+}
+
 int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out)
 {
     bool is_recycled = arena->next_free != AB_HANDLE_END;
@@ -99,8 +185,10 @@ int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out
     int error = ab_handle_insert(arena, &made);
     if (error != 0)
         return error;
+    void *value = ab_handle_get_mut(arena, made);
+    AB_MARK_DEFINED(value, arena->slot_bytes);
     if (is_recycled || made.index < arena->n_dirty)
-        memset(ab_handle_get_mut(arena, made), 0, arena->slot_bytes);
+        memset(value, 0, arena->slot_bytes);
     *out = made;
     return 0;
 }
@@ -109,6 +197,8 @@ __attribute__((noinline)) void ab_handle_flush(struct ab_handle_arena *arena)
 {
     arena->n_dirty = larger(arena->n_dirty, arena->n_carved);
     arena->n_named = larger(arena->n_named, arena->n_carved);
+    AB_MARK_POOL_TRIM(arena->values, arena->values, 0);
+    AB_MARK_UNUSED(arena->values, arena->n_carved * arena->stride);
     arena->next_free = AB_HANDLE_END;
     arena->n_live = 0;
     __atomic_store_n(&arena->n_carved, 0, __ATOMIC_RELEASE);
@@ -136,13 +226,13 @@ size_t ab_handle_word_bytes(const struct ab_handle_arena *arena)
 size_t ab_handle_used_bytes(const struct ab_handle_arena *arena)
 {
     size_t n = larger(arena->n_dirty, arena->n_carved);
-    return ab_round_up(n * arena->slot_bytes, ab_page_size()) + ab_handle_word_bytes(arena);
+    return ab_round_up(n * arena->stride, ab_page_size()) + ab_handle_word_bytes(arena);
 }
 
 /* The words stay: who forgets a version revives old handles. */
 void ab_handle_purge(struct ab_handle_arena *arena)
 {
-    size_t page = ab_page_size(), stride = arena->slot_bytes;
+    size_t page = ab_page_size(), stride = arena->stride;
     uint32_t n_values = larger(arena->n_dirty, arena->n_carved);
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);

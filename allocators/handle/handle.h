@@ -14,6 +14,7 @@
 #define AB_ALLOCATORS_HANDLE_H
 
 #include "../common/language.h"
+#include "../common/marks.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -31,6 +32,7 @@ extern "C" {
 #define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_END
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
+#define AB_HANDLE_BASE_ZERO UINT32_MAX /* versions from 1, as in every arena that says so */
 
 struct ab_handle {
     uint32_t index, version; /* version 0 is no value's: a zeroed handle is stale in every arena */
@@ -39,7 +41,7 @@ struct ab_handle {
 struct ab_handle_arena {
     uint64_t *words; /* one a slot */
     char *values;
-    size_t slot_bytes;
+    size_t slot_bytes, stride; /* what a value may use; from value to value */
     uint32_t capacity;
     uint32_t n_carved;  /* slots from here on hold nothing: all handles to them are stale */
     uint32_t next_free; /* freed last, served first */
@@ -49,22 +51,32 @@ struct ab_handle_arena {
     uint32_t n_named;      /* words from here on are zero, with the same exception */
     uint32_t version_base; /* a slot's first one is the next */
     uint32_t version_max;  /* a slot's last one */
-    size_t map_bytes;      /* words, then values */
+    uint32_t newest;       /* when ordered: the version that was given last */
+    bool is_ordered;
+    size_t map_bytes; /* words, then values */
     uint64_t n_os_calls;
 };
 
 struct ab_handle_options {
-    size_t value_bytes;    /* 0 counts as 1; rounded up to the alignment */
-    size_t align;          /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity;     /* values at most, 1 … AB_HANDLE_CAPACITY_MAX */
+    size_t value_bytes; /* 0 counts as 1; rounded up to the alignment */
+    size_t align;       /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
+    uint64_t capacity; /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes says it */
     uint32_t version_max;  /* values a slot holds in its life; 0 = as many as there are versions */
-    uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END. Arenas with bases that
+    uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = one of the arena's
+                              own, far from those of the arenas before it. Arenas with bases that
                               differ find each other's handles stale, until a slot has held as many
                               values as the bases are apart */
+    size_t
+        capacity_bytes; /* as many values as fit in so much memory, with the words of their slots */
+    bool is_dense;      /* values lie as in an array: value_bytes apart, aligned to the largest
+                              power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
+    bool is_ordered;    /* of any two handles the newer one has the higher version. Then
+                              version_max is of all values that the arena holds in its life */
 };
 
-/* Reserves addresses for all values and touches none. 0, EINVAL (no capacity, more than
- * AB_HANDLE_CAPACITY_MAX, or an alignment or a base that is none), ENOMEM; *arena is untouched on
+/* Reserves addresses for all values and touches none. 0, EINVAL (no capacity or two, more than
+ * AB_HANDLE_CAPACITY_MAX, an alignment or a base that is none, dense values with an alignment),
+ * ENOMEM; *arena is untouched on
  * failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
@@ -75,7 +87,9 @@ void ab_handle_arena_fini(struct ab_handle_arena *arena);
  * AB_HANDLE_END. */
 uint32_t ab_handle_carve(struct ab_handle_arena *arena);
 /* As ab_handle_insert; the value's bytes are zero. Only a used slot is cleared. */
-int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out);
+AB_MUST_USE int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out);
+/* What ab_handle_insert does in an ordered arena. */
+AB_MUST_USE int ab_handle_insert_ordered(struct ab_handle_arena *arena, struct ab_handle *out);
 /* Every handle becomes stale, every slot that is not retired is free again. O(1). */
 void ab_handle_flush(struct ab_handle_arena *arena);
 
@@ -96,6 +110,17 @@ static inline void ab_handle_set_word(struct ab_handle_arena *arena, uint32_t in
     __atomic_store_n(&arena->words[index], (uint64_t)version << 32 | low, __ATOMIC_RELAXED);
 }
 
+static inline bool ab_handle_equal(struct ab_handle a, struct ab_handle b)
+{
+    return a.index == b.index && a.version == b.version;
+}
+
+/* Of two handles of an ordered arena, whether their values live or not. */
+static inline bool ab_handle_is_older(struct ab_handle a, struct ab_handle b)
+{
+    return a.version < b.version;
+}
+
 /* Atomic, because another thread may just be carving. A slot past n_carved may still be marked
  * live from before a flush; it is unmarked before it is carved again. */
 static inline bool ab_handle_is_live(const struct ab_handle_arena *arena, struct ab_handle handle)
@@ -110,7 +135,7 @@ static inline void *ab_handle_get_mut(struct ab_handle_arena *arena, struct ab_h
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
         return NULL;
-    return arena->values + (size_t)handle.index * arena->slot_bytes;
+    return arena->values + (size_t)handle.index * arena->stride;
 }
 
 static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
@@ -119,10 +144,28 @@ static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
     return ab_handle_get_mut((struct ab_handle_arena *)arena, handle);
 }
 
+/* To the tools the value in the slot is born, or is dead. The arena names the set of its blocks. */
+static inline void ab_handle_mark_born(struct ab_handle_arena *arena, uint32_t index)
+{
+    char *value = arena->values + (size_t)index * arena->stride;
+    (void)value;
+    AB_MARK_UNUSED(value, arena->stride);
+    AB_MARK_ALLOC(arena->values, value, arena->slot_bytes);
+}
+
+static inline void ab_handle_mark_dead(struct ab_handle_arena *arena, uint32_t index)
+{
+    char *value = arena->values + (size_t)index * arena->stride;
+    (void)value;
+    AB_MARK_FREE(arena->values, value, arena->slot_bytes);
+}
+
 /* A new value, whose bytes are what they are. 0, or ENOSPC: the arena is full, all its slots are
  * live or retired; *out is untouched then. */
-static inline int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
+static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
 {
+    if (__builtin_expect(arena->is_ordered, 0))
+        return ab_handle_insert_ordered(arena, out);
     uint32_t index = arena->next_free;
     if (index == AB_HANDLE_END && (index = ab_handle_carve(arena)) == AB_HANDLE_END)
         return ENOSPC;
@@ -131,6 +174,7 @@ static inline int ab_handle_insert(struct ab_handle_arena *arena, struct ab_hand
     arena->next_free = (uint32_t)word;
     ab_handle_set_word(arena, index, version, AB_HANDLE_LIVE);
     arena->n_live++;
+    ab_handle_mark_born(arena, index);
     out->index = index;
     out->version = version;
     return 0;
@@ -141,6 +185,7 @@ static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_han
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
         return false;
+    ab_handle_mark_dead(arena, handle.index);
     if (__builtin_expect(handle.version == arena->version_max, 0)) {
         ab_handle_set_word(arena, handle.index, handle.version, AB_HANDLE_RETIRED);
         arena->n_retired++;

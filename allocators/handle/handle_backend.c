@@ -59,17 +59,6 @@ static uint64_t capacity_for(const struct ab_facts *f, uint64_t slot_bytes)
     return most > peak ? most : peak;
 }
 
-/* Heaps of one process begin their versions far apart, the first few farthest: what one gave is
- * stale in the others. */
-static uint32_t next_base(void)
-{
-    static uint32_t n_opened; /* atomic */
-    uint32_t n = __atomic_fetch_add(&n_opened, 1, __ATOMIC_RELAXED), base = 0;
-    for (uint32_t bit = AB_HANDLE_BASE_END >> 1; n != 0 && bit != 0; bit >>= 1, n >>= 1)
-        base |= (n & 1) != 0 ? bit : 0;
-    return base;
-}
-
 static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
@@ -80,7 +69,6 @@ static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
         .align = facts->largest_align,
         .capacity = values[PARAM_CAPACITY],
         .version_max = (uint32_t)values[PARAM_VERSIONS],
-        .version_base = next_base(),
     };
     if (options.capacity == 0)
         options.capacity = capacity_for(facts, options.value_bytes);

@@ -96,33 +96,78 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
     return n < FIRST_CHUNK_SLOTS ? (size_t)FIRST_CHUNK_SLOTS : n;
 }
 
-int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
+/* What the slots are like; 0, EINVAL or ENOMEM. A sanitizer's marks need whole granules. */
+static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
-    size_t align = options->align < AB_POOL_ALIGN ? AB_POOL_ALIGN : options->align;
-    size_t slot = options->slot_bytes == 0 ? 1 : options->slot_bytes;
+    size_t align = options->align == 0 || AB_MARKS ? AB_POOL_ALIGN : 1;
+    size_t slot = options->slot_bytes;
     if ((options->align & (options->align - 1)) != 0)
         return EINVAL;
+    align = options->align > align ? options->align : align;
+    slot = slot < sizeof(struct ab_pool_slot) ? sizeof(struct ab_pool_slot) : slot;
     if (slot > PTRDIFF_MAX || align > PTRDIFF_MAX)
         return ENOMEM;
+    memset(made, 0, sizeof *made);
+    made->slot_bytes = ab_round_up(slot, align);
+    made->align = align;
+    if (made->slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
+        return ENOMEM;
+    made->stride = ab_round_up(made->slot_bytes + AB_MARK_GAP, align);
+    return 0;
+}
+
+int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
+{
     struct ab_pool made;
-    memset(&made, 0, sizeof made);
-    made.slot_bytes = ab_round_up(slot, align);
-    made.align = align;
+    int error = measure(&made, options);
+    if (error != 0)
+        return error;
     made.grows = options->grows;
     made.huge = options->huge;
-    if (made.slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
-        return ENOMEM;
-    made.stride = ab_round_up(made.slot_bytes + AB_MARK_GAP, align);
     if (options->range != NULL) {
         made.range = (char *)ab_round_up((uintptr_t)options->range, chunk_unit(&made));
         made.range_end = options->range + options->range_bytes;
     }
-    int error = add_chunk(&made, first_slots(options, made.stride));
+    error = add_chunk(&made, first_slots(options, made.stride));
     if (error != 0)
         return error;
     enter_chunk(&made, 0);
     *pool = made;
     AB_MARK_POOL_CREATE(pool);
+    return 0;
+}
+
+int ab_pool_init_type(struct ab_pool *pool, size_t slot_bytes, size_t align, size_t n_slots,
+                      bool grows)
+{
+    struct ab_pool_options options;
+    memset(&options, 0, sizeof options);
+    options.slot_bytes = slot_bytes;
+    options.align = align;
+    options.n_slots = n_slots;
+    options.grows = grows;
+    return ab_pool_init(pool, &options);
+}
+
+int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
+                        const struct ab_pool_options *options)
+{
+    struct ab_pool made;
+    int error = measure(&made, options);
+    if (error != 0)
+        return error;
+    size_t head = -(uintptr_t)buffer & (made.align - 1);
+    size_t room = head < bytes ? bytes - head : 0, slots = room - room % made.stride;
+    if (slots == 0)
+        return ENOMEM;
+    char *base = (char *)buffer + head;
+    struct ab_pool_chunk chunk = {base, base + slots, base + slots, slots}; /* none of it is zero */
+    made.chunks[made.n_chunks++] = chunk;
+    made.is_buffer = true;
+    enter_chunk(&made, 0);
+    *pool = made;
+    AB_MARK_POOL_CREATE(pool);
+    AB_MARK_UNUSED(base, slots);
     return 0;
 }
 
@@ -153,7 +198,8 @@ void ab_pool_fini(struct ab_pool *pool)
     AB_MARK_POOL_DESTROY(pool);
     for (uint32_t i = 0; i < pool->n_chunks; i++)
         AB_MARK_DEFINED(pool->chunks[i].base, pool->chunks[i].map_bytes);
-    unmap_from(pool, 0);
+    if (!pool->is_buffer)
+        unmap_from(pool, 0);
     memset(pool, 0, sizeof *pool);
 }
 
@@ -227,6 +273,8 @@ static bool give_back(struct ab_pool *pool, const char *from, const char *to)
 
 void ab_pool_purge(struct ab_pool *pool)
 {
+    if (pool->is_buffer)
+        return;
     unmap_from(pool, pool->current + 1);
     mark_dirty(pool);
     struct ab_pool_chunk *chunk = &pool->chunks[pool->current];

@@ -5,14 +5,15 @@
  * empty forgets its list and carves from the start again: chasing a list in the random order of
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One thread at a time; pool_lockfree.h and ../shards are for more.
  *
+ * The struct may be moved, but not under Valgrind, which knows it by its address.
+ *
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
  * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
- * empty and hand out live blocks again. To find such a free compile with -DAB_WITH_VALGRIND, lay
- * ../common/guard.h over the pool (as the back end does with debug=on), or ask ab_pool_owns before: that
- * refuses foreign and inner pointers, not a second free. AddressSanitizer (-fsanitize=address)
- * finds uses of a dead block, and not its second free.
+ * empty and hand out live blocks again. To find such a free compile with -fsanitize=address or
+ * -DAB_WITH_VALGRIND, lay ../common/guard.h over the pool (as the back end does with debug=on), or
+ * ask ab_pool_owns before: that refuses foreign and inner pointers, not a second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -24,12 +25,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define AB_POOL_ALIGN ((size_t)16) /* of every slot; what malloc gives */
+#define AB_POOL_ALIGN ((size_t)16) /* of every slot, unless less is asked for; what malloc gives */
 
 enum { AB_POOL_CHUNKS_MAX = 56 }; /* each as large as all before: more than there are addresses */
 
@@ -53,7 +55,8 @@ struct ab_pool {
     size_t slot_bytes, stride;  /* what a block may use; from slot to slot */
     uint32_t n_chunks, current; /* chunks after the current one are empty */
     bool grows, huge;
-    size_t align; /* of every slot */
+    bool is_buffer; /* the one chunk is the caller's */
+    size_t align;   /* of every slot */
     uint64_t n_os_calls;
     char *range, *range_end; /* where chunks come from; NULL: the system */
     /* For several threads, see ../shards: the lock that callers hold, let go while the pool grows;
@@ -64,9 +67,9 @@ struct ab_pool {
 };
 
 struct ab_pool_options {
-    size_t slot_bytes; /* rounded up to the alignment */
-    size_t align;      /* of every slot: 0 or a power of two; less than AB_POOL_ALIGN counts as
-                          that */
+    size_t slot_bytes; /* rounded up to the alignment, and to a pointer */
+    size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, else a power of two. With the one of a
+                          type slots lie as in an array of it */
     size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
     bool grows;        /* false: no more than n_slots */
     bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */
@@ -78,6 +81,11 @@ struct ab_pool_options {
 /* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
  * ENOMEM; *pool is untouched on failure. */
 AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
+/* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots as
+ * fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL as
+ * above, or ENOMEM: there is no room for a slot; *pool is untouched then. */
+AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
+                                    const struct ab_pool_options *options);
 /* Gives everything back to the system. */
 void ab_pool_fini(struct ab_pool *pool);
 
@@ -100,11 +108,24 @@ size_t ab_pool_used(const struct ab_pool *pool);
 /* Slots that are handed out. */
 size_t ab_pool_live(const struct ab_pool *pool);
 
-/* The links of free slots, which must not be touched elsewhere. */
+/* A pool for one type: init as above, n = slots of the first chunk (0 = 64 KiB of them). A slot of
+ * it, or NULL; and back. */
+#define AB_POOL_INIT(pool, type, n, grows) \
+    ab_pool_init_type((pool), sizeof(type), AB_ALIGNOF(type), (n), (grows))
+#define AB_POOL_NEW(pool, type) \
+    ((type *)ab_pool_alloc_aligned((pool), AB_ALIGNOF(type), sizeof(type)))
+#define AB_POOL_DELETE(pool, ptr) ab_pool_free((pool), (ptr))
+
+AB_MUST_USE int ab_pool_init_type(struct ab_pool *pool, size_t slot_bytes, size_t align,
+                                  size_t n_slots, bool grows);
+
+/* The links of free slots, which must not be touched elsewhere. A slot may be aligned to less than
+ * a pointer. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
 {
     AB_MARK_DEFINED(slot, sizeof *slot);
-    struct ab_pool_slot *next = slot->next;
+    struct ab_pool_slot *next;
+    memcpy(&next, (const void *)slot, sizeof next);
     AB_MARK_UNUSED(slot, sizeof *slot);
     return next;
 }
@@ -112,7 +133,7 @@ static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
 static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *next)
 {
     AB_MARK_DEFINED(slot, sizeof *slot);
-    slot->next = next;
+    memcpy((void *)slot, &next, sizeof next);
     AB_MARK_UNUSED(slot, sizeof *slot);
 }
 
@@ -124,14 +145,14 @@ static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
     if (slot != NULL) {
         pool->free = ab_pool_next(slot);
         pool->free_bytes -= pool->stride;
-        AB_MARK_ALLOC(pool, slot, size);
+        AB_MARK_ALLOC(pool, slot, size + (size == 0));
         return slot;
     }
     char *fresh = pool->next;
     if (__builtin_expect(fresh == pool->limit, 0))
         return ab_pool_alloc_slow(pool, size);
     pool->next = fresh + pool->stride;
-    AB_MARK_ALLOC(pool, fresh, size);
+    AB_MARK_ALLOC(pool, fresh, size + (size == 0));
     return fresh;
 }
 
@@ -184,6 +205,7 @@ static inline void ab_pool_free(struct ab_pool *pool, void *block)
     struct ab_pool_slot *slot = (struct ab_pool_slot *)block;
     if (__builtin_expect(slot == NULL, 0))
         return;
+    AB_MARK_EXPECT(slot, ab_pool_owns(pool, slot));
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
     ab_pool_link(slot, pool->free);
     pool->free = slot;

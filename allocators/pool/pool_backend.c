@@ -210,7 +210,7 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
     const uint64_t *values = args->values;
     struct ab_pool_options options = {
         .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts),
-        .align = facts->largest_align,
+        .align = facts->largest_align > AB_POOL_ALIGN ? facts->largest_align : AB_POOL_ALIGN,
         .n_slots = values[PARAM_SLOTS],
         .grows = values[PARAM_GROW] != 0,
         .huge = values[PARAM_HUGE] != 0,

@@ -8,6 +8,7 @@
 
 #include "../common/lock.h"
 #include "../common/pages.h"
+#include "size_class.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,8 +37,7 @@ static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
 {
     if (spacing == AB_SLAB_POW2 || bytes == 8)
         return 2 * bytes;
-    size_t power = (size_t)1 << (63 - __builtin_clzll(bytes)), step = power / 8;
-    return bytes + (step < 16 ? 16 : step);
+    return ab_size_class_bytes(ab_size_class_of(bytes) + 1);
 }
 
 static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)

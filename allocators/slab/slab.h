@@ -14,6 +14,8 @@
  *
  * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice.
  *
+ * The struct must not be moved while it is open: large blocks know where it is.
+ *
  * Not for many blocks a little larger than 4096: each has two pages or more to itself.
  */
 #ifndef AB_ALLOCATORS_SLAB_H
@@ -213,6 +215,7 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
 {
     struct ab_slab *slab = ab_slab_of(s, block);
     struct ab_slab_class *c = &s->classes[slab->class_index];
+    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
     AB_MARK_FREE(s, block, c->bytes);
     if (c->room != 0) {
         c->room--;

@@ -174,6 +174,7 @@ void ab_slabs_large_free(struct ab_slabs *s, void *block)
 {
     if (block == NULL)
         return;
+    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
     AB_MARK_FREE(s, block, 0);
     ab_slabs_large_drop(s, record_of(block));
 }

@@ -61,6 +61,13 @@ const struct ab_preset *ab_preset_find(const char *name)
     return NULL;
 }
 
+static const char origin[] = "$ORIGIN/";
+
+static bool is_beside_us(const char *file)
+{
+    return strncmp(file, origin, strlen(origin)) == 0;
+}
+
 struct search {
     char *path; /* the best so far */
     size_t cap;
@@ -102,6 +109,18 @@ static void consider_pattern(struct search *s, const char *pattern)
     globfree(&matches);
 }
 
+/* The folder of this program, then the rest. */
+static void consider_beside_us(struct search *s, const char *file)
+{
+    char self[PATH_MAX], candidate[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    while (n > 0 && self[n - 1] != '/')
+        n--;
+    if (n > 0 && (size_t)snprintf(candidate, sizeof candidate, "%.*s%s", (int)n, self,
+                                  file + strlen(origin)) < sizeof candidate)
+        consider(s, candidate);
+}
+
 bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, char *path,
                       size_t cap)
 {
@@ -110,6 +129,10 @@ bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, c
     for (const char *const *file = preset->files; *file != NULL; file++) {
         if (**file == '/') {
             consider_pattern(&s, *file);
+            continue;
+        }
+        if (is_beside_us(*file)) {
+            consider_beside_us(&s, *file);
             continue;
         }
         for (const char *const *dir = dirs != NULL ? dirs : standard_dirs; *dir != NULL; dir++)
@@ -171,6 +194,10 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     if (clang != NULL) {
         clang += strlen("/clang/");
         snprintf(buf, cap, "%.*s", (int)strcspn(clang, "/"), clang);
+        return buf;
+    }
+    if (preset->files[0] != NULL && is_beside_us(preset->files[0])) {
+        snprintf(buf, cap, "%s", AB_VERSION);
         return buf;
     }
     buf[0] = 0;

@@ -388,12 +388,23 @@ static enum ab_status add_all(struct ab_selection_list *list, struct ab_err *err
     return AB_OK;
 }
 
+/* Named after a word that stands for it, too: then it has been asked for. */
+static bool is_named_again(struct ab_selection_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->items[i].was_named && strcmp(list->items[i].name, text) == 0)
+            return list->items[i].was_named = true;
+    return false;
+}
+
 static enum ab_status add_entry(struct ab_selection_list *list, char *text, bool is_whole,
                                 const char *folders, struct ab_err *err)
 {
     if (strcmp(text, libraries) == 0)
         return add_libraries(list, err);
-    return strcmp(text, all) == 0 ? add_all(list, err) : add(list, text, is_whole, folders, err);
+    if (strcmp(text, all) == 0)
+        return add_all(list, err);
+    return is_named_again(list, text) ? AB_OK : add(list, text, is_whole, folders, err);
 }
 
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,

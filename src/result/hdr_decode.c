@@ -264,38 +264,49 @@ static enum ab_status find_counts(struct span *s, uint8_t *plain, struct ab_err 
     return status != AB_OK ? status : check_counts(*s, cap_counts, err);
 }
 
-/* Writes *out when all is right; makes it empty before that where it is not. */
-static enum ab_status decode(const char *base64, struct ab_hdr *out, bool is_empty,
+struct ab_hdr_room {
+    uint8_t raw[AB_HDR_V2_TEXT_MAX / 4 * 3], plain[AB_HDR_V2_BYTES_MAX];
+};
+
+struct ab_hdr_room *ab_hdr_room_new(void)
+{
+    return malloc(sizeof(struct ab_hdr_room));
+}
+
+/* The span of counters that can be taken. */
+static enum ab_status decode(const char *base64, struct ab_hdr_room *room, struct span *out,
                              struct ab_err *err)
 {
     size_t n = strnlen(base64, AB_HDR_V2_TEXT_MAX + 1), bytes = 0;
     if (n > AB_HDR_V2_TEXT_MAX)
         return ab_fail(err, AB_INPUT, "a histogram has more than %d characters of base64",
                        AB_HDR_V2_TEXT_MAX);
-    size_t room = n / 4 * 3 + 1;
-    uint8_t *raw = malloc(room + AB_HDR_V2_BYTES_MAX);
-    if (raw == NULL)
-        return ab_fail(err, AB_SYSTEM, "no memory to decode a histogram");
-    enum ab_status status = base64_decode(base64, n, raw, &bytes, err);
-    struct span s = {raw, bytes};
-    if (status == AB_OK)
-        status = find_counts(&s, raw + room, err);
-    if (status == AB_OK) {
-        if (!is_empty)
-            ab_hdr_init(out);
-        take_counts(s, out);
-    }
-    free(raw);
-    return status;
+    enum ab_status status = base64_decode(base64, n, room->raw, &bytes, err);
+    *out = (struct span){room->raw, bytes};
+    return status != AB_OK ? status : find_counts(out, room->plain, err);
 }
 
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err)
 {
-    return decode(base64, out, false, err);
+    struct ab_hdr_room *room = ab_hdr_room_new();
+    struct span counts;
+    if (room == NULL)
+        return ab_fail(err, AB_SYSTEM, "no memory to decode a histogram");
+    enum ab_status status = decode(base64, room, &counts, err);
+    if (status == AB_OK) {
+        ab_hdr_init(out);
+        take_counts(counts, out);
+    }
+    free(room);
+    return status;
 }
 
 enum ab_status ab_hdr_decode_into_empty(const char *base64, struct ab_hdr *empty,
-                                        struct ab_err *err)
+                                        struct ab_hdr_room *room, struct ab_err *err)
 {
-    return decode(base64, empty, true, err);
+    struct span counts;
+    enum ab_status status = decode(base64, room, &counts, err);
+    if (status == AB_OK)
+        take_counts(counts, empty);
+    return status;
 }

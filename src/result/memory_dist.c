@@ -73,10 +73,7 @@ void ab_memory_dist_why(const struct ab_memory_dist *d, unsigned stat, char *buf
 
 struct ab_hdr *ab_memory_dist_histogram(void)
 {
-    struct ab_hdr *hdr = calloc(1, sizeof *hdr);
-    if (hdr != NULL)
-        hdr->min = UINT64_MAX;
-    return hdr;
+    return ab_hdr_new();
 }
 
 void ab_memory_dist_add(struct ab_memory_dist *d, double value, uint64_t n)

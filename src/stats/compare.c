@@ -69,13 +69,27 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
+double ab_compare_floor_ns(const struct ab_session *base, const struct ab_session *now)
+{
+    return fmax(base->timer.floor_ns, now->timer.floor_ns); /* fmax passes over NaN */
+}
+
 /* What even a clock that reads nothing would say, of both sides. */
 static double floor_of(const struct ab_session *base, const struct ab_session *now,
                        const struct ab_metric *m)
 {
     if (m == NULL || !ab_metric_is_latency(m))
         return -INFINITY;
-    return fmax(base->timer.floor_ns, now->timer.floor_ns);
+    return ab_compare_floor_ns(base, now);
+}
+
+/* The ratio is that of the two numbers beside it. */
+static void show(struct ab_cell *cell, double floor)
+{
+    double base = cell->base < floor ? floor : cell->base;
+    double now = cell->now < floor ? floor : cell->now;
+    if (isfinite(cell->effect.ratio) && isfinite(now) && base > 0)
+        cell->effect = ab_effect_shown(&cell->effect, now / base);
 }
 
 /* Counted and not timed, by what the allocator does and not by when: one round may do. */
@@ -137,14 +151,6 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
            (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
 }
 
-/* Within one result both numbers are medians over the same rounds, and the effect is their ratio, as
- * a table of the back ends shows it. */
-static void show_ratio(const struct pair *p, struct ab_cell *cell)
-{
-    if (p->is_paired && cell->base > 0 && isfinite(cell->now))
-        cell->effect = ab_effect_shown(&cell->effect, cell->now / cell->base);
-}
-
 static bool add_metric(const struct pair *p, const struct ab_metric *m)
 {
     double base = ab_metric_value(p->c->base, p->base, m);
@@ -160,8 +166,7 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     cell->unit = ab_metric_unit(m);
     cell->base = base;
     cell->now = now;
-    if (!ab_metric_is_latency(m)) /* of which a percentile of all rounds is shown */
-        show_ratio(p, cell);
+    show(cell, floor_of(p->c->base, p->c->now, m));
     if (ab_metric_is_latency(m))
         forgive(p, cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
@@ -238,7 +243,7 @@ static bool add_time(const struct pair *p)
     cell->unit = "ns";
     cell->base = median_time(p->c->base, p->base);
     cell->now = median_time(p->c->now, p->now);
-    show_ratio(p, cell);
+    show(cell, -INFINITY);
     judge(cell, p->limit);
     return true;
 }
@@ -256,7 +261,7 @@ static bool add_memory(const struct pair *p)
     cell->unit = "bytes";
     cell->base = base;
     cell->now = now;
-    show_ratio(p, cell);
+    show(cell, -INFINITY);
     return true;
 }
 

@@ -2,7 +2,8 @@
  *
  * One result against another, or the back ends of one result against one of them: a list of cells,
  * each a metric with its effect, its limit and a verdict. The effect is computed over one number a
- * round (stats/effect.h); the numbers beside it are those that the tables show.
+ * round (stats/effect.h); the numbers beside it are those that the tables show, and its ratio is
+ * the quotient of these, which a reader can work out.
  */
 #ifndef AB_STATS_COMPARE_H
 #define AB_STATS_COMPARE_H
@@ -103,6 +104,8 @@ bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
 bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
                          const struct ab_metric *m);
 
+/* A latency below it counts as this much, on both sides; NaN = not known. */
+double ab_compare_floor_ns(const struct ab_session *base, const struct ab_session *now);
 /* Differences of a latency below this are none: two steps of the clock or of the histogram. */
 double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now);
 

@@ -169,7 +169,17 @@ bench_at() { # PROGRAM ARGUMENT…
     PATH=$TREE/build/release:$PATH
     bench run churn
     expect_code 3
-    expect_error 'run: there is no file churn here; try: allocbench run @churn$'
+    expect_error 'run: there is no file churn; try: allocbench run @churn$'
+    cp "$WORKLOADS/small.yaml" churn.yaml
+    bench run churn
+    expect_code 3
+    expect_error 'run: there is no file churn, but churn.yaml$'
+    rm churn.yaml
+    cp "$ROOT/traces/perl-words.abt" .
+    bench replay perl-words
+    expect_code 3
+    expect_error 'there is no file perl-words, but perl-words.abt$'
+    rm perl-words.abt
     bench check seeds/random-free.yaml
     expect_code 3
     expect_error 'try: allocbench check @seeds/random-free$'

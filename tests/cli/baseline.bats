@@ -48,7 +48,7 @@ again() { # OPTIONS…: the same measurement again
     expect_error "already; replace it with allocbench baseline update main"
     bench baseline update main base.json
     expect_code 0
-    grep -q 'base baseline main (6 rounds), new base.json' "$OUT/stdout" || fail "no comparison"
+    grep -q 'base: baseline main (6 rounds), new: base.json' "$OUT/stdout" || fail "no comparison"
     bench baseline remove main
     expect_code 0
     bench baseline remove main
@@ -192,7 +192,7 @@ again() { # OPTIONS…: the same measurement again
     prepare
     again --gate '*/all/ns_per_op < +1000%' --json out.json
     expect_code 1
-    grep -q 'not evaluated: there is no baseline: --baseline' "$OUT/stdout" || fail "no reason"
+    grep -A1 'NOT EVALUATED$' "$OUT/stdout" | grep -q '    there is no baseline: --baseline' || fail "no reason"
     again --baseline main --limit 1000% --gate 'fill/all/ns_per_op < +900%' --json out.json
     expect_code 0
     expect_json '.gates[0] | .verdict == "pass" and .unit == "x baseline" and .bound == 10

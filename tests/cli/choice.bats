@@ -75,7 +75,13 @@ expect_choice() { # FILE JSON-LIST REASONS
     bench check "$WORKLOADS/small.yaml" -b all --json -
     jq -e --argjson libraries "$(libraries)" '.cost.backends
         == $libraries + ["arena", "pool", "slab", "paged", "handle"]' "$OUT/stdout" >/dev/null || fail "all"
-    bench check "$WORKLOADS/small.yaml" -b libraries,glibc
+    bench check "$WORKLOADS/small.yaml" -b libraries,glibc --json -
+    jq -e --argjson libraries "$(libraries)" '.cost.backends == $libraries' "$OUT/stdout" >/dev/null ||
+        fail "glibc twice"
+    bench check "$WORKLOADS/small.yaml" -b all --sweep slab --json -
+    expect_json '[.cost.backends[] | select(. == "slab")] == ["slab"]'
+    expect_json '.cost.backends | index("slab:classes=fine") != null'
+    bench check "$WORKLOADS/small.yaml" -b glibc,glibc
     expect_code 2
     expect_error 'glibc is given twice'
 }

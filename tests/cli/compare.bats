@@ -177,7 +177,7 @@ prepare() {
         bench compare $order
         expect_code 4
         grep -Eq '^[12] failed' "$OUT/stdout" || fail "no count"
-        tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'works: failed: .*crashed: SIGSEGV in free' ||
+        tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'works failed: there is nothing .* whole run time - - - failed in the .*crashed: SIGSEGV in free' ||
             fail "no reason"
     done
     edited '.backends |= map(.status = "timeout")' base.json none.json
@@ -197,16 +197,22 @@ prepare() {
     expect_code 5
     bench compare few.json base.json --gate '*/all/ns_per_op < +1000%' # not evaluated: fails
     expect_code 1
-    grep -q 'not evaluated: too few rounds' "$OUT/stdout" || fail "no reason"
+    grep -Eq '  fill/all/ns_per_op .* NOT EVALUATED$' "$OUT/stdout" || fail "no verdict"
+    grep -A2 'NOT EVALUATED$' "$OUT/stdout" | grep -q '    too few rounds' || fail "no reason"
 }
 
 @test "the next command has as many rounds as would settle it" {
     prepare
     measure "$RESULTS/base" few.json --rounds 3
     bench compare base.json few.json
-    grep -Eq "^next: allocbench run --rounds [0-9]+ .*truth.yaml --set n=2000 .*" "$OUT/stdout" ||
-        fail "no next command"
-    [ "$(grep -o -- --rounds "$OUT/stdout" | wc -l)" -eq 1 ] || fail "two numbers of rounds"
+    # lines that go on, joined as a shell joins them
+    sed -e ':a' -e '/\\$/{N;s/ \\\n */ /;ta' -e '}' "$OUT/stdout" >joined.txt
+    awk 'length($0) > 80 {exit 1}' "$OUT/stdout" || fail "wider than 80"
+    for word in next and; do # both sides need them
+        grep -E "^$word: +allocbench run --rounds [0-9]+ .*truth.yaml --set n=2000 .*" joined.txt >command.txt ||
+            fail "no command: $word"
+        [ "$(grep -o -- --rounds command.txt | wc -l)" -eq 1 ] || fail "two numbers of rounds"
+    done
 }
 
 @test "another machine: verdicts are advisory, exit 0, 1 with --strict" {

@@ -34,8 +34,8 @@ expect_gate() { # CONDITION on the first entry
 @test "a bound that does not hold ends the run with 1, and the list says where it stands" {
     gated 1 "$SLOW" "fill/alloc/p50 < 900ns"
     expect_gate '.verdict == "fail" and .place == "--gate" and .exit_code == 1'
-    expect_line 'FAIL|✗'
-    expect_line '\(--gate\)'
+    expect_line '^gates: 1 FAILED$'
+    expect_line '^  fill/alloc/p50 +[0-9.]+ us +< 900ns +FAILED$'
 }
 
 @test "what a gate judges is the number of the table" {
@@ -66,8 +66,8 @@ expect_gate() { # CONDITION on the first entry
     line=$(($(grep -n '100ns' "$OUT/gated.yaml" | cut -d: -f1)))
     bench run "$OUT/gated.yaml" --rounds 1 --no-store -b "$SLOW" --ascii
     expect_code 1
-    expect_line '^gates: 1 passed, 1 FAILED$'
-    expect_line '^  ok    fill/alloc/p50 < 1s '
+    expect_line '^gates: 1 FAILED, 1 passed$'
+    expect_line '^  fill/alloc/p50 .* < 1s +passed$'
     expect_line "gated.yaml:$line:6"
 }
 
@@ -177,7 +177,7 @@ EOF
         --gate "fill/alloc/p50 < 900ns" --color always
     expect_code 1
     expect_one_document
-    expect_error '^gates: 0 passed, 1 FAILED$'
+    expect_error '^gates: 1 FAILED$'
 }
 
 @test "names with settings of their own are found by their last colon" {
@@ -194,7 +194,7 @@ EOF
     bench replay "$ROOT/tests/golden/traces/good/perl-tiny.abt" --rounds 1 --no-store -b glibc \
         --gate "replay/all/ns_per_op < 1s" --gate "replay/alloc/max > 1s"
     expect_code 1
-    expect_line '^gates: 1 passed, 1 FAILED$'
+    expect_line '^gates: 1 FAILED, 1 passed$'
 }
 
 @test "claims stand beside what was measured and never fail a run" {

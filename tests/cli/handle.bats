@@ -81,3 +81,37 @@ load helpers
     "$OUT/alone/example" >"$OUT/stdout"
     printf '%s\n' "target is gone" "hull 70" "both berths taken" "all gone" | cmp - "$OUT/stdout"
 }
+
+build_misuse() { # FLAG…
+    (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" -o "$OUT/misuse" \
+        tests/examples/handle_misuse.c allocators/handle/handle.c allocators/common/pages.c)
+}
+
+@test "AddressSanitizer finds the use of a value that is gone, and what lies behind one" {
+    build_misuse -fsanitize=address,undefined
+    [ "$("$OUT/misuse" none)" = "in order" ]
+    for mistake in removed flushed overflow; do
+        code=0
+        "$OUT/misuse" $mistake >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+        [ "$code" -ne 0 ] || fail "$mistake is not found"
+        expect_error 'AddressSanitizer: use-after-poison'
+        expect_error 'handle_misuse.c:'
+    done
+}
+
+# bats test_tags=full
+@test "Valgrind finds the use of a value that is gone, and what lies behind one" {
+    command -v valgrind >/dev/null || skip "no valgrind"
+    [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"
+    build_misuse -DAB_WITH_VALGRIND -gdwarf-4
+    for mistake in none removed flushed overflow; do
+        code=0
+        valgrind -q --error-exitcode=9 "$OUT/misuse" $mistake >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+        if [ $mistake = none ]; then expect_code 0; else expect_code 9; fi
+    done
+}
+
+@test "a handle of another arena is refused without a setting" {
+    build_misuse
+    [ "$("$OUT/misuse" foreign | head -1)" = refused ]
+}

@@ -9,7 +9,6 @@ A text is changed wherever the same one stands, so that what refers to a name st
 the places, as "config.phases[]", one a line."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -39,7 +38,7 @@ def changed(value, names):
 def is_read(document, path):
     with open(path, "w", encoding="utf-8") as f:
         json.dump(document, f)
-    done = subprocess.run(["allocbench", "report", path, "-q", "--md", os.devnull],
+    done = subprocess.run(["allocbench", "report", path, "-q", "--csv", "-"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return done.returncode == 0
 

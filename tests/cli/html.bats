@@ -89,8 +89,8 @@ HOSTILE="\"'></svg></script><img src=x onerror=document.title=1>"
 make_hostile() {
     python3 "$ROOT/tests/cli/hostile_result.py" "$OUT/r.json" "$OUT/hostile.json" \
         "$HOSTILE"$'\033[2J\u202e' >"$OUT/places"
-    for place in config.name config.path config.about config.text config.command_line \
-        'config.phases[]' 'backends[].name' 'backends[].version' host.cpu host.kernel "$@"; do
+    for place in config.name config.path config.command_line 'config.phases[]' \
+        'backends[].name' 'backends[].path' host.cpu host.kernel "$@"; do
         grep -qFx -- "$place" "$OUT/places" || fail "nothing hostile in $place"
     done
 }
@@ -112,7 +112,7 @@ PY
 # bats test_tags=full
 @test "a hostile name stays text wherever a result can have one" {
     measure -b glibc,arena --json "$OUT/r.json"
-    make_hostile
+    make_hostile config.text
     bench report "$OUT/hostile.json" --html "$OUT/h.html"
     expect_code 0
     check_report --static --hostile "$HOSTILE" "$OUT/h.html"
@@ -141,7 +141,7 @@ expect_values() { # REPORT RESULT [BASE COMPARISON] -- PAGE…
 
 # bats test_tags=full
 @test "what is drawn is what the result says: a run, a replay, threads, two results" {
-    bench run @churn --set ops=60000 -b glibc,jemalloc,slab,arena --rounds 6 --no-store -q \
+    bench run "$ROOT/configs/churn.yaml" --set ops=60000 -b glibc,jemalloc,slab,arena --rounds 6 --no-store -q \
         --json "$OUT/churn.json" --html "$OUT/churn.html"
     expect_code 0
     expect_values "$OUT/churn.html" "$OUT/churn.json" -- summary time latency over-time memory sizes slowest
@@ -149,7 +149,7 @@ expect_values() { # REPORT RESULT [BASE COMPARISON] -- PAGE…
         --json "$OUT/t.json" --html "$OUT/t.html"
     expect_code 0
     expect_values "$OUT/t.html" "$OUT/t.json" -- latency memory sizes trace
-    bench run @exchange -b glibc,slab:threads=sharded --rounds 2 --no-store -q --json "$OUT/x.json" \
+    bench run "$ROOT/configs/exchange.yaml" -b glibc,slab:threads=sharded --rounds 2 --no-store -q --json "$OUT/x.json" \
         --html "$OUT/x.html"
     expect_code 0
     expect_values "$OUT/x.html" "$OUT/x.json" -- latency over-time sizes
@@ -173,7 +173,7 @@ expect_values() { # REPORT RESULT [BASE COMPARISON] -- PAGE…
             | (.results[] | select(.op != "all" and .n > 0) | .hdr_v2) = $h' \
         '([.size_classes[] | select(.le_bytes == 16) | .hdr_v2] | last) as $h
             | (.size_classes[] | .hdr_v2) = $h' \
-        '(.windows[].counts) |= sub("^[0-9]+"; "9")'; do
+        '(.windows[].counts | strings) |= sub("^[0-9]+"; "9")'; do
         jq "$change" "$OUT/r.json" >"$OUT/other.json"
         run python3 "$ROOT/tests/cli/report_values.py" "$OUT/r.html" "$OUT/other.json"
         [ "$status" -eq 1 ] || fail "not found: $change: $output"

@@ -46,6 +46,34 @@ build() { # OUTPUT SOURCE FLAGS…
     done
 }
 
+# bats test_tags=full
+@test "AddressSanitizer finds a second free, one of a pointer into a block, one of foreign memory" {
+    build "$OUT/misuse" tests/examples/misuse.c -fsanitize=address
+    for mistake in "twice pool" "inside pool" "foreign pool" "twice slab" "inside slab" "foreign slab" \
+        "large-twice slab"; do
+        code=0
+        # shellcheck disable=SC2086 # words
+        "$OUT/misuse" $mistake >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+        [ "$code" -ne 0 ] || fail "$mistake is not found"
+        expect_error 'ERROR: AddressSanitizer: (use-after-poison|unknown-crash|SEGV|global-buffer-overflow)'
+        expect_error 'misuse.c:'
+    done
+}
+
+# bats test_tags=full
+@test "Valgrind finds a second free, one of a pointer into a block, one of foreign memory" {
+    command -v valgrind >/dev/null || skip "no valgrind"
+    [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"
+    build "$OUT/misuse" tests/examples/misuse.c -DAB_WITH_VALGRIND -gdwarf-4
+    for mistake in "twice pool" "inside pool" "foreign pool" "twice slab" "inside slab"; do
+        code=0
+        # shellcheck disable=SC2086 # words
+        valgrind -q --error-exitcode=9 "$OUT/misuse" $mistake >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+        expect_code 9
+        expect_error 'Invalid (free|read|write)|Illegal memory pool'
+    done
+}
+
 @test "Valgrind finds an overflow, a use after free, a use after reset and unwritten bytes" {
     command -v valgrind >/dev/null || skip "no valgrind"
     [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"

@@ -325,7 +325,7 @@ def bin_low(i):
 
 def shade_of(share, least, most):
     at = math.log(share / least) / math.log(most / least) if most > least else 1
-    return 1 + round(min(max(at, 0), 1) * (SHADES - 1))
+    return 1 + math.floor(min(max(at, 0), 1) * (SHADES - 1) + 0.5 + 1e-12)  # half goes up
 
 
 def cells_of(figure):
@@ -341,9 +341,9 @@ def same_cells(page, figure, wanted):
     for (x0, x1, y0, y1), shade in wanted.items():
         left, right, bottom, top = figure.x.px(x0), figure.x.px(x1), figure.y.px(y0), figure.y.px(y1)
         if right > left and bottom > top:
-            boxes[round(left), round(top), round(right), round(bottom)] = shade
-    shown = {(round(x), round(y), round(x + w), round(y + h)): s for (x, y, w, h), s in cells_of(figure)}
-    near = lambda box, among: [b for b in among if all(abs(i - j) <= 1 for i, j in zip(box, b))]
+            boxes[left, top, right, bottom] = shade
+    shown = {(x, y, x + w, y + h): s for (x, y, w, h), s in cells_of(figure)}
+    near = lambda box, among: [b for b in among if all(abs(i - j) <= 0.16 for i, j in zip(box, b))]
     require(page, len(shown) == len(boxes), "%s: %d cells, not %d" % (figure.title, len(shown), len(boxes)))
     for box, shade in boxes.items():
         of = [shown[b] for b in near(box, shown)]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The handle arena by its public header alone: a target that dies while somebody aims at it.
- *     cc -I. -o handle tests/examples/handle.c allocators/handle/handle.c
+ *     cc -I. -o handle tests/examples/handle.c allocators/handle/handle.c \
+ *         allocators/common/pages.c
  */
 #include "allocators/handle/handle.h"
 
@@ -20,14 +21,17 @@ int main(void)
         return 1;
     *(struct ship *)ab_handle_get_mut(&ships, target) = (struct ship){.hull = 100};
     ab_handle_remove(&ships, target);
-    ab_handle_insert(&ships, &other); /* takes the slot of the first */
+    if (ab_handle_insert(&ships, &other) != 0) /* takes the slot of the first */
+        return 1;
     *(struct ship *)ab_handle_get_mut(&ships, other) = (struct ship){.hull = 70};
     puts(ab_handle_get(&ships, target) == NULL ? "target is gone" : "hit the wrong ship");
-    ab_handle_insert(&ships, &third);
+    if (ab_handle_insert(&ships, &third) != 0)
+        return 1;
     ab_handle_remove(&ships, third);
     while (ab_handle_next(&ships, &at))
         printf("hull %d\n", ((const struct ship *)ab_handle_get(&ships, at))->hull);
-    ab_handle_insert(&ships, &third);
+    if (ab_handle_insert(&ships, &third) != 0)
+        return 1;
     puts(ab_handle_insert(&ships, &third) == ENOSPC ? "both berths taken" : "no limit");
     ab_handle_flush(&ships);
     puts(ab_handle_get(&ships, other) == NULL ? "all gone" : "one left");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mistakes with blocks of a pool or a slab, one a run, for a sanitizer or Valgrind to find.
- *   usage: misuse none|overflow|after-free|after-reset|undefined pool|slab
+ *   usage: misuse none|overflow|after-free|after-reset|undefined|twice|inside|foreign|large-twice pool|slab
  */
 #include "allocators/pool/pool.h"
 #include "allocators/slab/slab.h"
@@ -11,7 +11,7 @@
 
 static struct ab_pool pool;
 static struct ab_slabs slabs;
-static char is_pool;
+static char is_pool, foreign[128];
 
 static char *get(size_t size)
 {
@@ -56,6 +56,17 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "undefined") == 0)
         printf("%s\n", neighbour[3] > 0 ? "positive" : "not");
     give(neighbour);
+    if (strcmp(argv[1], "twice") == 0)
+        give(neighbour);
+    if (strcmp(argv[1], "inside") == 0)
+        give(block + 8);
+    if (strcmp(argv[1], "foreign") == 0)
+        give(foreign + 64);
+    if (strcmp(argv[1], "large-twice") == 0) {
+        char *large = ab_slabs_alloc(&slabs, 10000);
+        ab_slabs_free(&slabs, large);
+        ab_slabs_free(&slabs, large);
+    }
     if (strcmp(argv[1], "after-free") == 0)
         neighbour[3] = 1;
     if (strcmp(argv[1], "after-reset") == 0) {

@@ -2,7 +2,7 @@
  *
  * Pools with budgets and names, and an arena over one of them, by the public headers alone.
  *     cc -I. -o paged tests/examples/paged.c allocators/paged/paged_pool.c \
- *        allocators/paged/paged_arena.c
+ *        allocators/paged/paged_arena.c allocators/common/pages.c
  */
 #include "allocators/paged/paged_arena.h"
 

@@ -22,6 +22,8 @@ struct screen {
 struct screen *screen_new(uint32_t n_phases);
 /* The same back ends as allocators of a real program. */
 struct screen *screen_new_exec(void);
+/* Latencies by size of allocations and frees of the second phase; freed with the screen. */
+void screen_add_sizes(struct screen *screen);
 void screen_free(struct screen *screen);
 
 #endif

@@ -44,8 +44,8 @@ static void shuffle(void **blocks, size_t n)
 static void slots_are_rounded_up_to_their_alignment(void **state)
 {
     (void)state;
-    static const size_t table[][3] = {{0, 0, 16},     {1, 0, 16},    {16, 8, 16},    {17, 1, 32},
-                                      {100, 64, 128}, {100, 0, 112}, {1, 4096, 4096}};
+    static const size_t table[][3] = {{0, 0, 16},     {1, 0, 16},    {16, 8, 16},     {17, 0, 32},
+                                      {100, 64, 128}, {100, 0, 112}, {1, 4096, 4096}, {48, 16, 48}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct ab_pool p = make(table[i][0], table[i][1], 4, false);
         assert_int_equal(p.slot_bytes, table[i][2]);
@@ -53,6 +53,97 @@ static void slots_are_rounded_up_to_their_alignment(void **state)
         assert_int_equal((uintptr_t)ab_pool_alloc(&p, 1) % p.align, 0);
         ab_pool_fini(&p);
     }
+}
+
+/* What a type asks for, and room for the link of a free slot; a sanitizer's marks need more. */
+static void slots_of_a_type_lie_as_in_an_array_of_it(void **state)
+{
+    (void)state;
+    static const size_t table[][3] = {{28, 4, 28}, {8, 8, 8},   {17, 1, 17}, {33, 8, 40},
+                                      {1, 1, 8},   {24, 8, 24}, {12, 4, 12}, {6, 2, 8}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct ab_pool p;
+        enum { N = 100 };
+        unsigned char *slots[N];
+        assert_int_equal(ab_pool_init_type(&p, table[i][0], table[i][1], N, false), 0);
+        assert_true(AB_MARKS || p.stride == table[i][2]);
+        for (unsigned round = 0; round < 2; round++) {
+            for (unsigned k = 0; k < N; k++) {
+                slots[k] = ab_pool_alloc_aligned(&p, table[i][1], table[i][0]);
+                assert_int_equal((uintptr_t)slots[k] % table[i][1], 0);
+                memset(slots[k], (int)k, table[i][0]);
+            }
+            assert_true(AB_MARKS || round > 0 || slots[N - 1] == slots[0] + (N - 1) * table[i][2]);
+            for (unsigned k = 0; k < N; k++)
+                assert_true(slots[k][0] == k && slots[k][table[i][0] - 1] == k);
+            shuffle((void **)slots, N);
+            for (unsigned k = 0; k < N; k++)
+                if (round > 0 ||
+                    (char *)slots[k] != p.chunks[0].base) /* one lives: the list is followed */
+                    ab_pool_free(&p, slots[k]);
+            assert_int_equal(ab_pool_live(&p), 1 - round);
+            if (round == 0)
+                ab_pool_free(&p, p.chunks[0].base);
+        }
+        ab_pool_fini(&p);
+    }
+}
+
+struct particle {
+    _Alignas(32) float x;
+    int age;
+};
+
+static void typed_slots_are_aligned_as_their_type(void **state)
+{
+    (void)state;
+    struct ab_pool p;
+    assert_int_equal(AB_POOL_INIT(&p, struct particle, 3, false), 0);
+    struct particle *all[3];
+    for (unsigned i = 0; i < 3; i++) {
+        all[i] = AB_POOL_NEW(&p, struct particle);
+        assert_non_null(all[i]);
+        assert_int_equal((uintptr_t)all[i] % 32, 0);
+        all[i]->age = (int)i;
+    }
+    assert_null(AB_POOL_NEW(&p, struct particle));
+    AB_POOL_DELETE(&p, all[1]);
+    assert_ptr_equal(AB_POOL_NEW(&p, struct particle), all[1]);
+    assert_int_equal(all[2]->age, 2);
+    ab_pool_fini(&p);
+}
+
+static void a_pool_over_a_buffer_stays_in_it(void **state)
+{
+    (void)state;
+    static unsigned char memory[1000];
+    const struct ab_pool_options options = {.slot_bytes = 24, .align = 8};
+    const struct ab_pool_options none = {.slot_bytes = 24, .align = 24};
+    struct ab_pool p = {.n_os_calls = 77};
+    assert_int_equal(ab_pool_init_buffer(&p, memory, 1000, &none), EINVAL);
+    assert_int_equal(ab_pool_init_buffer(&p, memory, 23, &options), ENOMEM);
+    assert_int_equal(ab_pool_init_buffer(&p, NULL, 0, &options), ENOMEM);
+    assert_int_equal(p.n_os_calls, 77);
+    memset(memory, 0xee, sizeof memory);
+    assert_int_equal(ab_pool_init_buffer(&p, memory + 3, 900, &options), 0);
+    for (unsigned round = 0; round < 3; round++) {
+        size_t n = 0;
+        for (unsigned char *slot; (slot = ab_pool_alloc_zeroed(&p, 24)) != NULL; n++) {
+            assert_true(slot >= memory + 3 && slot + 24 <= memory + 903);
+            assert_int_equal((uintptr_t)slot % 8, 0);
+            assert_true(slot[0] == 0 && slot[23] == 0);
+            memset(slot, 0xee, 24);
+        }
+        assert_true(AB_MARKS || n == 37); /* 895 bytes, at least, by 24 */
+        assert_int_equal(ab_pool_live(&p), n);
+        ab_pool_purge(&p); /* none of it is the system's */
+        ab_pool_reset(&p);
+        assert_int_equal(ab_pool_live(&p), 0);
+    }
+    assert_true(ab_pool_alloc(&p, 24) != NULL && ab_pool_owns(&p, p.chunks[0].base));
+    assert_int_equal(p.n_os_calls, 0);
+    ab_pool_fini(&p);
+    memset(memory, 1, sizeof memory);
 }
 
 static void huge_chunks_are_whole_huge_pages_and_full_of_slots(void **state)
@@ -132,8 +223,8 @@ static void an_alignment_that_is_none_is_refused_also_below_the_least(void **sta
         assert_int_equal(ab_pool_init(&p, &options), EINVAL);
         assert_int_equal(p.n_os_calls, 77);
     }
-    struct ab_pool p = make(16, 8, 1, false); /* a power of two below the least is that */
-    assert_int_equal(p.align, AB_POOL_ALIGN);
+    struct ab_pool p = make(16, 8, 1, false); /* a power of two below the usual one is honoured */
+    assert_int_equal(p.align, AB_MARKS ? AB_POOL_ALIGN : 8);
     ab_pool_fini(&p);
 }
 
@@ -446,6 +537,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_are_rounded_up_to_their_alignment),
+        cmocka_unit_test(slots_of_a_type_lie_as_in_an_array_of_it),
+        cmocka_unit_test(typed_slots_are_aligned_as_their_type),
+        cmocka_unit_test(a_pool_over_a_buffer_stays_in_it),
         cmocka_unit_test(pools_that_cannot_be_are_refused),
         cmocka_unit_test(an_alignment_that_is_none_is_refused_also_below_the_least),
         cmocka_unit_test(fresh_slots_are_carved_in_order_and_untouched),

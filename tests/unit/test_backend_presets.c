@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -75,15 +76,35 @@ static void every_preset_is_found_by_name_and_names_its_package(void **state)
 {
     (void)state;
     static const char *const wanted[] = {"glibc",    "jemalloc", "tcmalloc", "tcmalloc_minimal",
-                                         "mimalloc", "scudo",    "tbb"};
-    assert_int_equal(ab_preset_count(), 7);
-    for (size_t i = 0; i < 7; i++) {
+                                         "mimalloc", "scudo",    "tbb",      "slab_malloc"};
+    assert_int_equal(ab_preset_count(), 8);
+    for (size_t i = 0; i < 8; i++) {
         const struct ab_preset *p = ab_preset_find(wanted[i]);
         assert_non_null(p);
         assert_true(p->package[0] != 0 && p->summary[0] != 0);
         assert_true((p->files[0] == NULL) == (i == 0));
     }
     assert_null(ab_preset_find("jemallo"));
+}
+
+static void what_lies_beside_the_program_is_found_there(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"$ORIGIN/none.so", "$ORIGIN/ab_test_preset.so", NULL};
+    struct ab_preset preset = {"own", "own", "own", files};
+    char path[4200] = "untouched", self[4096], want[4200];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(n > 0);
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    snprintf(want, sizeof want, "%s/ab_test_preset.so", self);
+    assert_false(ab_preset_locate(&preset, dirs, path, sizeof path));
+    assert_string_equal(path, "untouched");
+    put_library(self, "ab_test_preset.so");
+    assert_true(ab_preset_locate(&preset, dirs, path, sizeof path));
+    unlink(want);
+    assert_string_equal(path, want);
+    assert_string_equal(ab_preset_version(&preset, path, self, sizeof self), AB_VERSION);
 }
 
 static void nothing_there_is_not_found_and_leaves_the_path_alone(void **state)
@@ -181,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_is_found_by_name_and_names_its_package),
+        cmocka_unit_test(what_lies_beside_the_program_is_found_there),
         cmocka_unit_test(nothing_there_is_not_found_and_leaves_the_path_alone),
         cmocka_unit_test(the_better_file_wins_over_the_earlier_directory),
         cmocka_unit_test(what_is_no_library_is_passed_over_but_better_than_nothing),

@@ -79,7 +79,11 @@ static void words_stand_for_several_back_ends(void **state)
     assert_true(list.items[1].was_named);
     assert_int_equal(list.n, n + 6);
     ab_selection_list_fini(&list);
-    expect_usage("libraries,glibc", NULL, "the back end glibc is given twice");
+    list = parse("libraries,glibc", NULL);
+    assert_true(list.items[0].was_named); /* no second row, but asked for */
+    assert_int_equal(list.n, n);
+    ab_selection_list_fini(&list);
+    expect_usage("libraries,glibc,glibc", NULL, "the back end glibc is given twice");
     expect_usage("al", NULL, "did you mean \"all\"?");
 }
 

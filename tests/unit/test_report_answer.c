@@ -21,10 +21,15 @@ static void write_table(FILE *to, const struct ab_session *s, void *style)
     ab_sink_table(to, s, *(struct ab_table_style *)style);
 }
 
+static char *draw_as(const struct screen *x, unsigned width, bool utf8, unsigned topics)
+{
+    struct ab_table_style style = {.width = width, .utf8 = utf8, .topics = topics};
+    return fake_capture(write_table, &x->s, &style);
+}
+
 static char *draw(const struct screen *x, unsigned width)
 {
-    struct ab_table_style style = {.width = width, .utf8 = true};
-    return fake_capture(write_table, &x->s, &style);
+    return draw_as(x, width, true, 0);
 }
 
 static unsigned count_lines(const char *text, unsigned width)
@@ -51,8 +56,30 @@ static void check(const struct screen *x, const char *what, unsigned width)
     free(text);
 }
 
+/* In a pipe of a program without a locale. */
+static void check_pipe(const struct screen *x, const char *what)
+{
+    char name[80], *text = draw_as(x, 80, false, 0);
+    snprintf(name, sizeof name, "screen-%s-pipe.txt", what);
+    count_lines(text, 80);
+    for (const char *s = text; *s != 0; s++)
+        assert_true((unsigned char)*s < 0x80);
+    fake_assert_golden(name, text);
+    free(text);
+}
+
+static void check_topic(const struct screen *x, const char *what, unsigned topics)
+{
+    char name[80], *text = draw_as(x, 80, true, topics);
+    snprintf(name, sizeof name, "screen-%s-80.txt", what);
+    count_lines(text, 80);
+    fake_assert_golden(name, text);
+    free(text);
+}
+
 static void check_all(const struct screen *x, const char *what)
 {
+    check_pipe(x, what);
     check(x, what, 60);
     check(x, what, 80);
     check(x, what, 100);
@@ -162,6 +189,18 @@ static void a_real_program(void **state)
     (void)state;
     struct screen *x = screen_new_exec();
     check_all(x, "exec");
+    screen_free(x);
+}
+
+static void what_v_adds(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new(4);
+    screen_add_sizes(x);
+    check_topic(x, "time", AB_TOPIC_TIME);
+    check_topic(x, "size", AB_TOPIC_SIZE);
+    check_topic(x, "worst", AB_TOPIC_WORST);
+    check_topic(x, "memory", AB_TOPIC_MEMORY);
     screen_free(x);
 }
 
@@ -334,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_back_end_that_failed),
         cmocka_unit_test(an_interrupted_run),
         cmocka_unit_test(a_real_program),
+        cmocka_unit_test(what_v_adds),
         cmocka_unit_test(times_and_ratios_can_be_reckoned),
         cmocka_unit_test(bytes_can_be_reckoned),
         cmocka_unit_test(the_headline_can_be_reckoned),

@@ -90,9 +90,9 @@ static void look_as_they_should(void **state)
         bool utf8;
         const char *golden;
     } cases[] = {
-        {60, true, "gates-60.txt"},
-        {120, true, "gates-120.txt"},
-        {80, false, "gates-80-ascii.txt"},
+        {60, true, "screen-gates-60.txt"},    {80, true, "screen-gates-80.txt"},
+        {80, false, "screen-gates-pipe.txt"}, {100, true, "screen-gates-100.txt"},
+        {140, true, "screen-gates-140.txt"},
     };
     (void)state;
     struct fake_session *f = fake_session_new();
@@ -113,8 +113,9 @@ static void what_is_bad_stands_out_by_more_than_its_colour(void **state)
     struct fake_session *f = fake_session_new();
     char *plain = lists(f, 120, false, true), *colored = lists(f, 120, true, true);
     assert_null(strchr(plain, '\033'));
-    assert_non_null(strstr(colored, "\033[1m  \u2717"));
-    assert_null(strstr(colored, "\033[1m  \u2713"));
+    assert_non_null(strstr(colored, "\033[1m  steady/memory/rss_peak"));
+    assert_non_null(strstr(plain, "< 1.5x live         FAILED"));
+    assert_null(strstr(colored, "\033[1m  steady/memory/overhead_peak"));
     free(plain);
     free(colored);
     fake_session_free(f);

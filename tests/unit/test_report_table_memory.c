@@ -279,7 +279,7 @@ static void no_column_goes_where_the_width_is_short(void **state)
                                          "faults", "immediately", "over time"};
     for (unsigned width = 34; width <= 110; width += 4) {
         char *text = draw(NULL, (struct ab_table_style){.width = width});
-        char *legend = strstr(text, "At the peak");
+        char *legend = strstr(text, "live + internal + external");
         assert_non_null(legend);
         *legend = 0;
         for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
@@ -349,7 +349,8 @@ static void sizes_times_and_the_worst_are_told(void **state)
     expect(text, "glibc        25.0 us  alloc of 2.00 KiB  1000   2 of 3\n");
     expect(text, "glibc                            1 call           once\n");
     assert_null(strstr(text, "8.03 ms"));
-    expect(text, "alloc up to 64 B");
+    expect(text, "alloc, p50/p99, ns");
+    expect(text, "\n  33 - 64 B ");
     expect(text, "over the ops of the phase");
     expect(text, "400"); /* the largest of the stretches */
     expect(text, "slowest calls, by their place in the work");

@@ -281,12 +281,13 @@ static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
         for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
             if (ab_quantile_values[q] > 0.99)
                 r->quantiles[q] += 5000;
-        for (unsigned k = AB_HDR_COUNTS; k-- > 0;) /* 1 % of the calls */
-            if (r->hdr->counts[k] != 0 && ab_hdr_high(k) > 100 && ab_hdr_high(k) < 5000) {
-                uint64_t n = r->hdr->counts[k];
-                r->hdr->counts[k] = 0;
-                r->hdr->counts[ab_hdr_index(ab_hdr_high(k) + 5000)] += n;
-            }
+        struct ab_hdr was = *r->hdr;
+        ab_hdr_init(r->hdr);
+        for (unsigned k = 0; k < AB_HDR_COUNTS; k++) { /* 1 % of the calls */
+            bool is_tail = ab_hdr_high(k) > 100 && ab_hdr_high(k) < 5000;
+            for (uint64_t n = was.counts[k]; n > 0; n--)
+                ab_hdr_record(r->hdr, ab_hdr_high(k) + (is_tail ? 5000 : 0));
+        }
     }
     compare(x, false);
     assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p50")), "~");
@@ -294,6 +295,28 @@ static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
     assert_false(ab_cell_is_judged(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")));
     assert_string_equal(ab_cell_word(cell(x, FAKE_JEMALLOC, "steady", "alloc", "p99.5")), "~");
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+}
+
+/* A reader divides the one by the other. */
+static void the_ratio_is_that_of_the_numbers_beside_it(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->b->s.n_results; i++)
+        if (x->b->results[i].backend == FAKE_GLIBC && x->b->results[i].op == AB_OP_ALL)
+            x->b->results[i].ns_per_op *= 1.1 + 0.2 * (i % 3);
+    compare(x, false);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < x->c.n_cells; i++) {
+        const struct ab_cell *c = &x->c.cells[i];
+        double floor = c->op != NULL ? ab_compare_floor_ns(x->c.base, x->c.now) : 0;
+        if (!isfinite(c->effect.ratio) || !isfinite(c->base) || !isfinite(c->now))
+            continue;
+        double shown = fmax(c->now, floor) / fmax(c->base, floor);
+        assert_true(fabs(c->effect.ratio / shown - 1) < 1e-9);
+        assert_true(isnan(c->effect.low) || (c->effect.low <= shown && shown <= c->effect.high));
+        n += fabs(shown - 1) > 0.05;
+    }
+    assert_true(n > 0);
 }
 
 static void less_than_two_steps_of_the_clock_is_nothing(void **state)
@@ -305,7 +328,7 @@ static void less_than_two_steps_of_the_clock_is_nothing(void **state)
     x->a->s.timer.quantum_ns = 20;
     compare(x, false);
     const struct ab_cell *p50 = cell(x, FAKE_GLIBC, "steady", "alloc", "p50");
-    assert_true(p50->effect.low > 1.4);
+    assert_true(p50->effect.high > 1.4);
     assert_string_equal(ab_cell_word(p50), "~");
     assert_non_null(strstr(p50->reason, "two steps of the clock"));
 }
@@ -321,6 +344,21 @@ static void back_ends_of_one_result_are_pairs(void **state)
     assert_true(c->effect.high - c->effect.low < 1e-9); /* the drift of a round is in both */
     double want = (15.25 * 2000000 + 29.5 * 90000) / (21.5 * 2000000 + 40.25 * 90000);
     assert_true(fabs(c->effect.ratio - want) < 1e-9);
+}
+
+/* What a table of the back ends shows: whoever divides the two numbers beside it has the effect. */
+static void the_effect_within_one_result_is_the_ratio_of_the_two_numbers(void **state)
+{
+    struct fixture *x = *state;
+    for (uint32_t i = 0; i < x->a->s.n_results; i++) { /* so that no round is like another */
+        struct ab_result *r = &x->a->results[i];
+        r->ns_per_op *= 1 + 0.05 * ((r->round * 5 + r->backend * 3) % 7);
+    }
+    assert_true(ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c));
+    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    assert_true(fabs(c->effect.ratio - c->now / c->base) < 1e-12);
+    assert_true(c->effect.low <= c->effect.ratio && c->effect.ratio <= c->effect.high);
+    assert_true(c->effect.low < c->effect.high);
 }
 
 /* What a default list lacks is a note, what was asked for and failed a failure. */
@@ -470,7 +508,9 @@ int main(void)
         TEST(a_new_build_is_told_and_has_no_effect),
         TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
         TEST(less_than_two_steps_of_the_clock_is_nothing),
+        TEST(the_ratio_is_that_of_the_numbers_beside_it),
         TEST(back_ends_of_one_result_are_pairs),
+        TEST(the_effect_within_one_result_is_the_ratio_of_the_two_numbers),
         TEST(a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_asked_for),
         TEST(a_regression_has_to_show_again),
         TEST(what_is_clear_alone_need_not_be_among_many),

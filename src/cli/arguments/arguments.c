@@ -114,16 +114,32 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
                    shown, after);
 }
 
-/* A file that is not there, by the name of a workload that is installed. */
-static enum ab_status check_forgotten_at(enum ab_command_id command, enum role role,
-                                         const char *text, struct ab_err *err)
+/* Is there a file of this name with what such files end in? Then that is *end. */
+static bool is_without_end(enum role role, const char *text, const char **end)
+{
+    static const char *const ends[] = {
+        [WORKLOAD] = ".yaml", [TRACE] = ".abt", [RESULT] = ".json", [WORK] = NULL};
+    char path[4096];
+    *end = ends[role];
+    int n = *end != NULL ? snprintf(path, sizeof path, "%s%s", text, *end) : 0;
+    return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
+}
+
+/* A file that is not there, by what one nearly typed: without its end, or a workload that is installed
+ * without its '@'. */
+static enum ab_status check_there(enum ab_command_id command, enum role role, const char *text,
+                                  struct ab_err *err)
 {
     char name[256];
-    if (role != WORKLOAD || access(text, F_OK) == 0 ||
-        !ab_workload_is_named(text, name, sizeof name))
+    const char *shown = AB_SHOWN(256, text), *as = ab_commands[command].name, *end;
+    if (access(text, F_OK) == 0 || strcmp(text, "-") == 0)
         return AB_OK;
-    return ab_fail(err, AB_INPUT, "%s: there is no file %s here; try: allocbench %s @%s",
-                   ab_commands[command].name, AB_SHOWN(256, text), ab_commands[command].name, name);
+    if (is_without_end(role, text, &end))
+        return ab_fail(err, AB_INPUT, "%s: there is no file %s, but %s%s", as, shown, shown, end);
+    if (role == WORKLOAD && ab_workload_is_named(text, name, sizeof name))
+        return ab_fail(err, AB_INPUT, "%s: there is no file %s; try: allocbench %s @%s", as, shown,
+                       as, name);
+    return AB_OK;
 }
 
 static enum ab_status fail_no_trace(const char *text, struct ab_err *err)
@@ -174,7 +190,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     if (*text == NULL || role == NO_FILE)
         return AB_OK;
     if ((*text)[0] != '@') {
-        AB_TRY(check_forgotten_at(command, role, *text, err));
+        AB_TRY(check_there(command, role, *text, err));
         return check_kind(command, role, *text, err);
     }
     if (role == RESULT || role == BASE)

@@ -184,7 +184,7 @@ enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file
     if (probe == NULL && path != NULL && errno == ENOENT) {
         status = ab_baseline_fail_missing(folder, name_or_file, err);
     } else {
-        if (path == NULL || asprintf(&label, "baseline %s", name_or_file) < 0)
+        if (path == NULL || asprintf(&label, AB_BASELINE_LABEL "%s", name_or_file) < 0)
             label = NULL;
         status = read_base(o, path, label, out, err);
     }

@@ -10,6 +10,7 @@
 #include "report/read/read_result.h"
 
 enum { AB_BASELINE_NAME_MAX = 64 };
+#define AB_BASELINE_LABEL "baseline " /* begins the label of one that was found by its name */
 
 /* The commands of baseline; ends with NULL. */
 extern const char *const ab_baseline_commands[];

@@ -107,7 +107,7 @@ static void print_one(const struct compare_run *r, const struct ab_comparison *c
     style.color = style.color && to == stdout;
     ab_sink_compare(to, c, style);
     ab_sink_gates(to, c->now, style);
-    ab_verdict_print_next(to, c);
+    ab_verdict_print_next(to, c, c->now, style);
 }
 
 static bool is_stdout_taken(const struct ab_options *o)

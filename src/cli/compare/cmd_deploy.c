@@ -70,16 +70,40 @@ static enum ab_status find_named(const struct ab_session *s, const char *name, u
     return status;
 }
 
+/* The fastest that can be preloaded, if it is clearly faster than the base: what wins may be an
+ * allocator whose functions a program has to call itself. NULL = there is none. */
+static const struct ab_view_rank *find_preloadable(const struct ab_view *view)
+{
+    for (uint32_t i = 0; i < view->ranking.n_rows; i++) {
+        const struct ab_view_rank *rank = &view->ranking.rows[i];
+        if (rank->standing == AB_VIEW_RANKED &&
+            ab_snippet_is_possible(&view->session->backends[rank->backend]))
+            return rank->vs.is_clear && !rank->vs.is_less ? rank : NULL;
+    }
+    return NULL;
+}
+
 /* Only what clearly won is deployed without being named. */
 static enum ab_status find_winner(const struct ab_view *view, uint32_t *out, struct ab_err *err)
 {
     const struct ab_view_headline *h = &view->headline;
+    const struct ab_session *s = view->session;
     bool is_alone = h->verdict == AB_VIEW_ALONE && view->ranking.n_ranked == 1;
     uint32_t winner = is_alone ? view->ranking.rows[0].backend : h->winner;
-    if ((h->verdict != AB_VIEW_FASTER && !is_alone) || winner >= view->session->n_backends)
+    if ((h->verdict != AB_VIEW_FASTER && !is_alone) || winner >= s->n_backends)
         return ab_fail(err, AB_USAGE,
                        "the result names no winner (%s); name an allocator: allocbench deploy NAME",
                        h->n_sentences > 0 ? h->sentences[0] : "nothing to compare");
+    const struct ab_view_rank *other = ab_snippet_is_possible(&s->backends[winner])
+                                           ? NULL
+                                           : find_preloadable(view);
+    if (other != NULL) {
+        fprintf(stderr,
+                "%s is the fastest, but a program has to call its functions itself; of those that "
+                "can be preloaded:\n",
+                AB_SHOWN(128, s->backends[winner].name));
+        winner = other->backend;
+    }
     *out = winner;
     return AB_OK;
 }

@@ -129,7 +129,12 @@ void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_st
         return;
     fputc('\n', to);
     ab_sink_compare(to, &d->comparison, style);
-    ab_verdict_print_next(to, &d->comparison);
+}
+
+void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session, FILE *to,
+                            struct ab_table_style style)
+{
+    ab_verdict_print_next(to, comparison_of(d), session, style);
 }
 
 void ab_decision_close(struct ab_decision *d)

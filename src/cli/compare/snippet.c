@@ -69,21 +69,29 @@ static bool is_own_malloc(const struct ab_backend_info *b)
     return preset != NULL && preset->files[0] == NULL;
 }
 
+static bool is_malloc(const struct ab_backend_info *b)
+{
+    return b->boundary != NULL && strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_MALLOC]) == 0;
+}
+
+bool ab_snippet_is_possible(const struct ab_backend_info *b)
+{
+    return is_malloc(b) && strstr(b->name, ":prefix=") == NULL;
+}
+
 static enum ab_status check_kind(struct snippet *s, struct ab_err *err)
 {
     const struct ab_backend_info *b = s->backend;
     const char *name = AB_SHOWN(128, b->name);
-    bool is_malloc = b->boundary != NULL &&
-                     strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_MALLOC]) == 0;
     if (!ab_backend_status_has_numbers(b->status))
         return ab_fail(err, AB_BACKEND, "%s has no numbers in this result (%s)", name,
                        ab_backend_status_name(b->status));
-    if (!is_malloc)
+    if (!is_malloc(b))
         return ab_fail(err, AB_USAGE,
                        "%s cannot be preloaded: a program calls its functions itself "
                        "(allocators/README.md)",
                        name);
-    if (strstr(b->name, ":prefix=") != NULL)
+    if (!ab_snippet_is_possible(b))
         return ab_fail(err, AB_USAGE,
                        "%s cannot be preloaded: its functions have a prefix; build it without",
                        name);

@@ -15,4 +15,7 @@
 enum ab_status ab_snippet_add(const struct ab_backend_info *backend, struct ab_text *out,
                               struct ab_err *err);
 
+/* Can it be preloaded, or is it in every process already? */
+bool ab_snippet_is_possible(const struct ab_backend_info *backend);
+
 #endif

@@ -5,7 +5,9 @@
 #include "cli/compare/verdict.h"
 
 #include "base/bits.h"
+#include "cli/compare/baselines.h"
 #include "core/text.h"
+#include "report/table/table.h"
 #include "stats/gates/gate.h"
 
 #include <string.h>
@@ -34,17 +36,21 @@ enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_com
     return status;
 }
 
-/* The most rounds that an open cell asks for; 0 = none. */
-static uint32_t most_needed(const struct ab_comparison *c)
+/* The most rounds that an open cell or gate asks for; 0 = none. `c` may be NULL. */
+static uint32_t most_needed(const struct ab_comparison *c, const struct ab_session *s)
 {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < c->n_cells; i++) {
+    for (uint32_t i = 0; c != NULL && i < c->n_cells; i++) {
         const struct ab_cell *cell = &c->cells[i];
         if (ab_cell_is_judged(cell) && cell->verdict == AB_VERDICT_INCONCLUSIVE &&
-            cell->rounds_needed > most)
+            cell->rounds_needed != UINT32_MAX && cell->rounds_needed > most)
             most = cell->rounds_needed;
     }
-    return most < ROUNDS_WORTH_TRYING ? most : most > 0 ? ROUNDS_WORTH_TRYING : 0;
+    for (uint32_t i = 0; i < s->n_gates; i++)
+        if (s->gates[i].verdict == AB_GATE_INCONCLUSIVE &&
+            s->gates[i].rounds_needed != UINT32_MAX && s->gates[i].rounds_needed > most)
+            most = s->gates[i].rounds_needed;
+    return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
 }
 
 /* Does an argument set the number of rounds, or what ends them? Returns how many words it takes. */
@@ -93,19 +99,62 @@ static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t 
         t->s[--t->n] = 0;
 }
 
-void ab_verdict_print_next(FILE *to, const struct ab_comparison *c)
+static bool can_repeat(const struct ab_session *s)
 {
-    uint32_t rounds = most_needed(c);
+    return s->command_line != NULL && s->command_line[0] != 0 &&
+           strstr(s->command_line, "--resume") == NULL;
+}
+
+static void print_repeat(FILE *to, const char *lead, const struct ab_session *s, uint32_t rounds,
+                         struct ab_table_style style)
+{
     struct ab_text t = {0};
     char shown[4096];
-    const char *line = c->now->command_line;
-    if (rounds == 0 || line == NULL || line[0] == 0 || strstr(line, "--resume") != NULL)
-        return;
-    add_command(&t, c->now, rounds);
+    add_command(&t, s, rounds);
     if (t.s != NULL)
-        fprintf(to, "next: %s%s\n", ab_text_printable(shown, sizeof shown, t.s),
-                c->base != c->now && c->base->n_rounds < rounds && strstr(t.s, "--baseline") == NULL
-                    ? "   (and the base with as many)"
-                    : "");
+        ab_table_command(to, style, lead, ab_text_printable(shown, sizeof shown, t.s));
     ab_text_fini(&t);
+}
+
+/* Both sides need the rounds; a baseline is measured with it, or has them. */
+static void print_rounds(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
+                         uint32_t rounds, struct ab_table_style style)
+{
+    print_repeat(to, "next: ", s, rounds, style);
+    if (c == NULL || c->base == s || c->base->n_rounds >= rounds ||
+        strstr(s->command_line, "--baseline") != NULL)
+        return;
+    if (can_repeat(c->base))
+        print_repeat(to, "and:  ", c->base, rounds, style);
+    else
+        ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
+}
+
+/* The name of the baseline that it was compared with; NULL = a file. */
+static const char *baseline_of(const struct ab_comparison *c)
+{
+    const size_t n = strlen(AB_BASELINE_LABEL);
+    bool is_one = c->base_label != NULL && strncmp(c->base_label, AB_BASELINE_LABEL, n) == 0;
+    return is_one ? c->base_label + n : NULL;
+}
+
+void ab_verdict_print_next(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
+                           struct ab_table_style style)
+{
+    uint32_t rounds = most_needed(c, s);
+    char command[1200], name[500], file[500];
+    if (rounds > 0 && can_repeat(s)) {
+        print_rounds(to, c, s, rounds, style);
+    } else if (c != NULL && ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0) {
+        ab_table_prose(to, style, AB_PLAIN,
+                       "next: -v lists every percentile, --html FILE draws both results over each "
+                       "other");
+    } else if (c != NULL && baseline_of(c) != NULL && ab_comparison_status(c) == AB_OK &&
+               ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0) {
+        bool is_file = c->now_label != NULL && strchr(c->now_label, '.') != NULL;
+        snprintf(command, sizeof command, "allocbench baseline update %s%s%s",
+                 ab_text_printable(name, sizeof name, baseline_of(c)), is_file ? " " : "",
+                 is_file ? ab_text_printable(file, sizeof file, c->now_label) : "");
+        ab_table_command(to, style, "next: ", command);
+    }
 }

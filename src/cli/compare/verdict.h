@@ -6,6 +6,7 @@
 #define AB_CLI_COMPARE_VERDICT_H
 
 #include "cli/options/options.h"
+#include "report/table/style.h"
 #include "stats/compare.h"
 
 /* What the command must end with, gates on the new result included, under --strict and
@@ -16,7 +17,10 @@ enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_com
 /* The one of the two that outweighs the other. */
 enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b);
 
-/* The line "next: …" where there is something to do: how many rounds would settle what is open. */
-void ab_verdict_print_next(FILE *to, const struct ab_comparison *c);
+/* The line "next: …" where there is something to do: the command with the rounds that would settle
+ * what is open, of the comparison (NULL = none) or of the gates of `session`; where a regression can
+ * be seen; how a baseline is renewed. */
+void ab_verdict_print_next(FILE *to, const struct ab_comparison *c,
+                           const struct ab_session *session, struct ab_table_style style);
 
 #endif

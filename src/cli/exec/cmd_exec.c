@@ -205,14 +205,9 @@ static void print_verdicts(const struct exec *x)
     ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
 }
 
-static void tell_work(const struct exec *x)
+static void tell_left(const struct exec *x)
 {
-    if (x->session.n_results == 0)
-        return;
-    if (!x->options->is_output_free)
-        printf("The program's output was the same in all runs (%llu bytes).\n",
-               (unsigned long long)x->summary.output.bytes);
-    if (x->summary.n_left > 0)
+    if (x->session.n_results > 0 && x->summary.n_left > 0)
         printf("Up to %u processes of it ran on after its end and were ended.\n",
                x->summary.n_left);
 }
@@ -226,7 +221,7 @@ static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
                                               status == AB_OK ? err : &more);
     if (!ab_outputs_use_stdout(o) && !o->is_quiet) {
         ab_sink_table(stdout, &x->session, ab_terminal_style(o));
-        tell_work(x);
+        tell_left(x);
     }
     print_verdicts(x);
     if (status == AB_OK && written == AB_OK)

@@ -4,12 +4,29 @@
  */
 #include "report/html/plot.h"
 
+#include "report/view/words/terms.h"
+
 #include <math.h>
 #include <stdio.h>
 
 enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 62, WIDTH = 520, HEIGHT = 280, FONT = 12 };
 enum { FONT_LARGE = 14 }; /* on small screens */
 enum { LEGEND_ROW = 20, LEGEND_LEFT = 8, LEGEND_SWATCH = 30, LEGEND_GAP = 18 };
+
+/* Folded away: how to read it, and what explain says of its words. */
+static void put_why(struct ab_html *h, const struct ab_figure *f)
+{
+    if (f->why == NULL)
+        return;
+    ab_html_f(h, "<details class=\"why\"><summary>?</summary><p>%s</p>", f->why);
+    for (size_t i = 0; f->words != NULL && f->words[i] != NULL; i++) {
+        struct ab_text meaning = {0};
+        if (ab_view_term_add(&meaning, f->words[i]) && meaning.s != NULL)
+            ab_html_f(h, "<p><b>%s</b>: %s</p>", f->words[i], meaning.s);
+        ab_text_fini(&meaning);
+    }
+    ab_html_f(h, "</details>");
+}
 
 static void put_head(struct ab_plot *p, const struct ab_figure *f)
 {
@@ -18,8 +35,7 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
     if (f->is_wide) /* the style sheet knows the usual widths */
         ab_html_f(h, " data-wide=\"%.0f\"", p->width);
     ab_html_f(h, ">\n<figcaption>%s", f->title);
-    if (f->why != NULL)
-        ab_html_f(h, "<details class=\"why\"><summary>?</summary><p>%s</p></details>", f->why);
+    put_why(h, f);
     ab_html_f(h,
               "</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" "
               "role=\"img\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" "

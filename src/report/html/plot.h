@@ -30,6 +30,8 @@ struct ab_figure {
     const char *title;             /* above the picture */
     const char *description;       /* one sentence for those who do not see it */
     const char *why;               /* how to read it, folded behind a "?"; NULL = nothing to say */
+    const char *const *words;      /* what explain says of these follows it; ends with NULL. NULL =
+                                      none */
     double width, height;          /* of the picture with its axes, px; 0 = 520 × 280 */
     double left;                   /* room for the labels of the y axis, px; 0 = 62 */
     bool is_wide;                  /* the whole width of the page */

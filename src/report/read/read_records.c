@@ -56,16 +56,15 @@ unsigned ab_stored_op(struct ab_stored_reader *r, const struct ab_json_node *o)
 
 /* ---- histograms ---- */
 
-/* Fresh zeroes, of which nothing is touched. */
 static struct ab_hdr *new_histogram(struct ab_stored_reader *r)
 {
-    struct ab_hdr *hdr = ab_stored_records(r, 1, sizeof *hdr);
-    if (hdr != NULL)
-        hdr->min = UINT64_MAX;
+    struct ab_hdr *hdr = r->json.status == AB_OK ? ab_hdr_new() : NULL;
+    if (hdr == NULL && r->json.status == AB_OK)
+        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
     return hdr;
 }
 
-/* Of the 220 KiB of a histogram only a few pages are in use, and they are what the bound counts. */
+/* Of a histogram only a few pages are in use, and they are what the bound counts. */
 static void count_pages(struct ab_stored_reader *r, const struct ab_hdr *hdr)
 {
     enum { PAGE_COUNTS = 4096 / sizeof(uint64_t) };
@@ -87,7 +86,7 @@ static struct ab_hdr *read_histogram(struct ab_stored_reader *r, const struct ab
     struct ab_hdr *hdr = new_histogram(r);
     if (hdr == NULL)
         return NULL;
-    if (ab_hdr_decode_into_empty(text, hdr, &why) != AB_OK)
+    if (ab_hdr_decode_into_empty(text, hdr, r->room, &why) != AB_OK)
         ab_json_fail(&r->json, &at, "%s", why.text);
     else if (r->hdr_bytes_left == 0)
         ab_json_fail(&r->json, &at, "the histograms need more than %" PRIu64 " MiB of memory",

@@ -12,6 +12,7 @@
 struct ab_stored_reader {
     struct ab_json_reader json;
     struct ab_session *session; /* back ends, phases and rounds are there before the records */
+    struct ab_hdr_room *room;
     uint64_t hdr_bytes_left;
 };
 

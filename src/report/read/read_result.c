@@ -376,8 +376,12 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     stored.checksum = ab_checksum_take(document);
     struct ab_stored_reader r = {.json = {.file = path, .err = err},
                                  .session = &stored.session,
+                                 .room = ab_hdr_room_new(),
                                  .hdr_bytes_left = AB_STORED_HISTOGRAMS_MAX};
+    if (r.room == NULL)
+        r.json.status = ab_fail(err, AB_SYSTEM, "out of memory for the result");
     read_document(&r, &stored);
+    free(r.room);
     if (r.json.status == AB_OK)
         *out = stored;
     else

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* Cells as a table, then how many verdicts of each kind, why cells have none, and what differs.
- * Cells that are only shown and differ in nothing are left out of a long table, which says so,
+/* The verdicts in sentences, the cells as a table with reasons below their rows, what differs, how
+ * many verdicts of each kind, noise. Cells that are only shown and differ in nothing are left out of a long table, which says so,
  * unless the style is verbose. */
 void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_style style);
 

@@ -36,6 +36,8 @@ void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, un
 
 void ab_table_fini(struct ab_table *t)
 {
+    for (size_t r = 0; r < t->n_rows; r++)
+        ab_text_fini(&t->rows[r].below);
     free(t->rows);
     *t = (struct ab_table){0};
 }
@@ -119,9 +121,13 @@ static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8
         for (unsigned c = 0; c < t->n_columns; c++)
             l.columns[c] = larger(l.columns[c], ab_format_width(t->rows[r].cells[c]));
     }
+    const unsigned wanted = l.label;
     shrink_label(t, &l, width, LABEL_WANTED);
     while (total_width(t, &l) > width && drop_column(t, &l)) {
     }
+    unsigned total = total_width(t, &l); /* a column that went may have left room */
+    if (total < width)
+        l.label = wanted - l.label < width - total ? wanted : l.label + width - total;
     shrink_label(t, &l, width, LABEL_LEAST);
     return l;
 }
@@ -161,6 +167,19 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     ab_text_fini(&line);
 }
 
+/* Under the label of its row, deeper than it. */
+static void print_below(FILE *to, const struct ab_table_row *row, struct ab_table_style style)
+{
+    struct ab_text text = {0};
+    if (row->below.n == 0)
+        return;
+    add_blanks(&text, 2 * INDENT);
+    ab_text_add(&text, row->below.s);
+    if (text.s != NULL)
+        ab_table_prose(to, style, row->emphasis == AB_FAINT ? AB_FAINT : AB_PLAIN, text.s);
+    ab_text_fini(&text);
+}
+
 /* What the width left out, by name; returns the columns that are shown. */
 static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct layout *l,
                               struct ab_table_style style)
@@ -170,7 +189,7 @@ static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct l
     for (unsigned c = 0; c < t->n_columns; c++)
         if (l->columns[c] > 0)
             shown |= 1u << c;
-        else if (t->columns[c].title[0] != 0)
+        else if (t->columns[c].title[0] != 0 && (t->names == NULL || t->names[c][0] != 0))
             ab_text_addf(&line, "%s%s", line.s == NULL ? "  (not shown: " : ", ",
                          t->names != NULL ? t->names[c] : t->columns[c].title);
     if (line.s != NULL) {
@@ -181,11 +200,22 @@ static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct l
     return shown;
 }
 
+unsigned ab_table_shown(const struct ab_table *t, struct ab_table_style style)
+{
+    struct layout l = lay_out(t, width_of(style), style.utf8);
+    unsigned shown = 0;
+    for (unsigned c = 0; c < t->n_columns; c++)
+        shown |= l.columns[c] > 0 ? 1u << c : 0;
+    return shown;
+}
+
 unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style)
 {
     struct layout l = lay_out(t, width_of(style), style.utf8);
-    for (size_t r = 0; r < t->n_rows; r++)
+    for (size_t r = 0; r < t->n_rows; r++) {
         print_row(to, t, &l, r, style);
+        print_below(to, &t->rows[r], style);
+    }
     unsigned shown = print_dropped(to, t, &l, style);
     if (t->is_short_of_memory)
         ab_table_line(to, style, AB_STRONG, short_of_memory);
@@ -268,6 +298,39 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
     }
     if (!is_empty)
         ab_table_line(to, style, emphasis, line);
+}
+
+/* Up to the next blank outside of '…': a backslash within quotes joins no lines. */
+static size_t word_bytes(const char *s)
+{
+    bool is_quoted = false;
+    size_t n = 0;
+    for (; s[n] != 0 && (is_quoted || s[n] != ' '); n++)
+        is_quoted = is_quoted != (s[n] == '\'');
+    return n;
+}
+
+void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command)
+{
+    unsigned used = ab_format_width(lead), n_words = 0;
+    fputs(lead, to);
+    for (const char *s = command; *s != 0; n_words++) {
+        char word[LINE_BYTES];
+        size_t n = word_bytes(s);
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+        s += n + strspn(s + n, " ");
+        unsigned width = ab_format_width(word), end = *s != 0 ? 2 : 0; /* of " \\" */
+        if (n_words > 0 && used + 1 + width + end > width_of(style)) {
+            fprintf(to, " \\\n%*s", 2 * INDENT, "");
+            used = 2 * INDENT;
+        } else if (n_words > 0) {
+            fputc(' ', to);
+            used++;
+        }
+        fputs(word, to);
+        used += width;
+    }
+    fputc('\n', to);
 }
 
 /* ---- footnotes ---- */

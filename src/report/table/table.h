@@ -7,6 +7,7 @@
 #ifndef AB_REPORT_TABLE_TABLE_H
 #define AB_REPORT_TABLE_TABLE_H
 
+#include "core/text.h"
 #include "report/format.h"
 #include "report/table/style.h"
 #include "result/result.h"
@@ -30,6 +31,7 @@ struct ab_table_row {
     enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
     char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
+    struct ab_text below; /* words under the row, wrapped; the table frees them */
 };
 
 struct ab_table {
@@ -40,7 +42,7 @@ struct ab_table {
     bool is_short_of_memory; /* rows are missing; print says so */
     const char *const
         *names; /* of columns that are left out, where titles alone say too little; NULL
-                                 = the titles */
+                                 = the titles; "" = said elsewhere, by the caller */
 };
 
 void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);
@@ -50,6 +52,8 @@ void ab_table_fini(struct ab_table *t);
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
 /* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);
+/* Bit c: column c fits into the width. For what is said of a column that does not, before printing. */
+unsigned ab_table_shown(const struct ab_table *t, struct ab_table_style style);
 /* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
 unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
 /* With all columns whatever the width: those that do not fit follow below, under the same rows. */
@@ -62,6 +66,10 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
  * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
+
+/* A command to copy: lines that are too long end in a backslash, as shells read them. `lead` stands
+ * before it. */
+void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command);
 
 /* Dashes that say why: where a number is not known, its cell has the number of the footnote with the
  * reason. */

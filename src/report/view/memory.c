@@ -54,6 +54,18 @@ bool ab_view_memory_why(const char *reason, const char *const *whats, char *why,
     return false;
 }
 
+const char *ab_view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
+                                       size_t cap)
+{
+    static const char *const whats[] = {AB_WHY_FOOTPRINT, AB_WHY_DRAINED, AB_WHY_PURGED, NULL};
+    for (uint32_t i = s->n_memory; i-- > 0;) /* of the last phase */
+        if (s->memory[i].backend == backend && s->memory[i].at == AB_AT_END &&
+            ab_view_memory_why(s->memory[i].reason, whats, why, cap))
+            return why;
+    snprintf(why, cap, "not measured when all is freed");
+    return why;
+}
+
 /* ---- which run ---- */
 
 static double knows(const struct ab_memory *m)

@@ -54,5 +54,8 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
 /* The first "WHAT: why" of a record's reason whose WHAT is in the list, which ends with NULL; false,
  * and "" in why, where there is none. */
 bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
+/* Why it is not known what a back end keeps when all is freed; never "". Returns why. */
+const char *ab_view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
+                                       size_t cap);
 
 #endif

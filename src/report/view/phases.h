@@ -6,7 +6,7 @@
 #ifndef AB_REPORT_VIEW_PHASES_H
 #define AB_REPORT_VIEW_PHASES_H
 
-#include "report/view/factor.h"
+#include "report/view/words/factor.h"
 #include "result/result.h"
 #include "stats/aggregate.h"
 

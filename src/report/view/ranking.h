@@ -5,8 +5,8 @@
 #ifndef AB_REPORT_VIEW_RANKING_H
 #define AB_REPORT_VIEW_RANKING_H
 
-#include "report/view/factor.h"
 #include "report/view/memory.h"
+#include "report/view/words/factor.h"
 #include "result/result.h"
 #include "stats/aggregate.h"
 

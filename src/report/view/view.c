@@ -26,13 +26,23 @@ static uint32_t count_shown(const struct ab_session *s)
     return n;
 }
 
+/* What it printed is a setting of the result where it was the same under all. */
+static const char *title_of_program(const struct ab_session *s, struct ab_view_texts *t)
+{
+    char output[80] = "";
+    const char *bytes = ab_session_setting(s, "output_bytes");
+    if (bytes != NULL)
+        snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
+    return ab_view_texts_addf(t, "%s: the program under %u allocator%s%s; %u round%s",
+                              AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),
+                              output, s->n_rounds, plural(s->n_rounds));
+}
+
 static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct ab_view_texts *t)
 {
     char count[AB_CELL_BYTES];
     if (ab_session_is_exec(s))
-        return ab_view_texts_addf(t, "%s: the program under %u allocator%s; %u round%s",
-                                  AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),
-                                  s->n_rounds, plural(s->n_rounds));
+        return title_of_program(s, t);
     char merged[48] = "", cache[48] = "";
     if (s->n_parts > 0)
         snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);

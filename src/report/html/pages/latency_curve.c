@@ -156,6 +156,7 @@ static void draw_curve(struct ab_plot *p, struct ab_paint paint,
 static void draw_panel(struct ab_html *h, const struct panel *panel, double floor_ns,
                        const char *phase, unsigned op)
 {
+    static const char *const words[] = {"percentile", "floor", NULL};
     static const char *const why =
         "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
         "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
@@ -171,6 +172,7 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
                   &(struct ab_figure){.title = title,
                                       .description = description,
                                       .why = why,
+                                      .words = words,
                                       .legend = panel->paints,
                                       .n_legend = panel->n});
     if (floor_ns > 0) {

@@ -157,17 +157,19 @@ static void put_chart(struct ab_html *h, const struct ab_report *report,
     bool is_small = set_change_axis(&p.x, rows, n);
     p.y = (struct ab_axis){.low = 0, .high = n};
     p.is_y_exact = true;
-    ab_plot_begin(&p, h,
-                  &(struct ab_figure){.title = "Changes with their 90 % intervals",
-                                      .description = "Change of each metric from base to new, with "
-                                                     "its interval and limit",
-                                      .why = "The dot is the change, the bar with caps its 90 % "
-                                             "interval, the red stroke the limit. A verdict needs "
-                                             "the interval on one side.",
-                                      .height = 70 + ROW_PX * n,
-                                      .left = CHART_LEFT,
-                                      .is_wide = true,
-                                      .has_no_y = true});
+    ab_plot_begin(
+        &p, h,
+        &(struct ab_figure){.title = "Changes with their 90 % intervals",
+                            .description = "Change of each metric from base to new, with "
+                                           "its interval and limit",
+                            .why = "The dot is the change, the bar with caps its 90 % "
+                                   "interval, the red stroke the limit. A verdict needs "
+                                   "the interval on one side.",
+                            .words = (const char *const[]){"change", "interval", "limit", NULL},
+                            .height = 70 + ROW_PX * n,
+                            .left = CHART_LEFT,
+                            .is_wide = true,
+                            .has_no_y = true});
     ab_plot_line(&p, (struct ab_paint){.colour = AB_COLOUR_INK, .title = "no change", .width = 1},
                  (const struct ab_point[]){{is_small ? 0 : 1, 0}, {is_small ? 0 : 1, n}}, 2);
     for (uint32_t i = 0; i < n; i++)

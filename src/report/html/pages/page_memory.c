@@ -133,6 +133,7 @@ static void put_key(struct ab_html *h)
 
 static void put_timelines(struct ab_html *h, const struct ab_session *s, double most)
 {
+    static const char *const parts[] = {"live", "internal", "external", "retained", NULL};
     struct ab_paint key[PARTS];
     char label[sizeof s->backends->name + 32];
     for (unsigned k = 0; k < PARTS; k++)
@@ -156,11 +157,10 @@ static void put_timelines(struct ab_html *h, const struct ab_session *s, double 
                 .title = ab_format_backend(label, sizeof label, &s->backends[b]),
                 .description = "Resident memory over the operations of the work, split into what "
                                "is live and what is not",
-                .why = "From below: live bytes, sizes rounded up (internal), free room beside "
-                       "live blocks and headers (external), pages without a live block "
-                       "(retained). The upper edge is the footprint; where it is a line, its "
-                       "parts are not known. Of one round; of each stretch the largest "
-                       "footprint. All pictures have one scale.",
+                .why = "From below: live, internal, external, retained. The upper edge is the "
+                       "footprint; where it is a line, its parts are not known. Of one round; of "
+                       "each stretch the largest footprint. All pictures have one scale.",
+                .words = parts,
                 .height = 220,
                 .legend = key,
                 .n_legend = PARTS});
@@ -294,18 +294,16 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
     struct ab_plot plot = {.x = {AB_SCALE_LINEAR, 0, most, "resident bytes", AB_AXIS_BYTES},
                            .y = {AB_SCALE_LINEAR, 0, n, "", AB_AXIS_COUNT},
                            .is_y_exact = true};
-    ab_plot_begin(
-        &plot, h,
-        &(struct ab_figure){
-            .title = "Memory after everything was freed",
-            .description = "Resident memory of each allocator once all blocks were freed",
-            .why = "What the allocator still holds once all blocks were freed: immediately, "
-                   "after waiting (--drain), and after it was asked to give memory "
-                   "back (purged). Medians of the rounds.",
-            .height = 66 + ROW_PX * n,
-            .left = left,
-            .is_wide = true,
-            .has_no_y = true});
+    ab_plot_begin(&plot, h,
+                  &(struct ab_figure){
+                      .title = "Memory after everything was freed",
+                      .description = "Resident memory of each allocator once all blocks were freed",
+                      .why = "Medians of the rounds.",
+                      .words = (const char *const[]){"after free", NULL},
+                      .height = 66 + ROW_PX * n,
+                      .left = left,
+                      .is_wide = true,
+                      .has_no_y = true});
     put_bars(&plot, report, n);
     ab_plot_end(&plot);
 }

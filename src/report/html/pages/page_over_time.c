@@ -134,6 +134,7 @@ static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t back
                    "the share of the calls in that stretch which took that long; the "
                    "scale is logarithmic, from 0.01 % to all. Of all rounds and kinds of "
                    "calls. All pictures have one scale.",
+            .words = (const char *const[]){"op clock", "distribution", NULL},
             .height = 240});
     if (isfinite(s->timer.floor_ns) && s->timer.floor_ns > plot.y.low)
         ab_plot_band_y(&plot, AB_COLOUR_FLOOR, plot.y.low, s->timer.floor_ns, "timer overhead");

@@ -53,6 +53,19 @@ static const struct ab_timeline *first_course(const struct ab_session *s, uint32
     return NULL;
 }
 
+/* Named where it is largest, for the picture may stand alone. */
+static void name_course(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points,
+                        uint32_t n)
+{
+    uint32_t most = 0;
+    char cut[120];
+    for (uint32_t i = 0; i < n; i++)
+        most = points[i].y > points[most].y ? i : most;
+    const char *name = ab_page_cut(cut, sizeof cut, paint.title, NAME_CHARS);
+    paint.title = NULL;
+    ab_plot_label(p, paint, points[most], name);
+}
+
 static void draw_course(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_timeline *t)
 {
@@ -63,8 +76,9 @@ static void draw_course(struct ab_plot *p, const struct ab_report *report,
     }
     for (uint32_t i = 0; i < t->n; i++)
         points[i] = (struct ab_point){t->points[i].position * MS_NS, t->points[i].footprint_bytes};
-    ab_plot_line(p, ab_report_paint(report, report->session->backends[t->backend].name), points,
-                 t->n);
+    struct ab_paint paint = ab_report_paint(report, report->session->backends[t->backend].name);
+    ab_plot_line(p, paint, points, t->n);
+    name_course(p, paint, points, t->n);
     free(points);
 }
 

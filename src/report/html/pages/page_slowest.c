@@ -88,6 +88,7 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
                       .why = "Large dots: the same call was among the slowest in two rounds or "
                              "more, so it is the allocator's work. Small dots: in one round only, "
                              "so it may have been interrupted.",
+                      .words = (const char *const[]){"slowest calls", "preemption", NULL},
                       .is_wide = true,
                       .legend = legend,
                       .n_legend = n_legend});

@@ -227,6 +227,7 @@ static void put_scatter(struct ab_html *h, const struct ab_report *report)
                                          "each allocator",
                           .why = "Bars: 90 % intervals of the difference from the base. Dashed: "
                                  "those that no other beats in both.",
+                          .words = (const char *const[]){"whole run", "x live", "interval", NULL},
                           .width = 760,
                           .height = 340,
                           .left = 72,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_PX = 22, LEFT = 150, NAME_CHARS = 19 };
+enum { ROW_PX = 22, LEFT = 156, NAME_CHARS = 17 };
 
 /* What the interval of the ratio to the base makes of the base's time; false: there is none. */
 static bool find_range(const struct ab_report *report, uint32_t backend, uint32_t phase,
@@ -137,6 +137,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
                                              "difference from the base. The grey band is what the "
                                              "harness itself takes with calls of that kind; all "
                                              "times include it.",
+                                      .words = (const char *const[]){"ns_per_op", "harness", NULL},
                                       .height = 68 + ROW_PX * n,
                                       .left = LEFT,
                                       .has_no_y = true});

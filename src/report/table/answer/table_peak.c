@@ -70,7 +70,7 @@ static void add_row(const struct ab_view *v, const struct ab_view_rank *rank,
                     const struct ab_peak_scale *scale, struct ab_table_style style,
                     struct ab_table *t, struct ab_legend *legend)
 {
-    char times[AB_CELL_BYTES];
+    char times[AB_CELL_BYTES], why[AB_FOOTNOTE_BYTES];
     const struct ab_view_memory_row *m = &v->memory.rows[rank->backend];
     struct ab_table_row *row = m->of != NULL
                                    ? ab_table_add_backend(t, &v->session->backends[rank->backend])
@@ -85,12 +85,14 @@ static void add_row(const struct ab_view *v, const struct ab_view_rank *rank,
         ab_footnotes_dash(&legend->notes, row->cells[PARTS + 1],
                           !isfinite(rank->peak_bytes) ? m->why_peak
                           : m->live_peak_bytes == 0   ? "nothing was live"
-                                                      : "",
+                                                      : "the live bytes are not known",
                           style.utf8);
     if (v->ranking.has_drain && isfinite(rank->after_free_bytes))
         ab_peak_format(row->cells[PARTS + 2], scale, rank->after_free_bytes);
     else if (v->ranking.has_drain)
-        ab_footnotes_dash(&legend->notes, row->cells[PARTS + 2], "", style.utf8);
+        ab_footnotes_dash(&legend->notes, row->cells[PARTS + 2],
+                          ab_view_memory_why_drained(v->session, rank->backend, why, sizeof why),
+                          style.utf8);
 }
 
 /* Where it comes to something within what was measured. */

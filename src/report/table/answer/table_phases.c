@@ -84,7 +84,7 @@ static void format_per_op(char cell[AB_CELL_BYTES], double ns, bool is_unclear)
 }
 
 static void add_times(const struct ab_view *v, const struct column *list, unsigned n,
-                      struct ab_table *t, struct ab_legend *legend)
+                      struct ab_table *t, struct ab_legend *legend, bool utf8)
 {
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const struct ab_view_rank *rank = &v->ranking.rows[i];
@@ -95,6 +95,8 @@ static void add_times(const struct ab_view *v, const struct column *list, unsign
                                                                 list[c].index);
             bool is_unclear = isfinite(time->vs.times) && !time->vs.is_clear;
             format_per_op(row->cells[c], time->ns_per_op.median, is_unclear);
+            if (!isfinite(time->ns_per_op.median))
+                ab_footnotes_dash(&legend->notes, row->cells[c], "no round of this phase", utf8);
             legend->has_unclear = legend->has_unclear || is_unclear;
         }
     }
@@ -115,6 +117,17 @@ static void add_harness(const struct ab_view *v, const struct column *list, unsi
         if (row != NULL)
             row->emphasis = AB_FAINT;
     }
+}
+
+/* What makes the whole run of times per op: the sum over the phases of one by the other. */
+static void add_ops(const struct ab_view *v, const struct column *list, unsigned n,
+                    struct ab_table *t)
+{
+    struct ab_table_row *row = ab_table_add(t, "ops per round", false);
+    for (unsigned c = 0; row != NULL && c < n; c++)
+        ab_format_count(row->cells[c], (double)v->phases.phases[list[c].index].n_ops);
+    if (row != NULL)
+        row->emphasis = AB_FAINT;
 }
 
 /* By the most time that a back end takes there. */
@@ -147,8 +160,9 @@ void ab_table_phases(FILE *to, const struct ab_view *v, struct ab_table_style st
     ab_table_init(&t, columns, n);
     t.names = names;
     ab_table_add(&t, "time per op, ns", true);
-    add_times(v, list, n, &t, legend);
+    add_times(v, list, n, &t, legend, style.utf8);
     add_harness(v, list, n, &t);
+    add_ops(v, list, n, &t);
     fputc('\n', to);
     print(to, &t, &rest, style);
     ab_table_fini(&t);
@@ -158,12 +172,12 @@ void ab_table_phases(FILE *to, const struct ab_view *v, struct ab_table_style st
 /* ---- latency of a call ---- */
 
 static void format_cell(const struct ab_view *v, const struct ab_view_latency_cell *cell,
-                        char out[AB_CELL_BYTES], struct ab_legend *legend)
+                        char out[AB_CELL_BYTES], struct ab_legend *legend, bool utf8)
 {
     char p50[AB_CELL_BYTES], p99[AB_CELL_BYTES];
     double floor_ns = v->latency.floor_ns;
     if (cell->n == 0) {
-        snprintf(out, AB_CELL_BYTES, "-");
+        ab_footnotes_dash(&legend->notes, out, "no such call was timed", utf8);
         return;
     }
     snprintf(out, AB_CELL_BYTES, "%.28s/%.28s", ab_format_ns(p50, cell->quantiles[0], floor_ns),
@@ -220,7 +234,7 @@ void ab_table_calls(FILE *to, const struct ab_view *v, struct ab_table_style sty
             is_row(v, rank) ? ab_table_add_backend(&t, &v->session->backends[rank->backend]) : NULL;
         for (unsigned c = 0; row != NULL && c < n; c++)
             format_cell(v, ab_view_latency_at(&v->latency, rank->backend, list[c].index),
-                        row->cells[c], legend);
+                        row->cells[c], legend, style.utf8);
     }
     fputc('\n', to);
     print(to, &t, &rest, style);

@@ -56,8 +56,12 @@ static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank
     if (r->at[VERSUS] < 0)
         return;
     char *cell = row->cells[r->at[VERSUS]];
-    if (rank->is_base || !isfinite(rank->vs.times)) {
-        snprintf(cell, AB_CELL_BYTES, "%s", rank->is_base ? "base" : "-");
+    if (rank->is_base) {
+        snprintf(cell, AB_CELL_BYTES, "base");
+        return;
+    }
+    if (!isfinite(rank->vs.times)) {
+        dash(r, cell, rank->standing == AB_VIEW_ASIDE ? "not compared" : "no time to compare with");
         return;
     }
     ab_view_factor_words(words, sizeof words, &rank->vs, "faster", "slower");

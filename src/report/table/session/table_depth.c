@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of `-v` below those of a phase: intervals of percentiles, latency by size of the
- * request, latency over time, the slowest calls.
+ * The tables of `-v` below those of a phase: intervals of percentiles, latency over time, the slowest
+ * calls; latency by size is in table_sizes.c.
  */
 #include "report/table/session/table_depth.h"
 
@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/table/session/table_sizes.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
@@ -63,12 +64,12 @@ static void fill_intervals(const struct depth *d, const struct ab_result *r,
 
 /* How far the number of samples carries: an interval that is wide here is narrowed by more samples,
  * one that is narrow while rounds differ is not. */
-static void print_intervals(const struct depth *d, const char *phase)
+static bool print_intervals(const struct depth *d, const char *phase)
 {
     static const struct ab_table_column columns[] = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}};
     struct ab_table t;
     if (d->s->n_rounds == 0)
-        return;
+        return false;
     print_title(d, phase,
                 d->s->is_histogram_merged
                     ? "percentiles of all rounds, 90 % intervals (by rank)"
@@ -87,60 +88,7 @@ static void print_intervals(const struct depth *d, const char *phase)
     }
     ab_table_print(d->to, &t, d->style);
     ab_table_fini(&t);
-}
-
-/* ---- by size ---- */
-
-static bool merge_class(const struct depth *d, uint32_t backend, const char *phase, unsigned op,
-                        unsigned log2)
-{
-    bool found = false;
-    ab_hdr_init(d->hdr);
-    for (uint32_t i = 0; i < d->s->n_size_classes; i++) {
-        const struct ab_size_class *c = &d->s->size_classes[i];
-        if (c->backend != backend || c->op != op || c->log2 != log2 || strcmp(c->phase, phase) != 0)
-            continue;
-        ab_hdr_merge(d->hdr, c->hdr);
-        found = true;
-    }
-    return found && ab_hdr_total(d->hdr) > 0;
-}
-
-static void fill_class(const struct depth *d, struct ab_table_row *row)
-{
-    static const double quantiles[] = {0.5, 0.99, 0.999};
-    for (unsigned q = 0; q < AB_ARRAY_LEN(quantiles); q++)
-        ab_format_ns(row->cells[q], ab_result_quantile(d->hdr, quantiles[q]), d->s->timer.floor_ns);
-    ab_format_ns(row->cells[3], (double)d->hdr->max, NAN);
-    ab_format_count(row->cells[4], (double)ab_hdr_total(d->hdr));
-}
-
-static void print_classes_of(const struct depth *d, const char *phase, unsigned op)
-{
-    static const struct ab_table_column columns[] = {
-        {"p50", 0}, {"p99", 0}, {"p99.9", 2}, {"max", 1}, {"n", 3}};
-    struct ab_table t;
-    bool has_title = false;
-    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
-    for (unsigned log2 = 0; log2 < AB_SIZE_CLASS_COUNT; log2++) {
-        bool has_heading = false;
-        for (uint32_t b = 0; b < d->s->n_backends; b++) {
-            char heading[96], bytes[32];
-            if (!is_shown(d, b) || !merge_class(d, b, phase, op, log2))
-                continue;
-            ab_units_bytes(bytes, sizeof bytes, log2 < 63 ? (double)(UINT64_C(1) << log2) : 0x1p63);
-            snprintf(heading, sizeof heading, "%s up to %s", ab_result_op_name(op), bytes);
-            if (!has_heading)
-                ab_table_add(&t, heading, true);
-            has_heading = has_title = true;
-            struct ab_table_row *row = ab_table_add(&t, d->s->backends[b].name, false);
-            if (row != NULL)
-                fill_class(d, row);
-        }
-    }
-    if (has_title)
-        ab_table_print(d->to, &t, d->style);
-    ab_table_fini(&t);
+    return true;
 }
 
 /* ---- the slowest ---- */
@@ -180,7 +128,7 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
     once->emphasis = AB_FAINT;
 }
 
-static void print_worst(const struct depth *d, uint32_t phase)
+static bool print_worst(const struct depth *d, uint32_t phase)
 {
     static const struct ab_table_column columns[] = {
         {"median", 0}, {"call", 0}, {"op", 1}, {"seen in", 0}};
@@ -190,7 +138,8 @@ static void print_worst(const struct depth *d, uint32_t phase)
     for (uint32_t b = 0; b < d->s->n_backends; b++)
         if (is_shown(d, b))
             print_worst_of(d, b, phase, &t);
-    if (t.n_rows > 1) {
+    bool is_any = t.n_rows > 1;
+    if (is_any) {
         print_title(d, d->s->phases[phase], "slowest calls, by their place in the work");
         ab_table_print(d->to, &t, d->style);
         ab_table_prose(d->to, d->style, AB_FAINT,
@@ -198,6 +147,7 @@ static void print_worst(const struct depth *d, uint32_t phase)
                        "allocator. Once: an interruption, or too few rounds.");
     }
     ab_table_fini(&t);
+    return is_any;
 }
 
 /* ---- over time ---- */
@@ -231,7 +181,7 @@ static double collect(const struct depth *d, uint32_t backend, const char *phase
     return most;
 }
 
-static void print_windows(const struct depth *d, const char *phase)
+static bool print_windows(const struct depth *d, const char *phase)
 {
     static const struct ab_table_column columns[] = {{"p50", 2},   {"up to", 2}, {"p99", 1},
                                                      {"up to", 1}, {"max", 0},   {"up to", 0}};
@@ -255,14 +205,7 @@ static void print_windows(const struct depth *d, const char *phase)
     if (!is_empty)
         ab_table_print(d->to, &t, d->style);
     ab_table_fini(&t);
-}
-
-static void print_sizes(const struct depth *d, const char *phase)
-{
-    if (d->s->n_size_classes > 0)
-        print_title(d, phase, "latency by size, in ns");
-    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-        print_classes_of(d, phase, op);
+    return !is_empty;
 }
 
 void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style style)
@@ -272,15 +215,16 @@ void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style sty
         const char *phase = d.s->phases[i];
         if (style.phase != NULL && strcmp(style.phase, phase) != 0)
             continue;
+        bool is_any = false;
         if ((style.topics & AB_TOPIC_PERCENTILES) != 0)
-            print_intervals(&d, phase);
+            is_any |= print_intervals(&d, phase);
         if ((style.topics & AB_TOPIC_SIZE) != 0)
-            print_sizes(&d, phase);
+            is_any |= ab_table_sizes(to, d.s, phase, style, d.hdr);
         if ((style.topics & AB_TOPIC_TIME) != 0)
-            print_windows(&d, phase);
+            is_any |= print_windows(&d, phase);
         if ((style.topics & AB_TOPIC_WORST) != 0)
-            print_worst(&d, i);
-        if ((style.topics & ~(unsigned)AB_TOPIC_MEMORY) != 0)
+            is_any |= print_worst(&d, i);
+        if (is_any)
             fputc('\n', to);
     }
     free(d.hdr);

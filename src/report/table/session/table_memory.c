@@ -15,6 +15,7 @@
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "report/view/memory.h"
+#include "report/view/words/terms.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -232,21 +233,11 @@ static double resample(const struct ab_session *s, uint32_t backend, size_t offs
     return most;
 }
 
-/* What says why a number of the last phase is not there. */
-static const char *last_reason(const struct ab_session *s, uint32_t backend)
-{
-    const char *reason = "";
-    for (uint32_t i = 0; i < s->n_memory; i++)
-        if (s->memory[i].backend == backend && s->memory[i].at == AB_AT_END)
-            reason = s->memory[i].reason;
-    return reason;
-}
-
 static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
                        struct ab_table_row *row)
 {
-    static const char *const whys[] = {AB_WHY_FOOTPRINT, AB_WHY_DRAINED, AB_WHY_PURGED, NULL};
     unsigned column = 0;
+    char why[WHY_BYTES];
     for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
         double bytes = drained(v, backend, when);
         if (!is_shown[when])
@@ -254,7 +245,9 @@ static void fill_drain(struct view *v, uint32_t backend, const bool *is_shown,
         if (isfinite(bytes))
             ab_units_bytes(row->cells[column++], AB_CELL_BYTES, bytes);
         else
-            format_dash(v, row->cells[column++], last_reason(v->s, backend), whys);
+            ab_footnotes_dash(&v->notes, row->cells[column++],
+                              ab_view_memory_why_drained(v->s, backend, why, sizeof why),
+                              v->style.utf8);
     }
 }
 
@@ -327,6 +320,20 @@ static void print_drain(struct view *v)
     ab_table_fini(&t);
 }
 
+/* The columns above, in the words of explain. */
+static void print_legend(const struct view *v)
+{
+    static const char *const words[] = {"live",   "internal",  "external", "retained",
+                                        "x live", "untouched", NULL};
+    struct ab_text t = {0};
+    ab_text_add(&t, "live + internal + external + retained = peak.");
+    ab_view_terms_legend(&t, words);
+    ab_text_add(&t, " mean: resident by requested bytes, over all ops.");
+    if (t.s != NULL)
+        ab_table_prose(v->to, v->style, AB_FAINT, t.s);
+    ab_text_fini(&t);
+}
+
 void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
     struct view v = {to, s, style, calloc((size_t)s->n_memory + 1, sizeof *v.x), {{{0}}, 0}};
@@ -342,13 +349,7 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
         has_dists |= ab_table_dists(to, s, s->phases[i], style, &v.notes);
     }
     print_drain(&v);
-    ab_table_prose(to, style, AB_FAINT,
-                   "At the peak live + internal + external + retained = peak, the resident bytes "
-                   "that the heap added. live: requested bytes on resident pages. internal: the "
-                   "rest of these blocks (sizes rounded up). external: the rest of their pages "
-                   "(free blocks, headers). retained: pages without a live block (caches, not "
-                   "returned). x live: peak by live. untouched (if any): requested, but never "
-                   "resident; in no sum. mean: resident by requested, over all ops.");
+    print_legend(&v);
     if (has_dists)
         ab_table_prose(to, style, AB_FAINT,
                        "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "

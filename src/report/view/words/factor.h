@@ -2,8 +2,8 @@
  *
  * A ratio said in one direction only: "1.78x faster", "1.20x slower", never 0.56x.
  */
-#ifndef AB_REPORT_VIEW_FACTOR_H
-#define AB_REPORT_VIEW_FACTOR_H
+#ifndef AB_REPORT_VIEW_WORDS_FACTOR_H
+#define AB_REPORT_VIEW_WORDS_FACTOR_H
 
 #include "stats/effect.h"
 

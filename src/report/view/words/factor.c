@@ -2,7 +2,7 @@
  *
  * Turns a ratio so that it is 1 or more, and says which way.
  */
-#include "report/view/factor.h"
+#include "report/view/words/factor.h"
 
 #include "report/format.h"
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The malloc of the C library with the interface of ab_allocator.h: where a data structure shall
+ * have no allocator of its own. From any thread.
+ */
+#ifndef AB_ALLOCATORS_ALLOCATOR_LIBC_H
+#define AB_ALLOCATORS_ALLOCATOR_LIBC_H
+
+#include "ab_allocator.h"
+
+#include <stdlib.h>
+
+static inline void *ab_libc_client_alloc(size_t size, void *context)
+{
+    (void)context;
+    return size == 0 ? NULL : malloc(size);
+}
+
+static inline void ab_libc_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    (void)context;
+    free(ptr);
+}
+
+static inline struct ab_allocator ab_libc_allocator(void)
+{
+    struct ab_allocator allocator = {ab_libc_client_alloc, ab_libc_client_free, NULL};
+    return allocator;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pools with the interface of ab_allocator.h. NULL for what is larger than a slot, and for
+ * everything when the slots are aligned to less than two pointers.
+ */
+#ifndef AB_ALLOCATORS_POOL_ALLOCATOR_H
+#define AB_ALLOCATORS_POOL_ALLOCATOR_H
+
+#include "../ab_allocator.h"
+#include "pool.h"
+#include "pool_lockfree.h"
+
+static inline void *ab_pool_client_alloc(size_t size, void *context)
+{
+    struct ab_pool *pool = (struct ab_pool *)context;
+    return size == 0 ? NULL : ab_pool_alloc_aligned(pool, AB_ALLOCATOR_ALIGN, size);
+}
+
+static inline void ab_pool_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    ab_pool_free((struct ab_pool *)context, ptr);
+}
+
+static inline struct ab_allocator ab_pool_allocator(struct ab_pool *pool)
+{
+    struct ab_allocator allocator = {ab_pool_client_alloc, ab_pool_client_free, pool};
+    return allocator;
+}
+
+/* ---- from any thread ---- */
+
+static inline void *ab_pool_lockfree_client_alloc(size_t size, void *context)
+{
+    struct ab_pool_lockfree *pool = (struct ab_pool_lockfree *)context;
+    return size == 0 ? NULL : ab_pool_lockfree_alloc(pool, size);
+}
+
+static inline void ab_pool_lockfree_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    ab_pool_lockfree_free((struct ab_pool_lockfree *)context, ptr);
+}
+
+static inline struct ab_allocator ab_pool_lockfree_allocator(struct ab_pool_lockfree *pool)
+{
+    struct ab_allocator allocator = {ab_pool_lockfree_client_alloc, ab_pool_lockfree_client_free,
+                                     pool};
+    return allocator;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The slabs of one heap. `left` of a slab is how many frees there are until something changes:
+ *
+ *     current   blocks in use + 1: never 0, it stays current even when it is empty
+ *     partial   blocks in use: at 0 the slab is empty and goes back
+ *     full      1: the next free makes it partial
+ *
+ * so that a free counts down one number and looks at nothing else.
+ */
+#include "allocators/preload/preload.h"
+
+enum { CARVE_BYTES = 4096 }; /* are linked at a time: no page is touched before it is needed */
+
+struct ab_span ab_empty_span; /* never written: it has no block to take */
+
+/* ---- partial slabs ---- */
+
+/* Behind the others: until it is its turn more of its blocks are freed, so that slabs change less
+ * often. */
+static void append(struct ab_span_queue *queue, struct ab_span *slab)
+{
+    slab->prev = queue->last;
+    slab->next = NULL;
+    if (queue->last != NULL)
+        queue->last->next = slab;
+    else
+        queue->first = slab;
+    queue->last = slab;
+}
+
+static void take_out(struct ab_span_queue *queue, struct ab_span *slab)
+{
+    if (slab->prev != NULL)
+        slab->prev->next = slab->next;
+    else
+        queue->first = slab->next;
+    if (slab->next != NULL)
+        slab->next->prev = slab->prev;
+    else
+        queue->last = slab->prev;
+}
+
+/* ---- slabs ---- */
+
+static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
+{
+    size_t bytes = ab_size_class_bytes(class);
+    unsigned n_units = bytes <= AB_SMALL_BYTES ? 1 : AB_MEDIUM_UNITS;
+    struct ab_span *slab = ab_page_heap_alloc(n_units, AB_SPAN_SLAB);
+    if (slab == NULL)
+        return NULL;
+    slab->free = NULL;
+    slab->left = 0;
+    slab->n_carved = 0;
+    slab->bytes = (uint32_t)bytes;
+    slab->capacity = (uint32_t)((n_units << AB_UNIT_LOG2) / bytes);
+    slab->inverse = UINT64_MAX / bytes + 1;
+    slab->class = (uint8_t) class;
+    slab->heap = heap;
+    return slab;
+}
+
+static void retire(struct ab_span *slab)
+{
+    slab->heap = NULL;
+    ab_page_heap_free(slab);
+}
+
+/* Links the next blocks in the order of their addresses. */
+static void carve(struct ab_span *slab)
+{
+    uint32_t n = CARVE_BYTES / slab->bytes, room = slab->capacity - slab->n_carved;
+    n = n == 0 ? 1 : n > room ? room : n;
+    char *at = ab_span_base(slab) + (size_t)slab->n_carved * slab->bytes;
+    struct ab_free_block *first = (struct ab_free_block *)at, *last = first;
+    for (uint32_t i = 1; i < n; i++) {
+        at += slab->bytes;
+        last->next = (struct ab_free_block *)at;
+        last->mark = ab_mark_of(last);
+        last = last->next;
+    }
+    last->mark = ab_mark_of(last);
+    last->next = slab->free;
+    slab->free = first;
+    slab->n_carved += n;
+}
+
+/* Sizes of this class find it by one look. */
+static void set_direct(struct ab_thread_heap *heap, unsigned class, struct ab_span *slab)
+{
+    size_t last = ab_size_class_bytes(class) / 16;
+    size_t first = class == 0 ? 0 : ab_size_class_bytes(class - 1) / 16 + 1;
+    heap->current[class] = slab;
+    for (size_t i = first; i <= last && i < AB_N_DIRECT; i++)
+        heap->direct[i] = slab;
+}
+
+static void make_current(struct ab_thread_heap *heap, struct ab_span *slab)
+{
+    slab->place = AB_SLAB_CURRENT;
+    slab->left++;
+    set_direct(heap, slab->class, slab);
+}
+
+static void make_partial(struct ab_thread_heap *heap, struct ab_span *slab, uint32_t n_used)
+{
+    slab->place = AB_SLAB_PARTIAL;
+    slab->left = n_used;
+    append(&heap->partial[slab->class], slab);
+}
+
+static void make_full(struct ab_span *slab)
+{
+    slab->place = AB_SLAB_FULL;
+    slab->left = 1;
+}
+
+struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool *is_carved)
+{
+    *is_carved = false;
+    if (__atomic_load_n(&heap->remote, __ATOMIC_RELAXED) != NULL)
+        ab_heap_drain(heap);
+    struct ab_span *slab = heap->current[class];
+    if (slab->free != NULL)
+        return slab;
+    if (slab->n_carved == slab->capacity) {
+        struct ab_span *other = heap->partial[class].first;
+        if (other != NULL)
+            take_out(&heap->partial[class], other);
+        else if ((other = new_slab(heap, class)) == NULL)
+            return NULL;
+        if (slab != &ab_empty_span)
+            make_full(slab);
+        make_current(heap, other);
+        slab = other;
+    }
+    if (slab->free == NULL) {
+        carve(slab);
+        *is_carved = true;
+    }
+    return slab;
+}
+
+void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab)
+{
+    if (slab->place == AB_SLAB_FULL) {
+        make_partial(heap, slab, slab->capacity - 1);
+        return;
+    }
+    take_out(&heap->partial[slab->class], slab);
+    retire(slab);
+    ab_decay_tick();
+}
+
+void ab_heap_settle_all(struct ab_thread_heap *heap)
+{
+    for (unsigned class = 0; class < AB_HEAP_CLASSES; class ++) {
+        struct ab_span *slab = heap->current[class];
+        if (slab == &ab_empty_span)
+            continue;
+        set_direct(heap, class, &ab_empty_span);
+        uint32_t n_used = slab->left - 1;
+        if (n_used == 0)
+            retire(slab);
+        else if (slab->free == NULL && slab->n_carved == slab->capacity)
+            make_full(slab);
+        else
+            make_partial(heap, slab, n_used);
+    }
+}
+
+/* ---- what others freed ---- */
+
+void ab_heap_drain(struct ab_thread_heap *heap)
+{
+    struct ab_free_block *block = __atomic_exchange_n(&heap->remote, NULL, __ATOMIC_ACQUIRE);
+    while (block != NULL) {
+        struct ab_free_block *next = block->next;
+        struct ab_span *slab = ab_span_of_unit(block);
+        ab_span_put(slab - (slab->kind == AB_SPAN_PART ? slab->back : 0), block);
+        block = next;
+    }
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The page heap: spans of units of 64 KiB, for all threads. Free spans are joined with their free
+ * neighbours and kept in bins by their length; the shortest that fits is taken. Memory that was
+ * never used comes last. A span that is not zero holds pages, and gives them back when nobody took
+ * it for a while, or when too many do.
+ *
+ * Records of free spans: the first has n_units, the last `back`, so that neighbours find both; what
+ * is between is AB_SPAN_NONE.
+ */
+#include "allocators/common/pages.h"
+#include "allocators/preload/preload.h"
+
+enum {
+    N_BINS = 64,       /* the last one: and longer */
+    FIRST_COMMIT = 16, /* units of a region; then as many again as there are */
+    DIRTY_UNITS = 512, /* free units that may hold pages, however little is in use */
+};
+_Static_assert(AB_RUN_BYTES >> AB_UNIT_LOG2 < N_BINS, "any span of the last bin is long enough");
+_Static_assert(AB_REGION_UNITS << AB_SPAN_LOG2 <= 1 << AB_UNIT_LOG2, "records fit their unit");
+
+uint8_t ab_region_map[AB_N_REGIONS];
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static struct ab_span *bins[N_BINS];                      /* of n + 1 units */
+static uint64_t bin_mask;                                 /* which are not empty */
+static struct ab_span *fresh;      /* the newest region: its first unit that was never used */
+static unsigned n_fresh, n_commit; /* units from there to its end; those with access */
+static size_t n_used, n_dirty;     /* units in use; of free spans that are not zero */
+
+void ab_page_heap_lock(void)
+{
+    ab_lock_take(&mutex);
+}
+
+void ab_page_heap_unlock(void)
+{
+    ab_lock_release(&mutex);
+}
+
+/* ---- free spans ---- */
+
+static unsigned bin_of(unsigned n_units)
+{
+    return n_units < N_BINS ? n_units - 1 : N_BINS - 1;
+}
+
+static void enter(struct ab_span *span, unsigned n_units, bool is_zero, uint32_t since_ms)
+{
+    unsigned bin = bin_of(n_units);
+    span[n_units - 1].kind = AB_SPAN_FREE;
+    span[n_units - 1].back = (uint16_t)(n_units - 1);
+    span->kind = AB_SPAN_FREE;
+    span->n_units = (uint16_t)n_units;
+    span->back = 0;
+    span->is_zero = is_zero;
+    span->left = since_ms;
+    span->prev = NULL;
+    span->next = bins[bin];
+    if (span->next != NULL)
+        span->next->prev = span;
+    bins[bin] = span;
+    bin_mask |= UINT64_C(1) << bin;
+    n_dirty += is_zero ? 0 : n_units;
+}
+
+static void leave(struct ab_span *span)
+{
+    unsigned bin = bin_of(span->n_units);
+    if (span->prev != NULL)
+        span->prev->next = span->next;
+    else
+        bins[bin] = span->next;
+    if (span->next != NULL)
+        span->next->prev = span->prev;
+    if (bins[bin] == NULL)
+        bin_mask &= ~(UINT64_C(1) << bin);
+    n_dirty -= span->is_zero ? 0 : span->n_units;
+    span[span->n_units - 1].kind = AB_SPAN_NONE;
+    span->kind = AB_SPAN_NONE;
+}
+
+static struct ab_span *take_free(unsigned n_units)
+{
+    uint64_t mask = bin_mask >> (n_units - 1);
+    if (mask == 0)
+        return NULL;
+    struct ab_span *span = bins[n_units - 1 + (unsigned)__builtin_ctzll(mask)];
+    leave(span);
+    if (span->n_units > n_units)
+        enter(span + n_units, span->n_units - n_units, span->is_zero, span->left);
+    return span;
+}
+
+/* ---- regions ---- */
+
+/* At a multiple of its size. The system often gives the addresses just below the last mapping, which
+ * fit as they are. */
+static char *map_region(void)
+{
+    char *map = ab_pages_reserve(AB_REGION_BYTES, 0);
+    if (map == NULL || ((uintptr_t)map & (AB_REGION_BYTES - 1)) == 0)
+        return map;
+    ab_pages_release(map, AB_REGION_BYTES);
+    return ab_pages_reserve(AB_REGION_BYTES, AB_REGION_BYTES);
+}
+
+static bool give_access(char *base, unsigned n_units)
+{
+    return ab_pages_commit(base, (size_t)n_units << AB_UNIT_LOG2) == 0;
+}
+
+static bool new_region(void)
+{
+    char *map = map_region();
+    size_t index = (uintptr_t)map >> AB_REGION_LOG2;
+    if (map == NULL)
+        return false;
+    if (index >= AB_N_REGIONS || !give_access(map, FIRST_COMMIT)) {
+        ab_pages_release(map, AB_REGION_BYTES);
+        return false;
+    }
+    struct ab_span *records = (struct ab_span *)map;
+    records->kind = AB_SPAN_HEADER;
+    __atomic_store_n(&ab_region_map[index], 1, __ATOMIC_RELAXED);
+    fresh = records + 1;
+    n_fresh = AB_REGION_UNITS - 1;
+    n_commit = FIRST_COMMIT - 1;
+    return true;
+}
+
+/* The first n_units of what is fresh can be used. */
+static bool commit(unsigned n_units)
+{
+    if (n_units <= n_commit)
+        return true;
+    unsigned n_done = AB_REGION_UNITS - n_fresh + n_commit, n = n_units - n_commit;
+    n = n < n_done ? n_done : n;
+    n = n > n_fresh - n_commit ? n_fresh - n_commit : n;
+    if (!give_access(ab_span_base(fresh + n_commit), n))
+        return false;
+    n_commit += n;
+    return true;
+}
+
+static struct ab_span *cut_fresh(unsigned n_units)
+{
+    struct ab_span *span = fresh;
+    fresh += n_units;
+    n_fresh -= n_units;
+    n_commit -= n_units;
+    span->is_zero = true;
+    return span;
+}
+
+static struct ab_span *take_fresh(unsigned n_units)
+{
+    if (n_fresh < n_units) { /* what is left of the region becomes a free span */
+        unsigned n = n_fresh;
+        if (n > 0 && commit(n))
+            enter(cut_fresh(n), n, true, 0);
+        n_fresh = n_commit = 0;
+        if (!new_region())
+            return NULL;
+    }
+    return commit(n_units) ? cut_fresh(n_units) : NULL;
+}
+
+/* ---- spans in use ---- */
+
+static void set_parts(struct ab_span *span, unsigned n_units)
+{
+    span->n_units = (uint16_t)n_units;
+    for (unsigned i = 1; i < n_units; i++) {
+        span[i].kind = AB_SPAN_PART;
+        span[i].back = (uint16_t)i;
+    }
+}
+
+struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind)
+{
+    ab_page_heap_lock();
+    struct ab_span *span = take_free(n_units);
+    if (span == NULL)
+        span = take_fresh(n_units);
+    if (span != NULL) {
+        span->kind = (uint8_t)kind;
+        span->back = 0;
+        set_parts(span, n_units);
+        n_used += n_units;
+    }
+    ab_page_heap_unlock();
+    return span;
+}
+
+static unsigned index_of(const struct ab_span *span)
+{
+    return (unsigned)(((uintptr_t)span & (AB_REGION_BYTES - 1)) >> AB_SPAN_LOG2);
+}
+
+/* Units that were in use, with their free neighbours. */
+static void join(struct ab_span *span, unsigned n_units, uint32_t now_ms)
+{
+    for (unsigned i = 0; i < n_units; i++)
+        span[i].kind = AB_SPAN_NONE;
+    struct ab_span *after = span + n_units, *before = span - 1;
+    if (index_of(span) + n_units < AB_REGION_UNITS && after->kind == AB_SPAN_FREE) {
+        n_units += after->n_units;
+        leave(after);
+    }
+    if (before->kind == AB_SPAN_FREE) {
+        before -= before->back;
+        n_units += before->n_units;
+        leave(before);
+        span = before;
+    }
+    enter(span, n_units, false, now_ms);
+}
+
+static void purge(uint32_t now_ms, bool all)
+{
+    for (unsigned bin = 0; bin < N_BINS; bin++)
+        for (struct ab_span *span = bins[bin]; span != NULL; span = span->next) {
+            if (span->is_zero || (!all && now_ms - span->left < AB_DECAY_MS))
+                continue;
+            span->left = now_ms; /* not again soon where the system refuses: locked pages */
+            span->is_zero = ab_pages_discard(ab_span_base(span),
+                                             (size_t)span->n_units << AB_UNIT_LOG2) == 0;
+            n_dirty -= span->is_zero ? span->n_units : 0;
+        }
+}
+
+static void free_units(struct ab_span *span, unsigned n_units)
+{
+    uint32_t now_ms = ab_clock_ms();
+    n_used -= n_units;
+    join(span, n_units, now_ms);
+    if (n_dirty > DIRTY_UNITS && n_dirty > n_used / 2)
+        purge(now_ms, true);
+}
+
+void ab_page_heap_free(struct ab_span *span)
+{
+    ab_page_heap_lock();
+    free_units(span, span->n_units);
+    ab_page_heap_unlock();
+}
+
+static bool resize(struct ab_span *run, unsigned n_units)
+{
+    unsigned n_old = run->n_units;
+    struct ab_span *after = run + n_old;
+    if (n_units < n_old) {
+        run->n_units = (uint16_t)n_units;
+        free_units(run + n_units, n_old - n_units);
+        return true;
+    }
+    if (index_of(run) + n_old >= AB_REGION_UNITS || after->kind != AB_SPAN_FREE ||
+        n_old + after->n_units < n_units)
+        return false;
+    leave(after);
+    unsigned n_rest = n_old + after->n_units - n_units;
+    if (n_rest > 0)
+        enter(run + n_units, n_rest, after->is_zero, after->left);
+    set_parts(run, n_units);
+    n_used += n_units - n_old;
+    return true;
+}
+
+bool ab_page_heap_resize(struct ab_span *run, unsigned n_units)
+{
+    ab_page_heap_lock();
+    bool is_done = resize(run, n_units);
+    ab_page_heap_unlock();
+    return is_done;
+}
+
+void ab_page_heap_purge(uint32_t now_ms, bool all)
+{
+    ab_page_heap_lock();
+    purge(now_ms, all);
+    ab_page_heap_unlock();
+}
+
+void ab_page_heap_count(size_t *used, size_t *dirty)
+{
+    ab_page_heap_lock();
+    *used = n_used;
+    *dirty = n_dirty;
+    ab_page_heap_unlock();
+}

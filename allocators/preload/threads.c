@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which thread has which heap. Heaps are never given back to the system: a thread takes one at its
+ * first request, leaves it at its end, and the next one goes on with it. A heap that nobody owns is
+ * taken for a moment by whoever has something to do there: who pushed a block on its remote list,
+ * and threads that still ask for memory after they left theirs.
+ */
+#include "allocators/common/pages.h"
+#include "allocators/preload/preload.h"
+
+#include <pthread.h>
+
+struct ab_thread_heap ab_empty_heap = {
+    .direct = {[0 ... AB_N_DIRECT - 1] = &ab_empty_span},
+    .current = {[0 ... AB_HEAP_CLASSES - 1] = &ab_empty_span},
+    .state = AB_HEAP_DEAD,
+};
+AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap = &ab_empty_heap;
+
+static AB_PRELOAD_TLS bool has_left; /* the thread is about to end */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static struct ab_thread_heap *newest;                     /* of all heaps */
+static struct ab_thread_heap first_heap;                  /* most processes need no other */
+static char *heaps_at, *heaps_end;                        /* room for more */
+static pthread_key_t key;
+static bool has_key;
+static size_t n_idle; /* heaps that a thread left; atomic */
+
+enum { HEAPS_BYTES = 64 << 10 };
+
+static bool take(struct ab_thread_heap *heap, enum ab_heap_state state)
+{
+    uint32_t idle = AB_HEAP_IDLE;
+    return __atomic_compare_exchange_n(&heap->state, &idle, (uint32_t)state, false,
+                                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* The heap is the caller's. What is pushed at the same time is put in order here or by who pushes
+ * it: after its state was idle, either of the two sees the other. */
+static void give_up(struct ab_thread_heap *heap)
+{
+    do {
+        ab_heap_drain(heap);
+        __atomic_store_n(&heap->state, AB_HEAP_IDLE, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&heap->remote, __ATOMIC_SEQ_CST) != NULL && take(heap, AB_HEAP_BUSY));
+}
+
+/* ---- new ones; with the lock ---- */
+
+static struct ab_thread_heap *room_for_heap(void)
+{
+    if (newest == NULL)
+        return &first_heap;
+    if ((size_t)(heaps_end - heaps_at) < sizeof(struct ab_thread_heap)) {
+        char *map = ab_pages_map(HEAPS_BYTES, 0);
+        if (map == NULL)
+            return NULL;
+        heaps_at = map;
+        heaps_end = map + HEAPS_BYTES;
+    }
+    heaps_at += sizeof(struct ab_thread_heap);
+    return (struct ab_thread_heap *)(heaps_at - sizeof(struct ab_thread_heap));
+}
+
+static struct ab_thread_heap *new_heap(enum ab_heap_state state)
+{
+    struct ab_thread_heap *heap = room_for_heap();
+    if (heap == NULL)
+        return NULL;
+    for (size_t i = 0; i < AB_N_DIRECT; i++)
+        heap->direct[i] = &ab_empty_span;
+    for (size_t i = 0; i < AB_HEAP_CLASSES; i++)
+        heap->current[i] = &ab_empty_span;
+    heap->state = state;
+    heap->older = newest;
+    newest = heap;
+    return heap;
+}
+
+static struct ab_thread_heap *find_heap(enum ab_heap_state state)
+{
+    struct ab_thread_heap *heap = __atomic_load_n(&n_idle, __ATOMIC_RELAXED) > 0 ? newest : NULL;
+    while (heap != NULL && !take(heap, state))
+        heap = heap->older;
+    return heap;
+}
+
+/* ---- begin and end of a thread ---- */
+
+static void at_thread_end(void *heap)
+{
+    has_left = true;
+    ab_own_heap = &ab_empty_heap;
+    ab_heap_drain(heap);
+    ab_heap_settle_all(heap);
+    __atomic_fetch_add(&n_idle, 1, __ATOMIC_RELAXED);
+    give_up(heap);
+    ab_decay_tick();
+}
+
+static struct ab_thread_heap *adopt(void)
+{
+    ab_lock_take(&mutex);
+    if (!has_key)
+        has_key = pthread_key_create(&key, at_thread_end) == 0;
+    struct ab_thread_heap *heap = find_heap(AB_HEAP_OWNED);
+    if (heap != NULL)
+        __atomic_fetch_sub(&n_idle, 1, __ATOMIC_RELAXED);
+    else
+        heap = new_heap(AB_HEAP_OWNED);
+    ab_lock_release(&mutex);
+    if (heap == NULL)
+        return NULL;
+    ab_own_heap = heap; /* first: what follows may allocate */
+    if (has_key)
+        pthread_setspecific(key, heap);
+    return heap;
+}
+
+static struct ab_thread_heap *borrow(void)
+{
+    ab_lock_take(&mutex);
+    struct ab_thread_heap *heap = find_heap(AB_HEAP_BUSY);
+    if (heap == NULL && (heap = new_heap(AB_HEAP_BUSY)) != NULL)
+        __atomic_fetch_add(&n_idle, 1, __ATOMIC_RELAXED);
+    ab_lock_release(&mutex);
+    return heap;
+}
+
+struct ab_thread_heap *ab_threads_enter(void)
+{
+    if (AB_LIKELY(ab_own_heap != &ab_empty_heap))
+        return ab_own_heap;
+    return has_left ? borrow() : adopt();
+}
+
+void ab_threads_leave(struct ab_thread_heap *heap)
+{
+    if (__builtin_expect(heap != ab_own_heap, 0))
+        give_up(heap);
+}
+
+void ab_threads_push(struct ab_thread_heap *heap, struct ab_free_block *block)
+{
+    struct ab_free_block *first = __atomic_load_n(&heap->remote, __ATOMIC_RELAXED);
+    block->mark = ab_mark_of(block);
+    do
+        block->next = first;
+    while (!__atomic_compare_exchange_n(&heap->remote, &first, block, true, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED));
+    if (__atomic_load_n(&heap->state, __ATOMIC_SEQ_CST) == AB_HEAP_IDLE && take(heap, AB_HEAP_BUSY))
+        give_up(heap);
+}
+
+void ab_threads_trim(void)
+{
+    if (ab_own_heap != &ab_empty_heap) {
+        ab_heap_drain(ab_own_heap);
+        ab_heap_settle_all(ab_own_heap);
+    }
+}
+
+/* ---- fork ---- */
+
+void ab_threads_lock(void)
+{
+    ab_lock_take(&mutex);
+}
+
+void ab_threads_unlock(void)
+{
+    ab_lock_release(&mutex);
+}
+
+void ab_threads_bury(void)
+{
+    n_idle = 0;
+    for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
+        if (heap->state == AB_HEAP_IDLE)
+            n_idle++;
+        else if (heap != ab_own_heap)
+            heap->state = AB_HEAP_DEAD;
+}

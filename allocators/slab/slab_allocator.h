@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The slabs with the interface of ab_allocator.h.
+ */
+#ifndef AB_ALLOCATORS_SLAB_ALLOCATOR_H
+#define AB_ALLOCATORS_SLAB_ALLOCATOR_H
+
+#include "../ab_allocator.h"
+#include "slab.h"
+
+/* The smallest class is aligned to its 8 bytes only. */
+static inline void *ab_slab_client_alloc(size_t size, void *context)
+{
+    size_t bytes = size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
+    return size == 0 ? NULL : ab_slabs_alloc((struct ab_slabs *)context, bytes);
+}
+
+static inline void ab_slab_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    ab_slabs_free((struct ab_slabs *)context, ptr);
+}
+
+static inline struct ab_allocator ab_slab_allocator(struct ab_slabs *slabs)
+{
+    struct ab_allocator allocator = {ab_slab_client_alloc, ab_slab_client_free, slabs};
+    return allocator;
+}
+
+#endif
