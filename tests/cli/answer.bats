@@ -16,7 +16,7 @@ fastest() { # RESULT
 }
 
 @test "in a pipe the answer takes 80 columns at most, and 40 lines" {
-    bench run "$WORKLOADS/small.yaml" --drain 0 --rounds 2 -b glibc,arena,slab --json "$OUT/r.json"
+    bench run "$WORKLOADS/tiny.yaml" --drain 0 --rounds 2 -b glibc,arena,slab --json "$OUT/r.json"
     expect_code 0
     # a machine on which others run adds its warnings
     [ "$(sed '/^warning: /,$d' "$OUT/stdout" | wc -l)" -le 40 ] || fail "$(cat "$OUT/stdout")"
@@ -28,7 +28,7 @@ fastest() { # RESULT
 }
 
 @test "-v tells more by topic, and names the topics and phases that there are" {
-    bench run "$WORKLOADS/small.yaml" --drain 0 --rounds 1 -b glibc --json "$OUT/r.json"
+    bench run "$WORKLOADS/tiny.yaml" --drain 0 --rounds 1 -b glibc --json "$OUT/r.json"
     ! grep -Eq '^all ops|latency by size' "$OUT/stdout" || fail "more than the answer"
     bench report -v time "$OUT/r.json"
     grep -q '^all ops' "$OUT/stdout" || fail "no times"
@@ -44,7 +44,7 @@ fastest() { # RESULT
     bench report --verbose=sizes "$OUT/r.json"
     expect_code 2
     expect_error 'did you mean size\?'
-    bench run "$WORKLOADS/small.yaml" -v phase=no --rounds 1 -b glibc
+    bench run "$WORKLOADS/tiny.yaml" -v phase=no --rounds 1 -b glibc
     expect_code 2
 }
 

@@ -13,7 +13,7 @@ check_report() { # OPTION… FILE…
 }
 
 measure() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" --no-store -q --rounds 2 "$@"
+    bench run "$WORKLOADS/tiny.yaml" --no-store -q --rounds 2 "$@"
     expect_code 0
 }
 
