@@ -20,7 +20,7 @@ struct ab_work {                          /* of the whole tape, what is not meas
 };
 
 struct ab_default {
-    const char *name;                          /* of a built-in */
+    const char *name;                          /* of a built-in, or of a library of allocbench's */
     bool (*is_suited)(const struct ab_work *); /* NULL = never by itself */
     const char *why, *rule; /* "small mixed sizes"; a sentence without its stop */
 };
@@ -32,8 +32,8 @@ size_t ab_default_count(void);
 const struct ab_default *ab_default_at(size_t index);
 /* Is the built-in at `index` one of those that the work gets? Of no work (no request): none. */
 bool ab_default_suits(size_t index, const struct ab_work *work);
-/* Is the library measured by default? Not ours, which is on request only; nor when it stands for the same allocator as one before it: its
- * first file is one that the other takes in place of its own. */
+/* Is the library measured by default? Not when it is allocbench's own, nor when it stands for the same
+ * allocator as one before it: its first file is one that the other takes in place of its own. */
 bool ab_default_has_library(const struct ab_preset *preset);
 
 #endif

@@ -69,10 +69,13 @@ static void watch_end(void)
  * something is measured the order of things stays as it is without us. */
 static void watch_constructors(void)
 {
-    struct ab_run_page head;
-    size_t bytes = offsetof(struct ab_run_page, report);
-    if (pread(AB_WORKER_FD_RUN, &head, bytes, 0) != (ssize_t)bytes || head.magic != AB_RUN_MAGIC ||
-        !is_proof(head.request.pass, head.request.decorator))
+    struct { /* how a struct ab_run_page begins, which is too large for a small stack */
+        uint32_t magic, size;
+        struct ab_run_request request;
+    } head;
+    _Static_assert(offsetof(struct ab_run_page, request) == 2 * sizeof(uint32_t), "no gap");
+    if (pread(AB_WORKER_FD_RUN, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        head.magic != AB_RUN_MAGIC || !is_proof(head.request.pass, head.request.decorator))
         return;
     map_block();
     watch_end();

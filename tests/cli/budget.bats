@@ -6,7 +6,7 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" --drain 0 --no-store --processes 1 --json "$OUT/r.json" "$@"
+    bench run "$WORKLOADS/${work:-tiny}.yaml" --drain 0 --no-store --processes 1 --json "$OUT/r.json" "$@"
 }
 
 # jq: the rounds that have numbers of a pass.
@@ -59,7 +59,7 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
     small -b arena --passes latency --gate 'fill/alloc/max < 1s'
     expect_code 2
     expect_error 'max comes from the tail pass'
-    { cat "$WORKLOADS/small.yaml"; printf 'gates:\n  - fill/memory/rss_peak < 100MiB\n'; } >gated.yaml
+    { cat "$WORKLOADS/tiny.yaml"; printf 'gates:\n  - fill/memory/rss_peak < 100MiB\n'; } >gated.yaml
     bench run gated.yaml -b arena --passes tail --no-store
     expect_code 2
     expect_error 'gated.yaml:[0-9]+:[0-9]+: .*comes from the memory pass'
@@ -126,7 +126,9 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
     expect_json '(.rounds | length) == 2 and .config.stopping.ended == "rounds"' "$OUT/r.json"
 }
 
+# bats test_tags=full
 @test "precision ends a run when every interval is that narrow" {
+    work=small
     small -b arena,glibc --precision 50%
     expect_code 0
     expect_json '.config.stopping.ended == "precision" and (.rounds | length) >= 6 and (.rounds | length) < 100' "$OUT/r.json"
@@ -199,19 +201,19 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
 
 @test "-q is silent about what warns" {
     mkdir -p results
-    bench calibrate "$WORKLOADS/small.yaml" --rounds 2 -q --results results
+    bench calibrate "$WORKLOADS/tiny.yaml" --rounds 2 -q --results results
     file=$(echo results/calibration-*.json)
     jq '.noise = [{op: "all", metric: "ns_per_op", p95: 0.9}, {op: "all", metric: "time", p95: 0.9}]' \
         "$file" >edited && mv edited "$file"
-    bench run "$WORKLOADS/small.yaml" -b arena,slab --rounds 1 --drain 0 --results results \
+    bench run "$WORKLOADS/tiny.yaml" -b arena,slab --rounds 1 --drain 0 --results results \
         --gate 'arena:fill/all/ns_per_op < 1.9x slab'
     expect_error 'allocbench: warning: arena:fill/all/ns_per_op < 1.9x slab: allows'
-    bench run "$WORKLOADS/small.yaml" -b arena,slab --rounds 1 --drain 0 --results results -q \
+    bench run "$WORKLOADS/tiny.yaml" -b arena,slab --rounds 1 --drain 0 --results results -q \
         --gate 'arena:fill/all/ns_per_op < 1000x slab'
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ] || fail "$(cat "$OUT/stderr")"
     # --limit warns as gates do
-    bench run "$WORKLOADS/small.yaml" -b arena --rounds 6 --drain 0 --results results --json base.json
-    bench run "$WORKLOADS/small.yaml" -b arena --rounds 6 --drain 0 --results results \
+    bench run "$WORKLOADS/tiny.yaml" -b arena --rounds 6 --drain 0 --results results --json base.json
+    bench run "$WORKLOADS/tiny.yaml" -b arena --rounds 6 --drain 0 --results results \
         --baseline base.json --limit 50%
     expect_error 'warning: --limit: allows 50 %, and here two identical back ends differ in time'
 }

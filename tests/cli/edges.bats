@@ -40,7 +40,7 @@ each_command() { # WHAT
 run --help
 list backends
 list backends --json -
-check $WORKLOADS/small.yaml
+check $WORKLOADS/tiny.yaml
 trace info $TRACE
 trace info $TRACE --json -
 trace check $TRACE
@@ -50,8 +50,8 @@ trace export $TRACE --csv -
 report $ROOT/tests/golden/results/good/run.json
 report $ROOT/tests/golden/results/good/run.json --json -
 verify glibc --check required
-run $WORKLOADS/small.yaml --rounds 1 -b arena
-run $WORKLOADS/small.yaml --rounds 1 -b arena --json -
+run $WORKLOADS/tiny.yaml --rounds 1 -b arena
+run $WORKLOADS/tiny.yaml --rounds 1 -b arena --json -
 replay $TRACE --rounds 1 -b arena --csv -
 EOF
 }
@@ -99,7 +99,7 @@ into_closed() {
         [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$words: more than a line"
         expect_nothing_left
     done <<EOF
-run $WORKLOADS/small.yaml --rounds 1 -b arena -q --json r.json
+run $WORKLOADS/tiny.yaml --rounds 1 -b arena -q --json r.json
 replay $TRACE --rounds 1 -b arena -q --csv r.csv
 report $ROOT/tests/golden/results/good/run.json --json r.json
 trace cut $TRACE --events 0..60000 -o c.abt
@@ -110,17 +110,17 @@ EOF
 
 @test "limits that leave a worker no room are named, and no back end is blamed" {
     code=0
-    (ulimit -n 32; allocbench run "$WORKLOADS/small.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
+    (ulimit -n 32; allocbench run "$WORKLOADS/tiny.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
         2>"$OUT/stderr" 3>&- || code=$?
     expect_code 4
     expect_error '^allocbench: cannot start a worker: the limit on open files \(ulimit -n\) is 32, at least'
     code=0
-    (ulimit -s 64; allocbench run "$WORKLOADS/small.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
+    (ulimit -s 64; allocbench run "$WORKLOADS/tiny.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
         2>"$OUT/stderr" 3>&- || code=$?
     expect_code 4
     expect_error 'the limit on the stack \(ulimit -s\) is 64 KiB, at least'
     code=0 # one that can be raised is
-    (ulimit -S -s 64; allocbench run "$WORKLOADS/small.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
+    (ulimit -S -s 64; allocbench run "$WORKLOADS/tiny.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
         2>"$OUT/stderr" 3>&- || code=$?
     expect_code 0
     expect_nothing_left
@@ -133,7 +133,7 @@ EOF
     ln one two
     for pair in "--json z --csv z" "--json z --hlog ./z" "--csv z --csv-hist sub/../z" \
         "--csv $PWD/z --csv-timeline z" "--json one --csv two"; do
-        for command in "report $result" "run $WORKLOADS/small.yaml -b arena --rounds 1"; do
+        for command in "report $result" "run $WORKLOADS/tiny.yaml -b arena --rounds 1"; do
             # shellcheck disable=SC2086 # words
             bench $command $pair
             expect_code 2

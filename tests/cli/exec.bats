@@ -319,7 +319,7 @@ has_no_program() {
         .base_backend == "glibc" and .metric == "time" and .verdict == "regressed" and .confirm_rounds == 6)' "$OUT/r.json"
     # what is shown is the ratio of the two numbers beside it, as in the ranking
     expect_json '.comparison.cells[0] | (.ratio / (.new / .base) - 1 | fabs) < 1e-6' "$OUT/r.json"
-    grep -q '^slow by glibc' "$OUT/stdout" || fail "no table"
+    grep -q '^slow against glibc' "$OUT/stdout" || fail "no table"
     grep -q '<failure' "$OUT/r.xml" || fail "not in the JUnit file"
     bench report "$OUT/r.json"
     grep -Eq '^1 regressed' "$OUT/stdout" || fail "a stored result does not show it"

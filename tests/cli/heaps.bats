@@ -236,6 +236,12 @@ install_library() {
     LD_LIBRARY_PATH=$OUT/prefix/lib in_c_and_cxx "$OUT/main.c" \
         $(pkg-config --cflags --libs allocbench-heaps)
     readelf -d "$OUT/prog" | grep -q 'NEEDED.*liballocbench-heaps.so.0' || fail "not linked to it"
+    printf '%s\n' '#include <allocbench/heaps/heaps.hpp>' '#include <vector>' 'int main()' '{' \
+        '    ab::arena arena(1 << 20);' '    ab::arena_resource memory(arena.get());' \
+        '    return std::pmr::vector<int>(10, 0, &memory)[9];' '}' >"$OUT/main.cpp"
+    # shellcheck disable=SC2046,SC2086 # words
+    LD_LIBRARY_PATH=$OUT/prefix/lib compile g++ -std=c++17 $STRICT "$OUT/main.cpp" \
+        $(pkg-config --cflags --libs allocbench-heaps)
     rm "$OUT/prefix/lib/liballocbench-heaps.so"*
     # shellcheck disable=SC2046 # words
     in_c_and_cxx "$OUT/main.c" $(pkg-config --cflags --static --libs allocbench-heaps)

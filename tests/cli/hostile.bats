@@ -73,11 +73,11 @@ guest_works() { # NAME
 }
 
 @test "an endless loop ends at the deadline" {
-    guest_fails hang timeout 'timed out after 5.00 s, last seen in op [0-9]+' --timeout 5s
+    guest_fails hang timeout 'timed out after 3.00 s, last seen in op [0-9]+' --timeout 3s
 }
 
 @test "what ignores SIGTERM is killed" {
-    guest_fails ignoreterm timeout 'ignored SIGTERM, killed' --timeout 5s
+    guest_fails ignoreterm timeout 'ignored SIGTERM, killed' --timeout 3s
 }
 
 @test "exit(3) within malloc is a crash, not a result" {

@@ -13,7 +13,7 @@ check_report() { # OPTION… FILE…
 }
 
 measure() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" --no-store -q --rounds 2 "$@"
+    bench run "$WORKLOADS/tiny.yaml" --no-store -q --rounds 2 "$@"
     expect_code 0
 }
 
@@ -211,7 +211,7 @@ PY
     expect_found "$OUT/bad.html" "at 400 pixels"
     change_asset "$OUT/r.html" "$OUT/bad.html" style '(figure>svg)\{' '\1{font-size:6px;'
     expect_found "$OUT/bad.html" "text of"
-    change_asset "$OUT/r.html" "$OUT/bad.html" style 'html\{font-size:11px' 'html{font-size:22px'
+    change_asset "$OUT/r.html" "$OUT/bad.html" style 'td,\.name\)\{white-space:normal' 'td,.name){min-width:30rem'
     expect_found "$OUT/bad.html" "on paper: cut off"
     change_asset "$OUT/r.html" "$OUT/bad.html" script 'addThemeSwitch\(\);' 'addThemeSwitch(); throw new Error("x");'
     expect_found "$OUT/bad.html" "script error"

@@ -7,7 +7,7 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" --drain 0 "$@"
+    bench run "$WORKLOADS/tiny.yaml" --drain 0 "$@"
 }
 
 @test "a ratio carries its interval from 6 rounds on, in the table and in the JSON" {

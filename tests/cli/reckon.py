@@ -460,7 +460,34 @@ class Reader:
                                 if m.group(2) == rounds.group(1) else [],
                                 "%s %s" % (name, m.group(0)))
 
+    def legend(self):
+        """What is explained stands above: each sign, each column, each footnote."""
+        for i, line in enumerate(self.lines):
+            if not re.match(r"(~: |\[low, high\]|p99, p99\.9: |<[\d.]+: |after free: |x live: )",
+                            line):
+                continue
+            k = i
+            while k + 1 < len(self.lines) and self.lines[k + 1].startswith("  "):
+                k += 1
+            legend, above = " ".join(s.strip() for s in self.lines[i:k + 1]), self.lines[:i]
+            above = "\n".join(above)
+            for explained, sign in ((r"~: ", r"~[\d.]"), (r"\[low, high\]", r"\[[\d+-]"),
+                                    (r"p99, p99\.9: of", r" p99(\.9)?( |$)"),
+                                    (r"<[\d.]+\w*: below", r"<[\d.]+"),
+                                    (r"after free: resident", r" after free$"),
+                                    (r"x live: peak", r" x live( |$)")):
+                if re.search(explained, legend):
+                    self.demand("legend", re.search(sign, above, re.M) is not None, [],
+                                "nothing shown has: %s" % explained)
+            break
+        for i, line in enumerate(self.lines):
+            m = re.match(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d+\)) \S", line)
+            if m:
+                self.demand("legend", "-" + m.group(1) in "\n".join(self.lines[:i]), [],
+                            "no dash has: %s" % line)
+
     def read(self):
+        self.legend()
         ranking = self.ranking()
         self.phases(ranking)
         self.memory(ranking)

@@ -197,7 +197,7 @@ work_of() { # FILE
 }
 
 @test "a library is run only when the command line names it" {
-    bench run "$WORKLOADS/small.yaml" -b glibc,"$GUESTS/libtoy.so" --rounds 2 --json "$OUT/whole.json" -q
+    bench run "$WORKLOADS/tiny.yaml" -b glibc,"$GUESTS/libtoy.so" --rounds 2 --json "$OUT/whole.json" -q
     cut_to 1
     bench run --resume "$OUT/partial.json"
     expect_code 2

@@ -22,13 +22,13 @@ expect_rule() { # RULE …
             [ -s "$ROOT/tests/golden/report/screen-$what-$width.txt" ] || fail "no screen: $what, $width"
         done
     done
-    reckon --steady "$ROOT"/tests/golden/report/screen-*.txt
+    reckon --steady "$ROOT"/tests/golden/report/{screen,table}-*.txt
     expect_rule 'ratio of whole runs' 'whole run: sum of ops x time' 'operations: sum' 'memory: sum' \
         'memory: x live' 'memory: peak as ranked' 'headline: speed' 'headline: memory' \
         'headline: time' 'headline: peak' 'harness: range' rounds 'compare: change' \
         'compare: verdict' 'compare: counts' 'compare: sentence' 'gates: counts' 'gates: verdict' \
         'exec: ratio' '-v time: ratio' '-v time: Mops/s' '-v size: shares' '-v memory: sum' \
-        '-v worst: rounds'
+        '-v worst: rounds' legend
 }
 
 @test "another figure in any place of a screen is found" {

@@ -6,7 +6,7 @@
 load helpers
 
 small() { # OPTION…
-    bench run "$WORKLOADS/small.yaml" -b glibc,arena --rounds 1 --drain 0 "$@"
+    bench run "$WORKLOADS/tiny.yaml" -b glibc,arena --rounds 1 --drain 0 "$@"
 }
 
 # The only file in a folder.
@@ -20,7 +20,7 @@ only_file() { # FOLDER
     small --json "$OUT/result.json"
     expect_code 0
     file=$(only_file results) || fail "$file"
-    [[ $file =~ ^results/small-20[0-9]{6}T[0-9]{6}-[0-9a-f]{8}\.json$ ]] || fail "named $file"
+    [[ $file =~ ^results/tiny-20[0-9]{6}T[0-9]{6}-[0-9a-f]{8}\.json$ ]] || fail "named $file"
     digest=$(jq -r .config.tape_sha256 "$file")
     [[ $file == *-${digest:0:8}.json ]] || fail "named $file, digest $digest"
     [ "$(grep -v '^\[ *[0-9]*/[0-9]*\] ' "$OUT/stderr")" = "Stored: $file" ] || fail "told otherwise"
@@ -55,7 +55,7 @@ only_file() { # FOLDER
 
 @test "results of the same second do not replace each other" {
     for i in 1 2 3 4 5 6; do
-        allocbench run "$WORKLOADS/small.yaml" -b arena --rounds 1 -q --results "$OUT/r" >/dev/null 3>&- &
+        allocbench run "$WORKLOADS/tiny.yaml" -b arena --rounds 1 --processes 1 --drain 0 -q --results "$OUT/r" >/dev/null 3>&- &
         pids="$pids $!"
     done
     for pid in $pids; do wait "$pid" || fail "exit code $?"; done
@@ -86,10 +86,10 @@ only_file() { # FOLDER
 
 @test "what fails before it measured anything leaves no folder" {
     unset ALLOCBENCH_RESULTS
-    bench run "$WORKLOADS/small.yaml" -b nosuchbackend
+    bench run "$WORKLOADS/tiny.yaml" -b nosuchbackend
     expect_code 2
     bench run "$OUT/no.yaml"
-    bench run "$WORKLOADS/small.yaml" --cpus 9999
+    bench run "$WORKLOADS/tiny.yaml" --cpus 9999
     expect_code 2
     expect_nothing_left
 }
@@ -104,11 +104,11 @@ only_file() { # FOLDER
 }
 
 @test "a result is kept even if nobody reads the table" {
-    { allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 --results "$OUT/pipe" \
+    { allocbench run "$WORKLOADS/tiny.yaml" -b glibc --rounds 1 --processes 1 --drain 0 --results "$OUT/pipe" \
         2>"$OUT/stderr" 3>&- || true; } | head -1 >/dev/null
     expect_json .complete "$(only_file "$OUT/pipe")"
     [ -c /dev/full ] || skip "no /dev/full"
-    allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 --results "$OUT/full" >/dev/full \
+    allocbench run "$WORKLOADS/tiny.yaml" -b glibc --rounds 1 --processes 1 --drain 0 --results "$OUT/full" >/dev/full \
         2>"$OUT/stderr" 3>&- && fail "exit code 0"
     expect_json .complete "$(only_file "$OUT/full")"
 }
@@ -117,7 +117,7 @@ only_file() { # FOLDER
     command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || skip "no strace"
     code=0
     strace -o /dev/null -e trace=linkat -e inject=linkat:error=ENOSPC:when=1 \
-        allocbench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 --results "$OUT/r" \
+        allocbench run "$WORKLOADS/tiny.yaml" -b glibc --rounds 1 --processes 1 --drain 0 --results "$OUT/r" \
         --json "$OUT/result.json" --csv "$OUT/result.csv" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 4
     expect_error "cannot store the result in '.*': No space left on device"
@@ -132,7 +132,7 @@ only_file() { # FOLDER
     for i in 1 2 3; do # of each three openat below the folder the second asks for a nameless file
         strace -o "$OUT/trace" -P "$OUT/r" -e trace=openat \
             -e inject=openat:error=EOPNOTSUPP:when=2+3 \
-            allocbench run "$ROOT/configs/churn.yaml" --set ops=100 -b arena --rounds 1 -q \
+            allocbench run "$ROOT/configs/churn.yaml" --set ops=100 -b arena --rounds 1 --processes 1 --drain 0 -q \
             --results "$OUT/r" >/dev/null 3>&- || fail "exit code $?"
         [ "$(grep -c 'O_TMPFILE.*INJECTED' "$OUT/trace")" -eq 2 ] || fail "$(cat "$OUT/trace")"
     done
@@ -148,7 +148,7 @@ only_file() { # FOLDER
         rm -rf "$OUT/r"
         code=0
         { strace -o /dev/null -e "trace=${call%%:*}" -e "inject=${call%%:*}:signal=KILL:${call#*:}" \
-            allocbench run "$WORKLOADS/small.yaml" -b arena --rounds 1 -q --results "$OUT/r" \
+            allocbench run "$WORKLOADS/tiny.yaml" -b arena --rounds 1 --processes 1 --drain 0 -q --results "$OUT/r" \
             >/dev/null 2>&1 3>&-; } 2>/dev/null || code=$?
         [ "$code" -ne 137 ] || killed=$((killed + 1))
         for file in "$OUT"/r/* "$OUT"/r/.[!.]*; do
@@ -163,7 +163,7 @@ only_file() { # FOLDER
     local width options
     while read -r width options; do
         export COLUMNS=$width
-        bench run "$WORKLOADS/small.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --rounds 2 \
+        bench run "$WORKLOADS/tiny.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --rounds 2 \
             --drain 0 $options --results "$OUT/r"
         cp "$OUT/stdout" "$OUT/table"
         bench report $options "$(only_file "$OUT/r")"
@@ -214,6 +214,7 @@ EOF
     done
 }
 
+# bats test_tags=full
 @test "a result of a gigabyte and one that wants gigabytes are refused within bounds" {
     truncate -s 1G "$OUT/huge.json"
     bench report "$OUT/huge.json"

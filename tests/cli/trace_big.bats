@@ -20,6 +20,7 @@ make_trace() { # NAME ARGUMENTS…
 }
 
 # All alive to the end, or fifty at once.
+# bats test_tags=full
 @test "a hundred thousand threads are told, proven, printed, cut, and replayed on two lanes" {
     local at_once
     for at_once in 100000 50; do

@@ -377,6 +377,24 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     of_check memory '^(write|access) to 0x[0-9a-f]+: .* block of [0-9]+ bytes at 0x[0-9a-f]+; mapped without access$'
 }
 
+@test "the tables cut no name of a check, and say what their words mean" {
+    bench verify glibc "$DIES" "$GUESTS/libtoy.so" "$GUESTS/libcount.so" "$GUESTS/libmisaligned.so" \
+        "$GUESTS/libdirtycalloc.so" "$GUESTS/libround4096.so" "$GUESTS/libforgets.so" --check failed-resize,foreign-handle,double-free
+    ! grep -q '…\|\.\.\.' "$OUT/stdout" || fail "cut"
+    [ "$(grep -c '^  failed-resize ' "$OUT/stdout")" -ge 2 ] || fail "all in one"
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'detected: the process ended itself; corrupts: ' ||
+        fail "no words"
+    grep -q -- '-: nothing to check, --json says why' "$OUT/stdout" || fail "no dash"
+    bench verify glibc --check zeroed
+    ! grep -q ' -: \|detected' "$OUT/stdout" || fail "words that are not there"
+}
+
+@test "a conduct that is held against a back end has no last call" {
+    bench verify "$GUESTS/libprints.so" --check alignment --json -
+    expect_code 4
+    expect_json '.backends[0].checks[0] | .verdict == "failed" and .call == null'
+}
+
 @test "a crash before main has a place as well" {
     bench verify "$GUESTS/libctorcrash.so" --check usable --json -
     expect_code 4

@@ -17,12 +17,14 @@
 #include "worker/memory/residency.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 enum {
     PAGES_SLOTS = 300,
     PAGES_OPS = 4000,
+    PAGES_OPS_FAST = 1600,
     PAGES_RUNS = 1 << 15,
     PAGES_SAMPLE = 3,
     PAGES_COUNT = 400
@@ -162,7 +164,8 @@ static void pages_add_up_at_every_sample(const struct subject *s)
     at_pages.book = (struct ab_block_book){
         .entries = at_pages.entries, .n_slots = PAGES_SLOTS, .pages = &at_pages.ledger};
     struct heap x = heap_open(s);
-    for (unsigned i = 0; i < PAGES_OPS; i++) {
+    unsigned n_ops = getenv("AB_FULL") != NULL ? PAGES_OPS : PAGES_OPS_FAST;
+    for (unsigned i = 0; i < n_ops; i++) {
         pages_act(&x, &rng, few, AB_ARRAY_LEN(few));
         if (i % PAGES_SAMPLE == 0)
             pages_sample(i % PAGES_COUNT == 0);

@@ -21,7 +21,11 @@ static int make(void **state)
 {
     (void)state;
     struct ab_arena_options options = {.reserve_bytes = 4 * MIB};
-    return ab_arena_init(&a, &options);
+    if (ab_arena_init(&a, &options) != 0)
+        return 1;
+    memset(ab_arena_alloc(&a, 64 * KIB), 0xEE, 64 * KIB); /* no zero is there by chance */
+    ab_arena_reset(&a);
+    return 0;
 }
 
 static int end(void **state)

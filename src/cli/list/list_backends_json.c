@@ -115,12 +115,13 @@ static void put_choice(struct ab_json *w, json_t *o, const char *name, const cha
     ab_json_put(w, o, "sweep", list);
 }
 
-static const char *default_of(const char *builtin)
+/* NULL = it is in no rule. */
+static const char *default_of(const char *name)
 {
     for (size_t i = 0; i < ab_default_count(); i++)
-        if (strcmp(ab_default_at(i)->name, builtin) == 0)
+        if (strcmp(ab_default_at(i)->name, name) == 0)
             return ab_default_at(i)->rule;
-    return "never";
+    return NULL;
 }
 
 static json_t *library(struct ab_json *w, const struct ab_preset *p, const struct ab_selection *s)
@@ -136,9 +137,10 @@ static json_t *library(struct ab_json *w, const struct ab_preset *p, const struc
     ab_json_put(w, o, "build_id", ab_json_string(s->build_id));
     ab_json_put(w, o, "package", ab_json_string(p->package));
     ab_json_put(w, o, "summary", ab_json_string(p->summary));
+    const char *own = default_of(p->name);
     put_choice(w, o, p->name,
                ab_default_has_library(p) ? "where it is installed"
-               : ab_preset_is_own(p)     ? "on request only"
+               : own != NULL             ? own
                                          : "in place of another");
     return o;
 }
@@ -182,7 +184,8 @@ static json_t *builtin(struct ab_json *w, const struct ab_backend *b)
     ab_json_put(w, o, "traits", traits);
     ab_json_put(w, o, "hooks", served);
     ab_json_put(w, o, "params", params);
-    put_choice(w, o, b->name, default_of(b->name));
+    const char *by_default = default_of(b->name);
+    put_choice(w, o, b->name, by_default != NULL ? by_default : "never");
     return o;
 }
 

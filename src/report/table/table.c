@@ -363,9 +363,21 @@ void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], con
     snprintf(cell, AB_CELL_BYTES, "-%s", mark);
 }
 
+void ab_footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8)
+{
+    char mark[16];
+    notes->is_watched = true;
+    for (unsigned i = 0; i < notes->n && cell[0] == '-'; i++) {
+        format_mark(mark, sizeof mark, i + 1, utf8);
+        notes->is_seen[i] = notes->is_seen[i] || strcmp(cell + 1, mark) == 0;
+    }
+}
+
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style)
 {
     for (unsigned i = 0; i < notes->n; i++) {
+        if (notes->is_watched && !notes->is_seen[i])
+            continue;
         char line[AB_FOOTNOTE_BYTES * 4 + 32], shown[AB_FOOTNOTE_BYTES * 4], mark[16];
         format_mark(mark, sizeof mark, i + 1, style.utf8);
         snprintf(line, sizeof line, "%s %s", mark,

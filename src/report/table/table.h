@@ -78,11 +78,14 @@ enum { AB_FOOTNOTES_MAX = 24, AB_FOOTNOTE_BYTES = 160 };
 struct ab_footnotes {
     char texts[AB_FOOTNOTES_MAX][AB_FOOTNOTE_BYTES];
     unsigned n;
+    bool is_watched, is_seen[AB_FOOTNOTES_MAX]; /* by ab_footnotes_see */
 };
 
 /* "-", and the number of the footnote of this reason where there is one; "" = none is known. */
 void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
                        bool utf8);
+/* This cell is shown. Once there was any, only those whose dash is shown are printed. */
+void ab_footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8);
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
 
 #endif

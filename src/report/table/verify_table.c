@@ -80,6 +80,42 @@ static void print_part(FILE *to, const struct ab_verify_session *v, const uint32
     }
 }
 
+static bool has_skipped(const struct ab_verify_session *v)
+{
+    for (uint32_t b = 0; b < v->n_backends; b++)
+        for (uint32_t k = 0; is_verified(&v->backends[b]) && k < v->n_lines; k++)
+            if (v->backends[b].lines[k].verdict == AB_VERIFY_SKIPPED)
+                return true;
+    return false;
+}
+
+/* Of the words in the tables, those that malloc(3) does not have. */
+static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
+{
+    static const struct {
+        const char *word, *means;
+    } words[] = {{"detected", "the process ended itself"},
+                 {"corrupts", "later blocks overlap or are NULL"},
+                 {"silent", "nothing was noticed"},
+                 {"harmless", "nothing changed, as the back end promises"},
+                 {"aborts", "ended the process instead of returning NULL"}};
+    struct ab_text text = {0};
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+        bool is_shown = false;
+        for (uint32_t b = 0; b < v->n_backends; b++)
+            for (uint32_t k = 0; is_verified(&v->backends[b]) && k < v->n_lines; k++)
+                is_shown = is_shown || (v->backends[b].lines[k].verdict == AB_VERIFY_INFO &&
+                                        strcmp(v->backends[b].lines[k].text, words[i].word) == 0);
+        if (is_shown)
+            ab_text_addf(&text, "%s%s: %s", text.n > 0 ? "; " : "", words[i].word, words[i].means);
+    }
+    if (has_skipped(v))
+        ab_text_addf(&text, "%s-: nothing to check, --json says why", text.n > 0 ? "; " : "");
+    if (text.n > 0 && text.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, text.s);
+    ab_text_fini(&text);
+}
+
 static void print_detail(FILE *to, const char *what, const char *text, struct ab_table_style style)
 {
     struct ab_text t = {0};
@@ -170,21 +206,55 @@ static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table
     }
 }
 
+/* What the table would need at most, so that no name of a check has to be cut for one more column. */
+static unsigned column_width(const struct ab_verify_session *v, uint32_t i, bool utf8)
+{
+    char cell[AB_CELL_BYTES];
+    size_t widest = strlen(ab_format_name(cell, sizeof cell, v->backends[i].info->name, 16, utf8));
+    for (uint32_t k = 0; k < v->n_lines; k++) {
+        format_cell(cell, &v->backends[i].lines[k]);
+        widest = strlen(cell) > widest ? strlen(cell) : widest;
+    }
+    return (unsigned)widest + 2;
+}
+
+static unsigned label_width(const struct ab_verify_session *v)
+{
+    size_t widest = 0;
+    for (uint32_t k = 0; k < v->n_lines && line_of(v, k) != NULL; k++)
+        widest = strlen(line_of(v, k)->check) > widest ? strlen(line_of(v, k)->check) : widest;
+    return (unsigned)widest + 2;
+}
+
+static void print_tables(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
+{
+    uint32_t which[COLUMNS];
+    unsigned n = 0, label = label_width(v), used = label;
+    for (uint32_t i = 0; i < v->n_backends; i++) {
+        if (!is_verified(&v->backends[i]))
+            continue;
+        unsigned width = column_width(v, i, style.utf8);
+        if (n == COLUMNS || (n > 0 && used + width > style.width)) {
+            print_part(to, v, which, n, style);
+            fputc('\n', to);
+            n = 0;
+            used = label;
+        }
+        which[n++] = i;
+        used += width;
+    }
+    if (n > 0) {
+        print_part(to, v, which, n, style);
+        print_words(to, v, style);
+        fputc('\n', to);
+    }
+}
+
 void ab_verify_table(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
 {
     struct ab_format_guard guard;
-    uint32_t which[COLUMNS];
-    unsigned n = 0;
     ab_format_begin(&guard);
-    for (uint32_t i = 0; i < v->n_backends; i++) {
-        if (is_verified(&v->backends[i]))
-            which[n++] = i;
-        if (n == COLUMNS || (i + 1 == v->n_backends && n > 0)) {
-            print_part(to, v, which, n, style);
-            n = 0;
-            fputc('\n', to);
-        }
-    }
+    print_tables(to, v, style);
     for (uint32_t i = 0; i < v->n_backends; i++)
         if (is_verified(&v->backends[i]))
             print_remarks(to, v, &v->backends[i], style);

@@ -89,6 +89,8 @@ void ab_crash_call(const struct ab_run_report *r, char *buf, size_t cap)
     const char *before = note != NULL ? "" : "after ";
     const struct ab_call_note *child = note_of(r, AB_CALL_NOTES);
     buf[0] = 0;
+    if (r->state == AB_WORKER_DONE) /* what is held against it then is none of its calls */
+        return;
     if (child != NULL && child->is_inside != 0) {
         size_t at = (size_t)snprintf(buf, cap, "in the child: ");
         add_call(buf + at, cap - at, child);

@@ -104,7 +104,7 @@ void ab_answer_end(FILE *to, const struct ab_view *v, struct ab_table_style styl
     if (next.s != NULL)
         ab_table_prose(to, style, AB_PLAIN, next.s);
     if (style.topics == 0 && has_numbers(v) && !ab_session_is_exec(v->session))
-        ab_table_line(to, style, AB_FAINT,
-                      "more: -v [time|size|worst|memory|phase=NAME|all], allocbench explain WORD");
+        ab_table_prose(to, style, AB_FAINT,
+                       "more: -v [time|size|worst|memory|phase=NAME|all], allocbench explain WORD");
     ab_text_fini(&next);
 }

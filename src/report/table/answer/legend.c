@@ -8,10 +8,25 @@
 
 #include "core/units_show.h"
 #include <math.h>
+#include <string.h>
 
 static void add(struct ab_text *t, const char *text)
 {
     ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
+}
+
+void ab_legend_see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
+{
+    for (size_t r = 0; r < t->n_rows; r++)
+        for (unsigned c = 0; c < t->n_columns && !t->rows[r].is_heading; c++) {
+            const char *cell = t->rows[r].cells[c];
+            if ((shown >> c & 1) == 0)
+                continue;
+            legend->has_unclear = legend->has_unclear || cell[0] == '~';
+            legend->has_interval = legend->has_interval || strchr(cell, '[') != NULL;
+            legend->has_floor = legend->has_floor || strchr(cell, '<') != NULL;
+            ab_footnotes_see(&legend->notes, cell, utf8);
+        }
 }
 
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,

@@ -18,6 +18,8 @@ struct ab_legend {
     struct ab_footnotes notes;
 };
 
+/* Notes the signs of the cells that are shown (bit c: column c), as ab_table_print says it. */
+void ab_legend_see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8);
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
                      struct ab_table_style style);
 

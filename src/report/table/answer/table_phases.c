@@ -60,9 +60,9 @@ static bool is_row(const struct ab_view *v, const struct ab_view_rank *rank)
 }
 
 static void print(FILE *to, const struct ab_table *t, struct ab_text *rest,
-                  struct ab_table_style style)
+                  struct ab_table_style style, struct ab_legend *legend)
 {
-    ab_table_print(to, t, style);
+    ab_legend_see(legend, t, ab_table_print(to, t, style), style.utf8);
     if (rest->s != NULL)
         ab_table_prose(to, style, AB_FAINT, rest->s);
     ab_text_fini(rest);
@@ -97,7 +97,6 @@ static void add_times(const struct ab_view *v, const struct column *list, unsign
             format_per_op(row->cells[c], time->ns_per_op.median, is_unclear);
             if (!isfinite(time->ns_per_op.median))
                 ab_footnotes_dash(&legend->notes, row->cells[c], "no round of this phase", utf8);
-            legend->has_unclear = legend->has_unclear || is_unclear;
         }
     }
 }
@@ -164,7 +163,7 @@ void ab_table_phases(FILE *to, const struct ab_view *v, struct ab_table_style st
     add_harness(v, list, n, &t);
     add_ops(v, list, n, &t);
     fputc('\n', to);
-    print(to, &t, &rest, style);
+    print(to, &t, &rest, style, legend);
     ab_table_fini(&t);
     free(list);
 }
@@ -182,8 +181,6 @@ static void format_cell(const struct ab_view *v, const struct ab_view_latency_ce
     }
     snprintf(out, AB_CELL_BYTES, "%.28s/%.28s", ab_format_ns(p50, cell->quantiles[0], floor_ns),
              ab_format_ns(p99, cell->quantiles[2], floor_ns));
-    legend->has_floor = legend->has_floor || cell->quantiles[0] < floor_ns ||
-                        cell->quantiles[2] < floor_ns;
 }
 
 /* Uses of blocks are no calls of the allocator: they come last. */
@@ -237,7 +234,7 @@ void ab_table_calls(FILE *to, const struct ab_view *v, struct ab_table_style sty
                         row->cells[c], legend, style.utf8);
     }
     fputc('\n', to);
-    print(to, &t, &rest, style);
+    print(to, &t, &rest, style, legend);
     ab_table_fini(&t);
     free(list);
 }

@@ -46,7 +46,6 @@ static void fill_tail(const struct ranking *r, struct ab_table_row *row, unsigne
         ab_units_time(cell, AB_CELL_BYTES, ns);
     else
         dash(r, cell, "too few timed calls");
-    r->legend->has_floor = r->legend->has_floor || ns < floor_ns;
 }
 
 static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank,
@@ -67,8 +66,6 @@ static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank
     ab_view_factor_words(words, sizeof words, &rank->vs, "faster", "slower");
     ab_view_factor_interval(interval, sizeof interval, &rank->vs);
     snprintf(cell, AB_CELL_BYTES, "%.30s%s%.30s", words, interval[0] != 0 ? " " : "", interval);
-    r->legend->has_unclear = r->legend->has_unclear || !rank->vs.is_clear;
-    r->legend->has_interval = r->legend->has_interval || interval[0] != 0;
 }
 
 static void add_row(const struct ranking *r, const struct ab_view_rank *rank, struct ab_table *t)
@@ -138,6 +135,7 @@ void ab_table_ranking(FILE *to, const struct ab_view *v, struct ab_table_style s
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)
         add_row(&r, &v->ranking.rows[i], &t);
     unsigned shown = ab_table_print(to, &t, style);
+    ab_legend_see(legend, &t, shown, style.utf8);
     legend->has_tail = (r.at[P99] >= 0 && (shown >> r.at[P99] & 1) != 0) ||
                        (r.at[P999] >= 0 && (shown >> r.at[P999] & 1) != 0);
     ab_table_fini(&t);

@@ -336,7 +336,8 @@ static void print_legend(const struct view *v)
 
 void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    struct view v = {to, s, style, calloc((size_t)s->n_memory + 1, sizeof *v.x), {{{0}}, 0}};
+    struct view v = {
+        .to = to, .s = s, .style = style, .x = calloc((size_t)s->n_memory + 1, sizeof *v.x)};
     bool has_dists = false;
     if (s->n_memory == 0 || v.x == NULL) {
         free(v.x);
