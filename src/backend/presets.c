@@ -68,6 +68,11 @@ static bool is_beside_us(const char *file)
     return strncmp(file, origin, strlen(origin)) == 0;
 }
 
+bool ab_preset_is_own(const struct ab_preset *preset)
+{
+    return preset->files[0] != NULL && is_beside_us(preset->files[0]);
+}
+
 struct search {
     char *path; /* the best so far */
     size_t cap;
@@ -196,7 +201,7 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
         snprintf(buf, cap, "%.*s", (int)strcspn(clang, "/"), clang);
         return buf;
     }
-    if (preset->files[0] != NULL && is_beside_us(preset->files[0])) {
+    if (ab_preset_is_own(preset)) {
         snprintf(buf, cap, "%s", AB_VERSION);
         return buf;
     }

@@ -18,6 +18,9 @@ const struct ab_preset *ab_preset_at(size_t index);
 /* NULL when there is none of this name. */
 const struct ab_preset *ab_preset_find(const char *name);
 
+/* Does it come with allocbench? */
+bool ab_preset_is_own(const struct ab_preset *preset);
+
 /* The first file that is a library for this machine; when there are only others, the first of
  * those, so that the caller can say what is wrong with it. `dirs` ends with NULL; NULL = the
  * standard directories (LD_LIBRARY_PATH is not honoured: what is measured should not depend on
