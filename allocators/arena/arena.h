@@ -62,7 +62,7 @@ struct ab_arena {
     char *limit;      /* end of what is committed: whole pages, or of the caller's buffer */
     char *base, *end; /* the region that is in use */
     char *dirty;      /* highest `next` there was when it last went down: zero from here on */
-    /* Blocks of small alignment lie close: the next one begins at `packed` while `packed_end` is
+    /* Blocks of small alignment are close: the next one begins at `packed` while `packed_end` is
      * where `next` is. NULL: there are none. */
     char *packed, *packed_end;
     size_t plain_bytes; /* a reset with no more committed is an assignment: keep_bytes, or 0 */
@@ -105,7 +105,7 @@ struct ab_arena_options {
  * may be moved. */
 AB_MUST_USE int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
 /* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Makes no
- * system call, and grows only when it is told to (ab_arena_chain). */
+ * system call, and grows only when asked to (ab_arena_chain). */
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes);
 /* Runs the clean-ups, gives memory and addresses back to the system. */
 void ab_arena_fini(struct ab_arena *arena);
@@ -117,14 +117,14 @@ void ab_arena_close(struct ab_arena *arena);
 
 /* From now on further regions of at least so many bytes, as the option; 0: no more. */
 void ab_arena_chain(struct ab_arena *arena, size_t chain_bytes);
-/* Who is asked when memory is exhausted; NULL: nobody. */
+/* Who is asked when memory is exhausted; NULL: no callback. */
 void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void *context);
 
 /* Commits what is missing; NULL when the reservation or the system's memory is exhausted. */
 void *ab_arena_take_slow(struct ab_arena *arena, size_t align, size_t size);
 void *ab_arena_take_packed(struct ab_arena *arena, size_t size);
 /* align must be a power of two; size need not be a multiple of it. NULL else. Blocks whose
- * alignment is below 16 lie close to each other: floats take 4 bytes, strings their length. */
+ * alignment is below 16 are close to each other: floats take 4 bytes, strings their length. */
 void *ab_arena_alloc_aligned(struct ab_arena *arena, size_t align, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_arena_alloc_zeroed(struct ab_arena *arena, size_t size);
@@ -158,7 +158,7 @@ void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
 void ab_arena_release(struct ab_arena *arena);
 
 /* When what is allocated now dies (reset, restore, release, fini), act(context) is called, the last
- * one left first, while the blocks are still there. What it allocates in the arena dies at once.
+ * one left first, while the blocks are still there. What it allocates in the arena dies immediately.
  * False: no memory to remember it. */
 AB_MUST_USE bool ab_arena_defer(struct ab_arena *arena, void (*act)(void *context), void *context);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the sources of the arena share; nobody else includes it.
+ * What the sources of the arena share; no other file includes it.
  */
 #ifndef AB_ALLOCATORS_ARENA_REGION_H
 #define AB_ALLOCATORS_ARENA_REGION_H

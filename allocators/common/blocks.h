@@ -138,7 +138,7 @@ static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32
         ab_guard_end(list->name, list, "a stale save point: what it was after is dead");
 }
 
-/* Blocks that lie in [from, end) die, the youngest first; each is looked at. */
+/* Blocks in [from, end) die, the youngest first; each is looked at. */
 static inline void ab_block_kill_in(struct ab_block_list *list, const char *from, const char *end)
 {
     while (list->top != NULL && (const char *)list->top >= from && (const char *)list->top < end) {

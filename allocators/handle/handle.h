@@ -68,9 +68,9 @@ struct ab_handle_options {
                               values as the bases are apart */
     size_t
         capacity_bytes; /* as many values as fit in so much memory, with the words of their slots */
-    bool is_dense;      /* values lie as in an array: value_bytes apart, aligned to the largest
+    bool is_dense;   /* values are placed as in an array: value_bytes apart, aligned to the largest
                               power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
-    bool is_ordered;    /* of any two handles the newer one has the higher version. Then
+    bool is_ordered; /* of any two handles the newer one has the higher version. Then
                               version_max is of all values that the arena holds in its life */
 };
 

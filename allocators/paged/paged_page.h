@@ -71,7 +71,7 @@ void ab_paged_page_pop(struct ab_paged_arena *arena);
 /* Not the top one; nothing is in it. */
 void ab_paged_page_take_out(struct ab_paged_arena *arena, struct ab_paged_page *page);
 void ab_paged_page_set_end(struct ab_paged_arena *arena, struct ab_paged_page *page, char *end);
-/* Where it lies in the pool, or not at all; what is in it fits. */
+/* Where it is in the pool, or not at all; what is in it fits. */
 bool ab_paged_page_resize(struct ab_paged_arena *arena, struct ab_paged_page *page, size_t bytes);
 /* The last block of the page ends here now; what was after is dead. Of a page that has grown far
  * beyond what is in it, the pool gets the rest. */

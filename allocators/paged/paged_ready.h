@@ -4,7 +4,7 @@
  *
  *     frame    256 MiB   what one frame or one level needs
  *     engine   512 MiB   what lives as long as the program
- *     scratch   64 MiB   what nobody needs for long; reset often
+ *     scratch   64 MiB   what is not needed for long; reset often
  *
  * Addresses only, until they are used. One thread at a time.
  *

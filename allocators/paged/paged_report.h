@@ -16,7 +16,7 @@ extern "C" {
 typedef void ab_paged_write(const char *line, size_t n, void *context);
 
 /* A line of titles, then one for each tag that was ever used: name, blocks and bytes that live, the
- * most bytes there were at once, how often it was allocated, the largest alignment. The last line
+ * most bytes there were at a time, how often it was allocated, the largest alignment. The last line
  * is the arena: bytes that its blocks take, with padding and without a tag too, of bytes from the
  * pool. Columns are at least 12 wide. */
 void ab_paged_arena_report(const struct ab_paged_arena *arena, ab_paged_write *write,

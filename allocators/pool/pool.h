@@ -71,7 +71,7 @@ struct ab_pool {
 struct ab_pool_options {
     size_t slot_bytes; /* rounded up to the alignment, and to a pointer */
     size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, else a power of two. With the one of a
-                          type slots lie as in an array of it */
+                          type slots are placed as in an array */
     size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
     bool grows;        /* false: no more than n_slots */
     bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */

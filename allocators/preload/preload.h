@@ -6,7 +6,7 @@
  * records are dense and apart from the blocks, lists inside the free blocks, memory that is carved
  * in order and touched only when it is needed. What is different, and why: a program has threads,
  * so each has a heap of its own; it runs for days, so memory has to go back while other threads
- * work; it has wrong frees, which must be told and not believed; and it asks for all sizes, so
+ * work; it has wrong frees, which must be reported and not believed; and it asks for all sizes, so
  * there are classes and runs between the slab's largest block and a mapping of its own.
  *
  *     size            served from
@@ -18,7 +18,7 @@
  * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32 MiB. A
  * region is 512 units of 64 KiB; the first one holds the records of all. So a pointer finds its
  * record by arithmetic, and one look into a byte map (which regions are ours) keeps it from
- * touching what is not: a pointer to anything is told from a block before anything is read there.
+ * touching what is not: a pointer to anything is distinguished from a block before anything is read there.
  * Spans of free units are joined with their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
@@ -30,7 +30,7 @@
  *
  * Threads (threads.c). A thread takes a heap at its first request and leaves it, as it is, at its
  * end; the next new thread goes on with it. So there are as many heaps as threads lived at the same
- * time. What is freed in a heap that nobody owns is put in order by who frees it. In the child of a
+ * time. What is freed in a heap without an owner is put in order by who frees it. In the child of a
  * fork the heaps of the threads that are not there any more are left alone: they may have been in
  * the middle of something.
  *
@@ -110,7 +110,7 @@ struct ab_span {
 };
 _Static_assert(sizeof(struct ab_span) == 1 << AB_SPAN_LOG2, "a cache line");
 
-/* Who may touch a heap. BUSY: somebody puts an idle one in order, or has borrowed it. DEAD: its
+/* Who may touch a heap. BUSY: a thread puts an idle one in order, or has borrowed it. DEAD: its
  * thread is not in this process (fork). */
 enum ab_heap_state { AB_HEAP_IDLE, AB_HEAP_BUSY, AB_HEAP_OWNED, AB_HEAP_DEAD };
 
@@ -162,9 +162,9 @@ void ab_heap_settle_all(struct ab_thread_heap *heap);
 /* The heap of this thread, or a borrowed one when the thread is about to end. NULL: no memory. */
 struct ab_thread_heap *ab_threads_enter(void);
 void ab_threads_leave(struct ab_thread_heap *heap);
-/* Another's block, from any thread. Puts the heap in order if nobody owns it. */
+/* Another's block, from any thread. Puts the heap in order if it has no owner. */
 void ab_threads_push(struct ab_thread_heap *heap, struct ab_free_block *block);
-/* The empty slabs of this thread's heap and of those that nobody owns go back. */
+/* The empty slabs of this thread's heap and of those without an owner go back. */
 void ab_threads_trim(void);
 /* In the child of a fork: only this thread is there. */
 void ab_threads_bury(void);

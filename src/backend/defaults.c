@@ -54,9 +54,8 @@ bool ab_default_suits(size_t index, const struct ab_work *work)
 
 bool ab_default_has_library(const struct ab_preset *preset)
 {
-    static const char beside_us[] = "$ORIGIN/";
     const struct ab_preset *other;
-    if (preset->files[0] != NULL && strncmp(preset->files[0], beside_us, sizeof beside_us - 1) == 0)
+    if (ab_preset_is_own(preset))
         return false;
     for (size_t i = 0; preset->files[0] != NULL && (other = ab_preset_at(i)) != preset; i++)
         for (const char *const *file = other->files; *file != NULL; file++)

@@ -110,8 +110,8 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
     columns[n] = NULL;
     ab_page_table_begin(h, "Ranking by the time of the whole run", columns);
     put_rows(h, report);
-    ab_html_f(h, "p99 and p99.9: of the calls that return a block; &lt;: below what the clock can "
-                 "tell. peak: resident memory that the heap added at most.</p>\n");
+    ab_html_f(h, "p99 and p99.9: of the calls that return a block; &lt;: below what the clock "
+                 "resolves. peak: resident memory that the heap added at most.</p>\n");
 }
 
 /* ---- speed against memory ---- */
