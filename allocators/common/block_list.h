@@ -18,7 +18,7 @@ struct ab_block_head { /* just before the block */
     uint64_t canary;
 };
 
-/* What a block takes besides its bytes: in front, a multiple of 16, and at least so much behind. */
+/* What a block takes besides its bytes: in front, a multiple of 16, and at least so much after them. */
 #define AB_BLOCK_FRONT sizeof(struct ab_block_head)
 #define AB_BLOCK_TAIL ((size_t)16)
 

@@ -48,7 +48,7 @@ struct ab_paged_page { /* in front of each page's bytes */
     size_t bytes;                /* with this header */
     size_t used;                 /* set when another page goes on top */
 #ifdef AB_WITH_CHECKS
-    char *dead_end; /* what is behind its blocks is filled with 0xDD up to there */
+    char *dead_end; /* what follows its blocks is filled with 0xDD up to there */
     uint64_t unused;
 #endif
 };

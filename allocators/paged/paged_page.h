@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the sources of the paged arena share: its pages, and what is in front of blocks with a tag.
- * Nobody else includes it.
+ * No other file includes it.
  */
 #ifndef AB_ALLOCATORS_PAGED_PAGE_H
 #define AB_ALLOCATORS_PAGED_PAGE_H
