@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "stats/compare_drift.h"
 #include "stats/compare_notes.h"
 
 #include <math.h>

@@ -4,6 +4,8 @@
  * as well, it was the machine that changed, or its settings, and not the library. A library never
  * excuses itself: what counts are the others.
  */
+#include "stats/compare_drift.h"
+
 #include "stats/compare_notes.h"
 
 #include <math.h>

@@ -17,9 +17,4 @@ bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
  * False when out of memory. */
 bool ab_comparison_describe(struct ab_comparison *c);
 
-/* Of two results: "regressed" and "improved" become inconclusive where every other back end with the
- * same build id in both moved the same way, at least half as much (on logarithms), and what remains
- * without the least of their changes is within the limit, or the library itself is the same build. */
-void ab_comparison_excuse_drift(struct ab_comparison *c);
-
 #endif
