@@ -80,7 +80,7 @@ void ab_options_print_overview(FILE *to)
           "Which memory allocator, and which allocation strategy, is right for this\n"
           "program?\n\n"
           "Examples:\n"
-          "  allocbench run configs/quickstart.yaml\n"
+          "  allocbench run @quickstart\n"
           "  allocbench record -o app.abt -- ./app --its-options\n"
           "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
           "Commands:\n",
