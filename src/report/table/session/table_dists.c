@@ -89,8 +89,7 @@ bool ab_table_dists(FILE *to, const struct ab_session *s, const char *phase,
                   ab_session_has_numbers(s, s->dists[i].backend);
     if (!is_any)
         return false;
-    snprintf(title, sizeof title, "memory over the ops / %.200s, in %% of live",
-             phase);
+    snprintf(title, sizeof title, "memory over the ops / %.200s, in %% of live", phase);
     ab_table_line(to, style, AB_STRONG, title);
     for (unsigned half = 0; half < AB_ARRAY_LEN(halves); half++)
         print_half(to, s, phase, half, style, notes);
