@@ -287,8 +287,7 @@ check-format:
 .PHONY: quickstart test test-bins test-full test-bins-full check unit unit-bins guests bench big interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
-	@echo
-	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
+	@echo 'next: your own program: $(B)/allocbench exec -- PROGRAM ARGUMENTS (measures it under each allocator)'
 
 # What runs on several threads, under ThreadSanitizer too.
 TSAN_TESTS := $(shell cat tests/tsan-tests)
@@ -416,18 +415,13 @@ install-man: man
 # Workloads, recorded traces and pages: what one reads and measures.
 .PHONY: install-share install-develop
 install-share:
-	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces $(DOC)
+	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces
 	install -m 644 configs/*.yaml $(SHARE)/configs
 	install -m 644 configs/seeds/*.yaml $(SHARE)/configs/seeds
 	install -m 644 $(wildcard configs/ci/*.yml) $(SHARE)/configs/ci
 	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
 	install -m 644 traces/*.abt $(SHARE)/traces
-	install -m 644 README.md CHANGELOG.md $(wildcard docs/*.md) $(DOC)
-	install -d $(DOC)/pictures
-	install -m 644 docs/pictures/*.svg $(DOC)/pictures
-	install -m 644 configs/README.md $(DOC)/workloads.md
-	install -m 644 results/README.md $(DOC)/results.md
-	install -m 644 traces/FORMAT.md $(DOC)/trace-format.md
+	./scripts/install-docs $(DOC)
 
 # For a back end of one's own: the header, the template, where both are found.
 install-develop:
@@ -473,7 +467,7 @@ help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
-	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
+	@echo '  quickstart   build, measure configs/quickstart.yaml'
 	@echo '  test         proves the product in some minutes: unit, contract, command line'
 	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'
 	@echo '  unit         unit and contract tests of this variant'

@@ -29,7 +29,7 @@ expect_notes() {
     bench check "$WORKLOADS/small.yaml" -b glibc,arena
     expect_code 0
     # 12 of throughput and one of latency in each round, tail and memory in 6, a pre-flight, a first look
-    grep -Eq "^run: 2 back ends x 10 rounds, $((10 * 13 + 2 * 6 + 2)) processes each, about [0-9.]+ m?s, at most [0-9.]+ [KM]iB$" \
+    grep -Eq "^run: 2 back ends x 10 rounds, $((10 * 13 + 2 * 6 + 2)) processes a back end, about [0-9.]+ m?s, at most [0-9.]+ [KM]iB$" \
         "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     grep -q '(latency in all rounds, tail in 6, memory in 6;' "$OUT/stdout"
     grep -q 'estimated at 100 ns per op and 5 us per new page' "$OUT/stdout"
@@ -95,7 +95,7 @@ expect_notes() {
     expect_notes
     odd '{alloc: r, size: 2000, count: 3}' '{alloc: parts, size: 8}' '{reset: r}'
     bench check odd.yaml
-    grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk: 'parts' is live" "$OUT/stdout"
+    grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk, because 'parts' is live at each reset: the region's blocks" "$OUT/stdout"
 }
 
 @test "an alignment of malloc's own, too few ops, less than a page" {

@@ -232,7 +232,7 @@ EOF
     good=$ROOT/tests/golden/results/good
     bench report "$good/compared.json"
     expect_code 0
-    grep -q '^base main (6 rounds), new this run' "$OUT/stdout" || fail "no comparison"
+    grep -q '^base: main (6 rounds), new: this run' "$OUT/stdout" || fail "no comparison"
     [ "$(grep -c '^glibc  *base' "$OUT/stdout")" -eq 1 ] || fail "not one heading"
     grep -q '^1 inconclusive, judged jointly' "$OUT/stdout" || fail "no verdict"
     bench report "$good/compared.json" --json "$OUT/again.json" --junit "$OUT/junit.xml"

@@ -321,7 +321,7 @@ static const struct ab_option_info table[] = {
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
      "What is read", 0, TRACE, FLAG(is_partial)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
-     "What is read", RARE, REPLAY, FLAG(is_partial)},
+     "What is read", 0, REPLAY, FLAG(is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",

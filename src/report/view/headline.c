@@ -216,7 +216,7 @@ static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t ba
     uint32_t best = find_fastest(w, true, UINT32_MAX);
     ab_text_addf(&w->text, "%s never frees", NAME(first));
     if (best != UINT32_MAX && find_fastest(w, true, best) == UINT32_MAX) {
-        ab_text_addf(&w->text, "; %s is the only one that does", NAME(best));
+        ab_text_addf(&w->text, "; only %s does", NAME(best));
     } else if (best != UINT32_MAX) {
         struct ab_effect speed = ab_session_speed(w->s, best, base, NULL);
         ab_text_addf(&w->text, "; the fastest that does is %s", NAME(best));
