@@ -287,8 +287,7 @@ check-format:
 .PHONY: quickstart test test-bins test-full test-bins-full check unit unit-bins guests bench big interop deps install clean help
 quickstart: all
 	$(Q)$(B)/allocbench run configs/quickstart.yaml
-	@echo
-	$(Q)$(B)/allocbench replay $(firstword $(sort $(wildcard traces/*.abt)))
+	@echo 'next: your own program: $(B)/allocbench exec -- PROGRAM ARGUMENTS (measures it under each allocator)'
 
 # What runs on several threads, under ThreadSanitizer too.
 TSAN_TESTS := $(shell cat tests/tsan-tests)
@@ -468,7 +467,7 @@ help:
 	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
-	@echo '  quickstart   build, measure configs/quickstart.yaml, replay a bundled trace'
+	@echo '  quickstart   build, measure configs/quickstart.yaml'
 	@echo '  test         proves the product in some minutes: unit, contract, command line'
 	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'
 	@echo '  unit         unit and contract tests of this variant'

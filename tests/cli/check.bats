@@ -29,7 +29,7 @@ expect_notes() {
     bench check "$WORKLOADS/small.yaml" -b glibc,arena
     expect_code 0
     # 12 of throughput and one of latency in each round, tail and memory in 6, a pre-flight, a first look
-    grep -Eq "^run: 2 back ends x 10 rounds, $((10 * 13 + 2 * 6 + 2)) processes each, about [0-9.]+ m?s, at most [0-9.]+ [KM]iB$" \
+    grep -Eq "^run: 2 back ends x 10 rounds, $((10 * 13 + 2 * 6 + 2)) processes a back end, about [0-9.]+ m?s, at most [0-9.]+ [KM]iB$" \
         "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     grep -q '(latency in all rounds, tail in 6, memory in 6;' "$OUT/stdout"
     grep -q 'estimated at 100 ns per op and 5 us per new page' "$OUT/stdout"

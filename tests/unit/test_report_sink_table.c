@@ -293,10 +293,58 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
     f->s.facts.lanes = 1;
     expect(f, 400, "preempted", false);
     throughput_of(f, FAKE_GLIBC, 1)->cpu_ns_per_op = 10; /* 1 switch, 21.7 ns of wall time */
+    expect(
+        f, 400,
+        "warning: 1 of 24 runs of a phase were preempted (wall time up to 2.2x the CPU time): the "
+        "times of these are too long -> --cpus N pins to one CPU\n",
+        true);
+    fake_session_free(f);
+}
+
+/* Of a run with an undisturbed slice only such slices count. */
+static void runs_with_an_undisturbed_slice_are_not_too_long(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.facts.lanes = 1;
+    throughput_of(f, FAKE_GLIBC, 1)->cpu_ns_per_op = 10;
+    throughput_of(f, FAKE_GLIBC, 1)->quiet_percent = 3;
+    expect(f, 400, "preempted", false);
+    throughput_of(f, FAKE_GLIBC, 2)->cpu_ns_per_op = 10;
+    expect(f, 400, "warning: 1 of 24 runs of a phase were preempted", true);
+    fake_session_free(f);
+}
+
+static void what_costs_no_more_than_the_harness_is_said(void **state)
+{
+    static const double at[3] = {0.95, 0.95, 0.95}, above[3] = {2.5, 2.5, 2.5};
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    fake_session_set_ns(f, FAKE_ARENA, above);
+    expect(f, 400, "no more than the harness alone", false);
+    fake_session_set_ns(f, FAKE_ARENA, at);
+    for (uint32_t i = 0; i < f->s.n_nulls; i++)
+        f->nulls[i].ns_per_op = 0.9;
     expect(f, 400,
-           "warning: 1 of 24 measured phases were preempted, wall time up to 2.2x the CPU time: "
-           "their times are too long -> --cpus N pins to one CPU\n",
+           "no more than the harness alone (within 10 %), so not distinguished there: arena in ",
            true);
+    fake_session_free(f);
+}
+
+/* Straight after the measurement the command line to continue follows; a stored result has the hint. */
+static void how_to_continue_is_said_once(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.is_complete = false;
+    f->s.n_rounds_planned = 8;
+    expect(f, 400, "--resume RESULT.json", true);
+    expect(f, 400, "next: --rounds", false);
+    struct ab_table_style style = {.width = 400, .utf8 = true, .is_live = true};
+    char *text = fake_capture(write_table, &f->s, &style);
+    assert_null(strstr(text, "--resume"));
+    assert_non_null(strstr(text, "Interrupted after 3 of 8 rounds."));
+    free(text);
     fake_session_free(f);
 }
 
@@ -412,6 +460,9 @@ int main(void)
         cmocka_unit_test(a_legend_belongs_to_a_column_that_is_shown),
         cmocka_unit_test(resets_are_noted_where_there_were_any),
         cmocka_unit_test(the_scheduler_is_not_blamed_on_the_allocator),
+        cmocka_unit_test(runs_with_an_undisturbed_slice_are_not_too_long),
+        cmocka_unit_test(what_costs_no_more_than_the_harness_is_said),
+        cmocka_unit_test(how_to_continue_is_said_once),
         cmocka_unit_test(phases_that_were_waited_through_are_told),
         cmocka_unit_test(a_noisy_machine_is_named),
         cmocka_unit_test(page_faults_outside_the_latencies_are_noted),

@@ -310,7 +310,7 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
     expect(text, "memory over the ops / steady, in % of live\n");
     expect(text,
            "steady      external p50   p90    p99    max  retained p50    p90    p99    max\n");
-    expect(text, "glibc             10.0  10.0  300.0  300.0         1.25k  1.25k  1.25k  1.25k\n");
+    expect(text, "glibc             10.0  10.0  300.0  300.0         12.5x  12.5x  12.5x  12.5x\n");
     expect(text, "jemalloc          -(2)  -(2)   -(2)   -(2)          -(2)   -(2)   -(2)   -(2)\n");
     expect(text, "(2) blocks may move: their addresses are unknown");
     expect(text,

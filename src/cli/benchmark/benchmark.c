@@ -267,11 +267,13 @@ static void print_verdicts(const struct measurement *m)
 static enum ab_status write_outputs(struct measurement *m, struct ab_err *err)
 {
     struct ab_err more;
+    struct ab_table_style style = ab_terminal_style(m->options);
+    style.is_live = true;
     enum ab_status status = ab_store_write(&m->store, &m->session, err);
     enum ab_status written = ab_outputs_write(&m->outputs, &m->session,
                                               status == AB_OK ? err : &more);
     if (!ab_outputs_use_stdout(m->options) && !m->options->is_quiet)
-        ab_sink_table(stdout, &m->session, ab_terminal_style(m->options));
+        ab_sink_table(stdout, &m->session, style);
     print_verdicts(m);
     if (status == AB_OK && written == AB_OK)
         written = ab_outputs_lines(m->options, &m->session,

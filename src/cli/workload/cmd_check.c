@@ -148,7 +148,7 @@ static void print_total(const struct check *c)
         puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
         return;
     }
-    printf("\nrun: %zu back end%s x %u rounds, %u processes each, about %s, at most %s\n",
+    printf("\nrun: %zu back end%s x %u rounds, %u processes a back end, about %s, at most %s\n",
            cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes_total,
            AB_TIME(cost->ns), AB_BYTES(cost->bytes));
     print_passes(&c->passes, cost->rounds);

@@ -4,6 +4,7 @@
  */
 #include "report/table/sink_traces.h"
 
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/table.h"
 #include "report/view/view.h"
@@ -113,16 +114,108 @@ static void add_row(const struct ab_trace_row *from, struct ab_table *t)
         row->emphasis = from->vs.is_less ? AB_BAD : AB_GOOD;
 }
 
+/* ---- in one sentence ---- */
+
+static const struct ab_trace_row *base_of(const struct ab_trace_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->n_rows; i++)
+        if (sum->rows[i].is_base)
+            return &sum->rows[i];
+    return NULL;
+}
+
+/* The base of all traces that have a result; NULL: there is none, or not one. */
+static const char *common_base(const struct ab_trace_sums *sums)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < sums->n; i++) {
+        const struct ab_trace_row *base = base_of(&sums->items[i]);
+        if (sums->items[i].n_rows == 0)
+            continue;
+        if (base == NULL || (name != NULL && strcmp(name, base->name) != 0))
+            return NULL;
+        name = base->name;
+    }
+    return name;
+}
+
+/* In how many traces `name` is clearly faster than the base. */
+static size_t count_wins(const struct ab_trace_sums *sums, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sums->n; i++)
+        for (uint32_t k = 0; k < sums->items[i].n_rows; k++) {
+            const struct ab_trace_row *row = &sums->items[i].rows[k];
+            n += strcmp(row->name, name) == 0 && !row->is_base && !row->is_aside &&
+                 row->failure[0] == 0 && row->vs.is_clear && !row->vs.is_less;
+        }
+    return n;
+}
+
+static bool is_seen_before(const struct ab_trace_sums *sums, size_t trace, const char *name)
+{
+    for (size_t i = 0; i < trace; i++)
+        for (uint32_t k = 0; k < sums->items[i].n_rows; k++)
+            if (strcmp(sums->items[i].rows[k].name, name) == 0)
+                return true;
+    return false;
+}
+
+/* Names of those that win in `n` traces, in the order of the tables. */
+static void add_winners(const struct ab_trace_sums *sums, size_t n, struct ab_text *to)
+{
+    size_t n_named = 0;
+    for (size_t i = 0; i < sums->n; i++)
+        for (uint32_t k = 0; k < sums->items[i].n_rows; k++) {
+            const char *name = sums->items[i].rows[k].name;
+            if (!is_seen_before(sums, i, name) && count_wins(sums, name) == n)
+                ab_text_addf(to, "%s%s", n_named++ == 0 ? ": " : ", ",
+                             AB_SHOWN(4 * sizeof sums->items[i].rows[k].name, name));
+        }
+}
+
+/* "Clearly faster than glibc in 2 of 3 traces: mimalloc, slab." Of those that win most often. */
+static void print_sentence(FILE *to, const struct ab_trace_sums *sums, const char *base,
+                           struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    size_t n_with_result = 0, most = 0;
+    for (size_t i = 0; i < sums->n; i++) {
+        n_with_result += sums->items[i].n_rows > 0;
+        for (uint32_t k = 0; k < sums->items[i].n_rows; k++) {
+            size_t n = count_wins(sums, sums->items[i].rows[k].name);
+            most = n > most ? n : most;
+        }
+    }
+    if (most > 0)
+        ab_text_addf(&t, "Clearly faster than %s in %zu of %zu trace%s", AB_SHOWN(512, base), most,
+                     n_with_result, n_with_result == 1 ? "" : "s");
+    else
+        ab_text_addf(&t, "Nothing is clearly faster than %s in any trace", AB_SHOWN(512, base));
+    if (most > 0)
+        add_winners(sums, most, &t);
+    ab_text_add(&t, ".");
+    if (t.s != NULL)
+        ab_table_prose(to, style, AB_STRONG, t.s);
+    ab_text_fini(&t);
+}
+
 void ab_sink_traces(FILE *to, const struct ab_trace_sums *sums, struct ab_table_style style)
 {
-    static const struct ab_table_column columns[COLUMNS] = {
-        [TIME] = {"whole run", 0}, [VERSUS] = {"vs base", 0}, [PEAK] = {"peak", 1}};
+    const char *base = common_base(sums);
+    char line[64], shown[AB_CELL_BYTES * 4] = "base", versus[AB_CELL_BYTES * 4 + 8];
     struct ab_table t;
     struct ab_format_guard guard;
-    char line[64];
     ab_format_begin(&guard);
+    if (base != NULL)
+        ab_format_label(shown, sizeof shown, base, 20, style.utf8);
+    snprintf(versus, sizeof versus, "vs %s", shown);
+    const struct ab_table_column columns[COLUMNS] = {
+        [TIME] = {"whole run", 0}, [VERSUS] = {versus, 0}, [PEAK] = {"peak", 1}};
     snprintf(line, sizeof line, "%zu traces", sums->n);
     ab_table_line(to, style, AB_STRONG, line);
+    if (base != NULL)
+        print_sentence(to, sums, base, style);
     ab_table_init(&t, columns, COLUMNS);
     for (size_t i = 0; i < sums->n; i++) {
         ab_table_add(&t, sums->items[i].trace, true);

@@ -21,8 +21,9 @@ enum ab_topic {
 struct ab_table_style {
     unsigned width; /* columns */
     bool color, utf8;
-    bool is_verbose;   /* of what has no topics: all of it */
-    unsigned topics;   /* of enum ab_topic; 0 = the answer alone */
+    bool is_verbose; /* of what has no topics: all of it */
+    unsigned topics; /* of enum ab_topic; 0 = the answer alone */
+    bool is_live;    /* straight after the measurement: what to do next is said after the report */
     const char *phase; /* topics by phase: of this one only; NULL = of all */
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/grow.h"
 #include "core/text.h"
+#include "report/table/table_labels.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -59,7 +60,10 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 {
     char label[sizeof b->name + 32];
     struct ab_table_row *row = ab_table_add(t, ab_format_backend(label, sizeof label, b), false);
-    if (row != NULL && ab_backend_status_is_aside(b->status))
+    if (row == NULL)
+        return NULL;
+    row->is_backend = true;
+    if (ab_backend_status_is_aside(b->status))
         row->emphasis = AB_FAINT;
     return row;
 }
@@ -67,6 +71,7 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 struct layout {
     unsigned label, columns[AB_TABLE_COLUMNS_MAX]; /* widths; 0 = dropped */
     bool utf8;
+    char head[AB_LABEL_HEAD_BYTES]; /* of labels: left out of each, see table_labels.h */
 };
 
 static unsigned larger(unsigned a, unsigned b)
@@ -74,11 +79,18 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-static unsigned label_width(const struct ab_table_row *row, bool utf8)
+static const char *label_of(char dst[AB_TABLE_LABEL_BYTES], const struct layout *l,
+                            const struct ab_table_row *row)
 {
-    char label[AB_TABLE_LABEL_BYTES];
+    return row->is_backend ? ab_table_label_short(dst, AB_TABLE_LABEL_BYTES, l->head, row->label)
+                           : row->label;
+}
+
+static unsigned label_width(const struct ab_table_row *row, const struct layout *l)
+{
+    char label[AB_TABLE_LABEL_BYTES], shorter[AB_TABLE_LABEL_BYTES];
     unsigned width = ab_format_width(
-        ab_format_label(label, sizeof label, row->label, UINT_MAX, utf8));
+        ab_format_label(label, sizeof label, label_of(shorter, l, row), UINT_MAX, l->utf8));
     return row->is_heading && width > INDENT ? width - INDENT : width;
 }
 
@@ -114,10 +126,11 @@ static void shrink_label(const struct ab_table *t, struct layout *l, unsigned wi
 static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8)
 {
     struct layout l = {.utf8 = utf8};
+    ab_table_label_head(t, l.head);
     for (unsigned c = 0; c < t->n_columns; c++)
         l.columns[c] = ab_format_width(t->columns[c].title);
     for (size_t r = 0; r < t->n_rows; r++) {
-        l.label = larger(l.label, label_width(&t->rows[r], utf8));
+        l.label = larger(l.label, label_width(&t->rows[r], &l));
         for (unsigned c = 0; c < t->n_columns; c++)
             l.columns[c] = larger(l.columns[c], ab_format_width(t->rows[r].cells[c]));
     }
@@ -142,10 +155,10 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
                       struct ab_table_style style)
 {
     const struct ab_table_row *row = &t->rows[index];
-    char label[AB_TABLE_LABEL_BYTES];
+    char label[AB_TABLE_LABEL_BYTES], shorter[AB_TABLE_LABEL_BYTES];
     struct ab_text line = {0};
     unsigned indent = row->is_heading ? 0 : INDENT, room = INDENT + l->label - indent;
-    ab_format_name(label, sizeof label, row->label, room, l->utf8);
+    ab_format_name(label, sizeof label, label_of(shorter, l, row), room, l->utf8);
     add_blanks(&line, indent);
     ab_text_add(&line, label);
     unsigned pending = room - ab_format_width(label); /* no blanks at the end of a line */
@@ -242,6 +255,7 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
     shrink_label(t, &all, width, LABEL_WANTED);
     for (unsigned first = 0, n; first < t->n_columns; first += n) {
         struct layout part = {.label = all.label, .utf8 = all.utf8};
+        memcpy(part.head, all.head, sizeof part.head);
         n = columns_that_fit(t, &all, first, width);
         memcpy(&part.columns[first], &all.columns[first], n * sizeof part.columns[0]);
         shrink_label(t, &part, width, LABEL_LEAST);

@@ -27,6 +27,7 @@ struct ab_table_column {
 enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 struct ab_table_row {
+    bool is_backend;           /* ab_table_add_backend made it */
     bool is_heading;           /* of the rows after it; the first one carries the titles */
     enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];

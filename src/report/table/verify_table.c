@@ -89,6 +89,17 @@ static bool has_skipped(const struct ab_verify_session *v)
     return false;
 }
 
+/* An answer such as "to 16". */
+static bool has_alignment(const struct ab_verify_session *v)
+{
+    for (uint32_t b = 0; b < v->n_backends; b++)
+        for (uint32_t k = 0; is_verified(&v->backends[b]) && k < v->n_lines; k++)
+            if (v->backends[b].lines[k].verdict == AB_VERIFY_INFO &&
+                strncmp(v->backends[b].lines[k].text, "to ", 3) == 0)
+                return true;
+    return false;
+}
+
 /* Of the words in the tables, those that malloc(3) does not have. */
 static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
 {
@@ -109,8 +120,11 @@ static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_t
         if (is_shown)
             ab_text_addf(&text, "%s%s: %s", text.n > 0 ? "; " : "", words[i].word, words[i].means);
     }
+    if (has_alignment(v))
+        ab_text_addf(&text, "%sto 8, to 16: aligned to so many bytes", text.n > 0 ? "; " : "");
     if (has_skipped(v))
-        ab_text_addf(&text, "%s-: nothing to check, --json says why", text.n > 0 ? "; " : "");
+        ab_text_addf(&text, "%s-: skipped, nothing to check (--json says why)",
+                     text.n > 0 ? "; " : "");
     if (text.n > 0 && text.s != NULL)
         ab_table_prose(to, style, AB_FAINT, text.s);
     ab_text_fini(&text);

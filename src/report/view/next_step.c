@@ -36,6 +36,8 @@ void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headlin
                         struct ab_view_texts *texts, struct ab_view_steps *out)
 {
     *out = (struct ab_view_steps){0};
+    if (!s->is_complete) /* to go on comes first, and says so itself */
+        return;
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)
         add_rounds(s, headline, texts, out);

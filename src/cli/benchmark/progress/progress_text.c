@@ -139,7 +139,7 @@ const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab
     buf[0] = 0;
     add(&l, "so far: ");
     for (uint32_t i = 0; i < n; i++) {
-        ab_format_label(name, sizeof name, all[i].name, 24, utf8);
+        ab_format_name(name, sizeof name, all[i].name, 24, utf8);
         if (all[i].is_base)
             snprintf(part, sizeof part, " %s 1 ", name);
         else
@@ -175,7 +175,7 @@ static void say_backend(char *buf, size_t cap, const struct ab_session *s, uint3
     const struct ab_backend_info *b = &s->backends[backend];
     char name[PART_BYTES], cell[32];
     double ns = time_of_op(s, backend, round);
-    ab_format_label(name, sizeof name, b->name, 24, false);
+    ab_format_name(name, sizeof name, b->name, 24, false);
     if (!ab_backend_status_has_numbers(b->status))
         snprintf(buf, cap, "  %s %s", name, ab_backend_status_name(b->status));
     else

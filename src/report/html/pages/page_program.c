@@ -308,7 +308,7 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report,
     ab_page_table_end(h);
     ab_html_f(
         h,
-        "<p class=\"soft\">What a call costs more than under %s, with 90 %% intervals: as the "
+        "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with 90 %% intervals: as the "
         "replay predicts it, and as the program has it, from its CPU time by the calls in the "
         "trace. Not measurable: the interval of the program contains 0.</p>\n",
         report->session->backends[base].name);

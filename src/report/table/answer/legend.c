@@ -17,6 +17,8 @@ static void add(struct ab_text *t, const char *text)
 
 void ab_legend_see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
 {
+    if (legend->label_head[0] == 0)
+        ab_table_label_head(t, legend->label_head);
     for (size_t r = 0; r < t->n_rows; r++)
         for (unsigned c = 0; c < t->n_columns && !t->rows[r].is_heading; c++) {
             const char *cell = t->rows[r].cells[c];
@@ -34,8 +36,10 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
 {
     struct ab_text t = {0};
     char base[AB_CELL_BYTES * 4];
+    if (legend->label_head[0] != 0)
+        ab_text_addf(&t, "Rows with { begin with %s.", legend->label_head);
     if (legend->has_unclear)
-        ab_text_addf(&t, "~: not clearly different from %s.",
+        ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
                      ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name,
                                      24, style.utf8));
     if (legend->has_interval)
@@ -45,6 +49,11 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
     if (legend->has_floor)
         ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
                      ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
+    if (legend->has_at_floor)
+        ab_text_addf(&t, "%sp50 of %s: the timer's floor; the call may take less.",
+                     t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
+    if (legend->has_live)
+        add(&t, "live: of the program, at the moment of that allocator's peak");
     if (legend->has_drain)
         ab_text_addf(&t, "%safter free: resident %s after all is freed.", t.n > 0 ? " " : "",
                      ab_drain_names[v->ranking.drain]);

@@ -6,15 +6,19 @@
 #define AB_REPORT_TABLE_ANSWER_LEGEND_H
 
 #include "report/table/table.h"
+#include "report/table/table_labels.h"
 #include "report/view/view.h"
 
 struct ab_legend {
-    bool has_unclear;  /* "~" */
-    bool has_interval; /* "[1.69, 1.80]" */
-    bool has_floor;    /* "<20" */
-    bool has_tail;     /* columns p99 and p99.9 of the ranking */
-    bool has_drain;    /* column "after free" */
-    bool has_multiple; /* column "x live" */
+    bool has_unclear;                     /* "~" */
+    bool has_interval;                    /* "[1.69, 1.80]" */
+    bool has_floor;                       /* "<20" */
+    bool has_tail;                        /* columns p99 and p99.9 of the ranking */
+    bool has_drain;                       /* column "after free" */
+    bool has_multiple;                    /* column "x live" */
+    bool has_live;                        /* column "live" */
+    bool has_at_floor;                    /* a p50 that is the timer's floor */
+    char label_head[AB_LABEL_HEAD_BYTES]; /* what rows leave out, "" = nothing */
     struct ab_footnotes notes;
 };
 

@@ -135,6 +135,7 @@ void ab_table_peak(FILE *to, const struct ab_view *v, struct ab_table_style styl
     fputc('\n', to);
     unsigned shown = ab_table_print(to, &t, style);
     ab_legend_see(legend, &t, shown, style.utf8);
+    legend->has_live = (shown & 1) != 0;
     legend->has_multiple = (shown >> (PARTS + 1) & 1) != 0;
     legend->has_drain = v->ranking.has_drain && (shown >> (PARTS + 2) & 1) != 0;
     ab_table_fini(&t);

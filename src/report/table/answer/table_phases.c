@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TITLE = 14, COLUMNS = 8 };
 
@@ -118,6 +119,55 @@ static void add_harness(const struct ab_view *v, const struct column *list, unsi
     }
 }
 
+/* The harness itself varies by more than this: below it a back end's own cost is not seen. */
+static const double beyond_harness = 1.1;
+
+static double harness_of(const struct ab_view *v, uint32_t backend, uint32_t phase)
+{
+    const char *boundary = v->session->backends[backend].boundary;
+    for (unsigned i = 0; i < v->phases.n_harness && boundary != NULL; i++)
+        if (strcmp(v->phases.harness[i].boundary, boundary) == 0)
+            return v->phases.harness[i].ns_per_op[phase];
+    return NAN;
+}
+
+/* "arena, slab in scratch": whose time there is that of the harness. */
+static void add_at_harness(const struct ab_view *v, const struct column *phase, bool utf8,
+                           struct ab_text *to)
+{
+    size_t before = to->n;
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        const struct ab_view_rank *rank = &v->ranking.rows[i];
+        double ns = ab_view_phases_at(&v->phases, rank->backend, phase->index)->ns_per_op.median;
+        char name[AB_CELL_BYTES * 4];
+        if (is_row(v, rank) && ns <= beyond_harness * harness_of(v, rank->backend, phase->index))
+            ab_text_addf(to, "%s%s",
+                         to->n == before && before > 0 ? "; "
+                         : before < to->n              ? ", "
+                                                       : "",
+                         ab_format_label(name, sizeof name, rank->name, 24, utf8));
+    }
+    if (to->n > before)
+        ab_text_addf(to, " in %s", phase->name);
+}
+
+static void print_at_harness(FILE *to, const struct ab_view *v, const struct column *list,
+                             unsigned n, struct ab_table_style style)
+{
+    struct ab_text who = {0}, line = {0};
+    for (unsigned c = 0; c < n; c++)
+        add_at_harness(v, &list[c], style.utf8, &who);
+    if (who.s != NULL)
+        ab_text_addf(&line,
+                     "no more than the harness alone (within %.0f %%), so not distinguished "
+                     "there: %s",
+                     100 * (beyond_harness - 1), who.s);
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, line.s);
+    ab_text_fini(&who);
+    ab_text_fini(&line);
+}
+
 /* What makes the whole run of times per op: the sum over the phases of one by the other. */
 static void add_ops(const struct ab_view *v, const struct column *list, unsigned n,
                     struct ab_table *t)
@@ -164,6 +214,7 @@ void ab_table_phases(FILE *to, const struct ab_view *v, struct ab_table_style st
     add_ops(v, list, n, &t);
     fputc('\n', to);
     print(to, &t, &rest, style, legend);
+    print_at_harness(to, v, list, n, style);
     ab_table_fini(&t);
     free(list);
 }
@@ -181,6 +232,9 @@ static void format_cell(const struct ab_view *v, const struct ab_view_latency_ce
     }
     snprintf(out, AB_CELL_BYTES, "%.28s/%.28s", ab_format_ns(p50, cell->quantiles[0], floor_ns),
              ab_format_ns(p99, cell->quantiles[2], floor_ns));
+    legend->has_at_floor = legend->has_at_floor ||
+                           (isfinite(floor_ns) &&
+                            strcmp(p50, ab_format_ns(p99, floor_ns, NAN)) == 0);
 }
 
 /* Uses of blocks are no calls of the allocator: they come last. */

@@ -13,7 +13,7 @@
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
-#include "stats/quantile_interval.h"
+#include "stats/rank/quantile_interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
         if (!ab_view_slow_call_repeats(call) || n_shown == WORST_SHOWN)
             continue;
         n_shown++;
-        struct ab_table_row *row = ab_table_add(t, d->s->backends[backend].name, false);
+        struct ab_table_row *row = ab_table_add_backend(t, &d->s->backends[backend]);
         if (row == NULL)
             return;
         ab_units_time(row->cells[0], AB_CELL_BYTES, call->ns);
@@ -119,7 +119,7 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
         snprintf(row->cells[2], AB_CELL_BYTES, "%u", call->position);
         snprintf(row->cells[3], AB_CELL_BYTES, "%u of %u", call->n_seen, d->v->slowest.n_rounds);
     }
-    struct ab_table_row *once = n_once > 0 ? ab_table_add(t, d->s->backends[backend].name, false)
+    struct ab_table_row *once = n_once > 0 ? ab_table_add_backend(t, &d->s->backends[backend])
                                            : NULL;
     if (once == NULL)
         return;
@@ -143,8 +143,9 @@ static bool print_worst(const struct depth *d, uint32_t phase)
         print_title(d, d->s->phases[phase], "slowest calls, by their place in the work");
         ab_table_print(d->to, &t, d->style);
         ab_table_prose(d->to, d->style, AB_FAINT,
-                       "Slow in several rounds at the same place (op: position in the tape): the "
-                       "allocator. Once: an interruption, or too few rounds.");
+                       "Slow in several rounds at the same place (op: counted from 0 over all "
+                       "phases, also unmeasured ones, with the waits of threads): the allocator. "
+                       "Once: an interruption, or too few rounds.");
     }
     ab_table_fini(&t);
     return is_any;
@@ -193,7 +194,7 @@ static bool print_windows(const struct depth *d, const char *phase)
         double values[AB_SPARKLINE_MOST];
         if (!is_shown(d, b) || collect(d, b, phase, SERIES_MAX, values, AB_SPARKLINE_MOST) == 0)
             continue;
-        struct ab_table_row *row = ab_table_add(&t, d->s->backends[b].name, false);
+        struct ab_table_row *row = ab_table_add_backend(&t, &d->s->backends[b]);
         for (unsigned series = 0; series < SERIES && row != NULL; series++) {
             double most = collect(d, b, phase, series, values, AB_SPARKLINE_MOST);
             ab_sparkline_series(row->cells[2 * series], values, AB_SPARKLINE_MOST, most,

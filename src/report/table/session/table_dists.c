@@ -23,11 +23,12 @@ static const char *const titles[][KINDS] = {{"external p50", "retained p50"},
 
 static void format_percent(char cell[AB_CELL_BYTES], double ratio)
 {
+    char times[AB_CELL_BYTES];
     double percent = ratio * 100;
     if (percent < 999.95)
         snprintf(cell, AB_CELL_BYTES, "%.*f", percent < 9.995 ? 2 : 1, percent);
-    else
-        ab_format_count(cell, percent);
+    else /* a multiple reads better than 25,700 % */
+        snprintf(cell, AB_CELL_BYTES, "%.60sx", ab_format_ratio(times, ratio));
 }
 
 static void fill(const struct ab_memory_dist *d, char (*cells)[AB_CELL_BYTES],

@@ -354,7 +354,7 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
     if (has_dists)
         ab_table_prose(to, style, AB_FAINT,
                        "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
-                       "most this; max: of 1,000 samples or more.");
+                       "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
     ab_footnotes_print(to, &v.notes, style);
     fputc('\n', to);
     free(v.x);

@@ -73,6 +73,17 @@ static void add_backend(const struct ab_view *v, const struct ab_view_rank *rank
         row->emphasis = value.ratio.ratio < 1 ? AB_GOOD : AB_BAD;
 }
 
+static bool is_known(const struct ab_view *v, const struct ab_field *field)
+{
+    struct ab_program_value value;
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
+        if (ab_program_value_of(v->session, v->ranking.rows[i].backend, v->ranking.base, field,
+                                &value) &&
+            isfinite(value.median))
+            return true;
+    return false;
+}
+
 static void add_section(const struct ab_view *v, const char *title, const struct ab_field *field,
                         struct ab_table *t, struct ab_legend *legend)
 {
@@ -91,14 +102,23 @@ void ab_table_program(FILE *to, const struct ab_view *v, struct ab_table_style s
                  ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name, 20,
                                  style.utf8));
     const struct ab_table_column columns[] = {[MEDIAN] = {"median", 0}, [VERSUS] = {versus, 0}};
+    struct ab_text unknown = {0};
     struct ab_table t;
     ab_table_init(&t, columns, v->ranking.base == UINT32_MAX || v->ranking.n_ranked < 2 ? 1 : 2);
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         const struct ab_field *field = ab_program_field(metrics[i].field);
-        if (field != NULL && (style.is_verbose || !metrics[i].is_detail))
+        if (field == NULL || (metrics[i].is_detail && !style.is_verbose))
+            continue;
+        if (is_known(v, field))
             add_section(v, metrics[i].title, field, &t, legend);
+        else
+            ab_text_addf(&unknown, "%s%s",
+                         unknown.n > 0 ? ", " : "not known of any allocator: ", metrics[i].title);
     }
     fputc('\n', to);
     ab_table_print(to, &t, style);
+    if (unknown.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, unknown.s);
+    ab_text_fini(&unknown);
     ab_table_fini(&t);
 }

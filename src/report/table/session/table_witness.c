@@ -95,8 +95,9 @@ static void print_fit(FILE *to, struct ab_table_style style, const struct fit *f
 
 void ab_table_witness(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
-    static const struct ab_table_column columns[COLUMNS] = {
-        [REPLAY] = {"replay, ns/call", 0}, [PROGRAM] = {"program, ns/call", 0}, [WORD] = {"", 0}};
+    static const struct ab_table_column columns[COLUMNS] = {[REPLAY] = {"replay, ns/call", 0},
+                                                            [PROGRAM] = {"program, ns/call", 0},
+                                                            [WORD] = {"prediction", 0}};
     const struct ab_session *s = v->session;
     struct fit fit = {.n = 0};
     char title[200], base[100];
@@ -113,10 +114,12 @@ void ab_table_witness(FILE *to, const struct ab_view *v, struct ab_table_style s
     fputc('\n', to);
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
-    ab_table_prose(to, style, AB_FAINT,
-                   "What a call costs more than under the base: predicted by the replay of the "
-                   "trace, and measured, CPU time of the program by the calls in the trace. Not "
-                   "measurable: the interval of the measured difference contains 0.");
+    ab_table_prose(
+        to, style, AB_FAINT,
+        "How much more (+) or less (-) a call costs than with the base: as the replay of "
+        "the trace predicts it, and as the program has it, its CPU time by the calls in "
+        "the trace; last column: whether the two agree. Not "
+        "measurable: the interval of the measured difference contains 0.");
     if (fit.has_data)
         print_fit(to, style, &fit);
 }

@@ -68,8 +68,8 @@ static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
         "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
 }
 
-/* Throughput runs that the scheduler interrupted, told by wall against CPU time; slices leave
- * interrupted stretches out. */
+/* Throughput runs that the scheduler interrupted, told by wall against CPU time. Of a run with any
+ * undisturbed slice only those count, so it is none of them; it is one of all runs. */
 static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -78,10 +78,11 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t i = 0; i < s->n_results && s->facts.lanes < 2 && !ab_session_is_exec(s); i++) {
         const struct ab_result *x = &s->results[i];
         if (x->op != AB_OP_ALL || !is_shown(s, x->backend) || !(x->cpu_ns_per_op > 0) ||
-            !isfinite(x->ns_per_op) || x->quiet_percent > 0)
+            !isfinite(x->ns_per_op))
             continue;
         double stretch = x->ns_per_op / x->cpu_ns_per_op;
-        bool is_hit = x->switches_involuntary > 0 && stretch > stretch_worth_saying;
+        bool is_hit = !(x->quiet_percent > 0) && x->switches_involuntary > 0 &&
+                      stretch > stretch_worth_saying;
         n++;
         n_hit += is_hit;
         most = is_hit ? fmax(most, stretch) : most;
@@ -92,8 +93,8 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
     ab_warning_list_add(
         w, "preempted", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
-                           "%u of %u measured phases were preempted, wall time up to %.1fx the CPU "
-                           "time: their times are too long",
+                           "%u of %u runs of a phase were preempted (wall time up to %.1fx the CPU "
+                           "time): the times of these are too long",
                            n_hit, n, most),
         "--cpus N pins to one CPU");
 }
