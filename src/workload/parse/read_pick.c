@@ -196,9 +196,9 @@ bool ab_read_pick(const struct verb_reader *vr)
 static bool is_endless(const struct verb_reader *vr)
 {
     const struct ab_workload *w = vr->r->w;
-    return vr->v->kind == AB_VERB_SEND ? AB_VERB_FIELD(vr, from).text == NULL
-                                       : vr->v->kind == AB_VERB_ALLOC && vr->v->set < w->n_sets &&
-                                             grows(&w->sets[vr->v->set]);
+    return vr->v->kind == AB_VERB_SEND
+               ? AB_VERB_FIELD(vr, from).text == NULL
+               : vr->v->kind == AB_VERB_ALLOC && vr->has_set && grows(&w->sets[vr->v->set]);
 }
 
 static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field *f)

@@ -337,10 +337,10 @@ static void read_verb(struct verb_reader *vr)
         return;
     }
     struct ab_yaml_field set = {vr->verb, vr->verb->text};
-    bool has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
-    if (has_set && (vr->def->traits & AB_VERB_MOVES) != 0)
+    vr->has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
+    if (vr->has_set && (vr->def->traits & AB_VERB_MOVES) != 0)
         vr->r->w->sets[vr->v->set].is_moving = true;
-    if (ab_read_amount(vr) && has_set)
+    if (ab_read_amount(vr) && vr->has_set)
         ab_read_pick(vr);
     if (vr->def->options & AB_OPT_SIZE)
         read_size(vr);

@@ -17,6 +17,7 @@ struct verb_reader {
     const struct ab_raw_verb *raw;
     const struct ab_verb_def *def;
     struct ab_verb *v;
+    bool has_set; /* false: v->set says nothing */
 };
 
 /* The field of an option, absent where the entry has none. */
