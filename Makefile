@@ -415,18 +415,13 @@ install-man: man
 # Workloads, recorded traces and pages: what one reads and measures.
 .PHONY: install-share install-develop
 install-share:
-	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces $(DOC)
+	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces
 	install -m 644 configs/*.yaml $(SHARE)/configs
 	install -m 644 configs/seeds/*.yaml $(SHARE)/configs/seeds
 	install -m 644 $(wildcard configs/ci/*.yml) $(SHARE)/configs/ci
 	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
 	install -m 644 traces/*.abt $(SHARE)/traces
-	install -m 644 README.md CHANGELOG.md $(wildcard docs/*.md) $(DOC)
-	install -d $(DOC)/pictures
-	install -m 644 docs/pictures/*.svg $(DOC)/pictures
-	install -m 644 configs/README.md $(DOC)/workloads.md
-	install -m 644 results/README.md $(DOC)/results.md
-	install -m 644 traces/FORMAT.md $(DOC)/trace-format.md
+	./scripts/install-docs $(DOC)
 
 # For a back end of one's own: the header, the template, where both are found.
 install-develop:

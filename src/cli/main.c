@@ -140,7 +140,7 @@ int main(int argc, char **argv)
         return ab_status_exit_code(AB_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0)
+        strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help-all") == 0)
         ab_options_print_overview(stdout);
     else if (strcmp(argv[1], "--version") == 0)
         ab_version_print(stdout);

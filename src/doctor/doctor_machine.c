@@ -29,7 +29,8 @@ void ab_doctor_virt(const struct ab_doctor_view *view, struct ab_doctor_finding 
     else if (strcmp(virt, "none") == 0)
         ab_doctor_finding_set(out, AB_DOCTOR_OK, "", "none");
     else
-        ab_doctor_finding_set(out, AB_DOCTOR_NOTE, "allocbench run --rounds 20 …", "%s", virt);
+        ab_doctor_finding_set(out, AB_DOCTOR_NOTE, "--rounds 20 (of run, replay and exec)",
+                              "a virtual machine; its CPU says \"%s\"", virt);
 }
 
 /* Since the machine started: "cpu  user nice system idle iowait irq softirq steal …". */

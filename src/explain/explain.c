@@ -36,7 +36,7 @@ static const struct ab_explanation rows[] = {
 #undef AB_EXPLAIN
 };
 
-enum { SPELLING_BYTES = 64, SPELLINGS_MAX = 512 };
+enum { SPELLING_BYTES = 64, SPELLINGS_MAX = 1024 };
 
 /* ---- spelling ---- */
 
@@ -175,6 +175,7 @@ bool ab_explain_at(size_t i, struct ab_explanation *out)
 
 bool ab_explain_find(const char *word, struct ab_explanation *out)
 {
+    word += word[0] == '@'; /* as it is typed: @last */
     for (size_t i = 0; ab_explain_at(i, out); i++)
         if (is_spelled(out, word))
             return true;

@@ -87,14 +87,15 @@ static enum ab_status fail_unsteady(const struct conductor *c, const struct ab_o
                                     struct ab_err *err)
 {
     const struct ab_output_digest *first = &c->summary->output;
-    char sizes[80] = "the same number of bytes, but other ones";
+    char sizes[80] = "different bytes of the same length";
     if (again->bytes != first->bytes)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, then %" PRIu64, first->bytes,
                  again->bytes);
-    return ab_fail(err, AB_BACKEND,
-                   "the program printed something else in two runs under %s (%s): its output does "
-                   "not depend on the allocator alone; use --no-check-output",
-                   c->session->backends[c->reference].name, sizes);
+    return ab_fail(
+        err, AB_BACKEND,
+        "the program's output differed between two runs under %s (%s): it does not depend "
+        "on the allocator alone; use --no-check-output",
+        c->session->backends[c->reference].name, sizes);
 }
 
 /* This output is not the reference's: is it the allocator's fault? */
@@ -102,7 +103,7 @@ static enum ab_status blame(struct conductor *c, uint32_t backend, uint32_t roun
                             const struct ab_output_digest *other, struct ab_err *err)
 {
     struct ab_program_outcome again;
-    char why[300], sizes[80] = "the same number of bytes, but other ones";
+    char why[300], sizes[80] = "different bytes of the same length";
     const struct ab_output_digest *first = &c->summary->output;
     if (backend == c->reference)
         return fail_unsteady(c, other, err);

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "stats/compare_drift.h"
 #include "stats/compare_notes.h"
 
 #include <math.h>
@@ -417,8 +418,10 @@ bool ab_compare_results(const struct ab_session *base, const struct ab_session *
                         bool is_part, struct ab_comparison *out)
 {
     *out = (struct ab_comparison){.base = base, .now = now};
-    if (fill(out, limit, is_part))
+    if (fill(out, limit, is_part)) {
+        ab_comparison_excuse_drift(out);
         return true;
+    }
     ab_comparison_fini(out);
     return false;
 }

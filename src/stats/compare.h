@@ -38,8 +38,9 @@ struct ab_cell {
     enum ab_verdict verdict;
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
-    uint32_t n_confirm;     /* rounds that were run to confirm a regression; 0 = none */
-    double confirm_ratio;   /* the effect in these; NaN = none */
+    bool is_drift;      /* inconclusive because libraries that are the same in both moved as well */
+    uint32_t n_confirm; /* rounds that were run to confirm a regression; 0 = none */
+    double confirm_ratio; /* the effect in these; NaN = none */
 };
 /* Is there a limit, and so a verdict that counts? */
 bool ab_cell_is_judged(const struct ab_cell *cell);

@@ -124,6 +124,16 @@ static void measure_time(const struct twins *t)
          ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
 }
 
+/* Memory, as gates spell it; NaN where no memory pass measured it, which keep() passes over. */
+static void measure_peak(const struct twins *t)
+{
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < t->s->n_rounds; i++)
+            t->x[k][i] = ab_session_rss_peak_of_round(t->s, t->backend[k], t->s->rounds[i].index);
+    keep(t->out, "memory", "rss_peak",
+         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
+}
+
 /* Is it a time or a rate, rather than a count? What is counted says itself how exact it is. */
 static bool is_timed(const struct ab_field *field)
 {
@@ -142,8 +152,10 @@ void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32
             for (size_t i = 0; i < ab_field_count; i++)
                 if (is_timed(&ab_fields[i]) && ab_session_has_op(s, s->phases[p], op))
                     measure_field(&t, s->phases[p], op, &ab_fields[i]);
-    if (x != NULL)
+    if (x != NULL) {
         measure_time(&t);
+        measure_peak(&t);
+    }
     free(x);
 }
 

@@ -27,6 +27,8 @@ a_tree() {
     cp "$BUILD/allocbench" "$BUILD/allocbench-worker" "$TREE/usr/bin"
     cp -r "$ROOT/configs" "$TREE/configs"
     cp "$ROOT/configs/churn.yaml" "$TREE/usr/share/allocbench/configs"
+    cp -r "$ROOT/traces" "$TREE/usr/share/allocbench/traces"
+    cp -r "$ROOT/traces" "$TREE/traces"
 }
 
 # As bench, of the program at a path.
@@ -109,6 +111,42 @@ bench_at() { # PROGRAM ARGUMENT…
     bench_at "$TREE/build/release/allocbench" check @chrun
     expect_code 2
     expect_error 'did you mean @churn\?'
+}
+
+@test "a trace that comes with allocbench by name, in the source tree and installed" {
+    a_tree
+    for program in build/release usr/bin; do
+        bench_at "$TREE/$program/allocbench" replay @sqlite-index -b glibc --rounds 1 --processes 1 --json -
+        expect_json '.config.path | endswith("/traces/sqlite-index.abt")'
+        expect_code 0
+        bench_at "$TREE/$program/allocbench" replay @sqlite-idnex
+        expect_code 2
+        expect_error 'no trace is called @sqlite-idnex; did you mean @sqlite-index\?'
+        bench_at "$TREE/$program/allocbench" replay perl-words.abt
+        expect_code 3
+        expect_error 'try: allocbench replay @perl-words$'
+    done
+}
+
+@test "the examples of --help work, and a misspelled name without its @ gets the nearest" {
+    a_tree
+    cp "$ROOT/configs/quickstart.yaml" "$TREE/usr/share/allocbench/configs"
+    PATH=$TREE/usr/bin:$PATH
+    bench_at "$TREE/usr/bin/allocbench" --help
+    grep -q '^  allocbench run @quickstart$' "$OUT/stdout"
+    for near in quickstart.yaml configs/quickstart.yaml configs/quickstart; do
+        bench_at "$TREE/usr/bin/allocbench" run "$near"
+        expect_code 3
+        expect_error 'try: allocbench run @quickstart$'
+    done
+    for near in qickstart qickstart.yaml configs/qickstart.yaml; do
+        bench_at "$TREE/usr/bin/allocbench" run "$near"
+        expect_code 3
+        expect_error 'did you mean @quickstart\?'
+    done
+    bench_at "$TREE/usr/bin/allocbench" run something/else.yaml
+    expect_code 3
+    ! grep -q 'did you mean' "$OUT/stderr"
 }
 
 @test "run, calibrate and verify take a workload by name, and a result says which file it was" {
@@ -204,9 +242,10 @@ bench_at() { # PROGRAM ARGUMENT…
     cp "$WORKLOADS/small.yaml" ./@small.yaml
     bench check ./@small.yaml
     expect_code 0
-    bench replay @small.yaml
+    a_tree
+    bench_at "$TREE/build/release/allocbench" replay @small.yaml
     expect_code 2
-    expect_error '@small.yaml is not a trace; a file of this name is ./@small.yaml'
+    expect_error 'no trace is called @small.yaml; see traces/README.md'
     rm other ./@small.yaml
 }
 

@@ -159,6 +159,25 @@ stub_make() {
     [ -z "$(find "$OUT/prefix" ! -type d)" ] || fail "$(find "$OUT/prefix" ! -type d)"
 }
 
+@test "each link of the installed pages leads somewhere, and each page that the tool names is there" {
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install-share >"$OUT/made" 2>&1
+    cd "$OUT/prefix/share/doc/allocbench"
+    find . -name '*.md' | while read -r page; do
+        grep -o '](\([^) ]*\))' "$page" | sed 's/^](//; s/)$//; s/#.*//' | sort -u | while read -r target; do
+            case $target in '' | *://*) continue ;; esac
+            [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"
+        done
+    done >"$OUT/dead"
+    [ ! -s "$OUT/dead" ] || fail "$(cat "$OUT/dead")"
+    [ "$(grep -c '](' README.md)" -gt 10 ] || fail "the links are gone"
+    "$BUILD/allocbench" explain --json - | jq -r '.words[].see' | grep -o '[A-Za-z/]*\.md' | sort -u >"$OUT/named"
+    grep -rhoE '\b(docs|configs|allocators|results|traces)/[A-Za-z-]+\.md' "$ROOT/src/cli" --include='*.c' >>"$OUT/named"
+    [ "$(wc -l <"$OUT/named")" -gt 10 ]
+    while read -r page; do
+        [ -s "$page" ] || fail "there is no $page"
+    done <"$OUT/named"
+}
+
 @test "the template of a back end compiles against what is installed, and is measured by it" {
     make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install >"$OUT/made" 2>&1
     # what pkg-config would say, where there is none

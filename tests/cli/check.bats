@@ -95,7 +95,7 @@ expect_notes() {
     expect_notes
     odd '{alloc: r, size: 2000, count: 3}' '{alloc: parts, size: 8}' '{reset: r}'
     bench check odd.yaml
-    grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk: 'parts' is live" "$OUT/stdout"
+    grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk, because 'parts' is live at each reset: the region's blocks" "$OUT/stdout"
 }
 
 @test "an alignment of malloc's own, too few ops, less than a page" {

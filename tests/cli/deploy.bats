@@ -46,7 +46,7 @@ a_result() { # BACKENDS
     a_result glibc,slab
     bench deploy
     expect_code 2
-    expect_error 'names no winner .*name an allocator: allocbench deploy NAME'
+    expect_error 'names no winner; name an allocator: allocbench deploy NAME\. '
     a_result glibc
     bench deploy
     expect_code 0

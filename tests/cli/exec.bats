@@ -65,7 +65,7 @@ has_no_program() {
     expect_code 0
     execute -q -b "glibc,toy=$TOY" -- "$PROG" random
     expect_code 4
-    expect_error 'printed something else in two runs under glibc .* use --no-check-output'
+    expect_error 'output differed between two runs under glibc .* use --no-check-output'
 }
 
 @test "a program that fails under one allocator has no numbers there, and all there are elsewhere" {

@@ -98,3 +98,37 @@ load helpers
         expect_code 0
     done <"$OUT/words"
 }
+
+@test "words that screens show are explained" {
+    for word in arena pool slab paged handle slab_malloc scudo region heap slot usable_size exact \
+        'harness alone' 'harness (heap)' 'growth at constant live bytes' alloc_zeroed sweep advisory \
+        'mean memory' 'minor page faults' 'cross-thread reorderings' @last worse better; do
+        bench explain "$word"
+        expect_code 0
+    done
+}
+
+@test "what the verdicts say: regressed needs a limit, worse is none, and both ratio and interval say how they belong" {
+    bench explain worse
+    [ "$(head -1 "$OUT/stdout")" = worse ]
+    grep -q 'never changes' "$OUT/stdout"
+    ! grep -q 'Exit code 1' "$OUT/stdout" || fail "worse has no exit code"
+    bench explain regressed
+    grep -q 'Exit code 1' "$OUT/stdout"
+    ! grep -qi surely "$OUT/stdout" || fail "nothing is sure"
+    for word in ratio interval; do
+        bench explain "$word"
+        tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the two medians shown.*widened.* to contain it' || fail "$word"
+    done
+}
+
+@test "the wall time of a program is no time per op" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    bench exec -b glibc --rounds 1 -- true
+    expect_code 0
+    bench explain ns_per_op
+    expect_code 0
+    ! grep -q '  example' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench explain wall_ns
+    grep -q '  example .*all in program: glibc ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}

@@ -26,7 +26,7 @@ teardown() {
     done
 }
 
-@test "init ci writes a workload with gates that hold, and a workflow that runs it" {
+@test "init ci writes a workload with gates that hold, and a workflow that compares two builds with it" {
     need_library jemalloc
     bench init ci
     expect_code 0
@@ -36,11 +36,14 @@ teardown() {
     local command
     command=$(sed -n '/^          allocbench run/,/summary.md$/p' .github/workflows/allocbench.yml | tr -s ' \n' ' ')
     [ -n "$command" ]
-    few_processes ${command# allocbench }
+    mkdir old
+    cp "$library" old/libmine.so
+    cp "$library" libmine.so
+    eval "few_processes ${command# allocbench }" # its quotes
     code=0
-    allocbench "${command[@]}" --rounds 1 >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    allocbench "${command[@]}" --rounds 6 >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
     expect_code 0
-    grep -q 'gates: 3 passed' "$OUT/stdout"
+    grep -q '^gates: 7 passed' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     [ -s summary.md ]
     bench run allocbench-ci.yaml -b glibc --rounds 1 --gate 'steady/memory/rss_peak < 1KiB'
     expect_code 1

@@ -68,6 +68,11 @@ make_pages() {
     done
 }
 
+@test "no page has an ellipsis of one character, which troff lacks on plain terminals" {
+    make_pages
+    ! grep -rl '…' "$OUT/man" || fail "an ellipsis"
+}
+
 @test "mandoc finds nothing in any page" {
     command -v mandoc >/dev/null || skip "no mandoc"
     make_pages

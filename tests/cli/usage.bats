@@ -145,6 +145,14 @@ YAML
     grep -q -- --touch "$OUT/stdout"
 }
 
+@test "--help-all without a command is the overview" {
+    bench --help
+    cp "$OUT/stdout" "$OUT/overview"
+    bench --help-all
+    expect_code 0
+    cmp "$OUT/stdout" "$OUT/overview"
+}
+
 @test "the overview's columns stand under each other" {
     export LC_ALL=C.UTF-8
     bench --help

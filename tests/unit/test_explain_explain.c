@@ -100,6 +100,11 @@ static void a_word_is_found_however_it_is_spelled(void **state)
                  {"ns-per-op", "ns_per_op"},
                  {"tilde", "~"},
                  {"after purge", "after free"},
+                 {"worse", "worse"},
+                 {"@last", "last"},
+                 {"harness alone", "harness"},
+                 {"growth at constant live bytes", "growth"},
+                 {"minor page faults", "faults_minor"},
                  {"tail_n", "tail_n"}};
     struct ab_explanation e;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -138,6 +138,32 @@ static void an_arena_that_was_reset_frees(void **state)
     fake_session_free(f);
 }
 
+/* 20 ops in 0.4 us, or 900 in 0.9 ms: however clear the ratio, no verdict; 900 in 2 ms are huge blocks. */
+static void too_little_work_is_no_verdict(void **state)
+{
+    static const struct {
+        uint64_t n;
+        double ns;
+        bool is_little;
+    } cases[] = {{20, 20, true}, {900, 500, true}, {900, 2000, false}, {2000, 20, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fake_session *f = fake_session_of(8);
+        fake_session_set_peak(f, FAKE_GLIBC, 4096);
+        fake_session_set_peak(f, FAKE_JEMALLOC, 0);
+        for (uint32_t k = 0; k < f->s.n_results; k++)
+            if (f->results[k].op == AB_OP_ALL) {
+                f->results[k].n_ops = cases[i].n / 2;
+                f->results[k].ns_per_op = (f->results[k].backend + 1) * cases[i].ns;
+            }
+        fake_session_keep(f, FAKE_JEMALLOC + 1);
+        assert_mentions(f, "No verdict, too little work", cases[i].is_little);
+        assert_mentions(f, "faster than", !cases[i].is_little);
+        assert_mentions(f, "100 % less", false);
+        fake_session_free(f);
+    }
+}
+
 static void too_few_rounds_are_no_verdict(void **state)
 {
     (void)state;
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_time_of_the_whole_run_decides),
         cmocka_unit_test(the_fastest_is_named_on_every_workload),
         cmocka_unit_test(an_arena_that_was_reset_frees),
+        cmocka_unit_test(too_little_work_is_no_verdict),
         cmocka_unit_test(too_few_rounds_are_no_verdict),
         cmocka_unit_test(what_the_interval_does_not_show_is_no_difference),
         cmocka_unit_test(noise_forbids_a_verdict),

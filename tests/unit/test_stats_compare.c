@@ -271,6 +271,62 @@ static void a_new_build_is_told_and_has_no_effect(void **state)
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
 }
 
+/* glibc is the same build in both; jemalloc as well, or not. */
+static void what_unchanged_libraries_do_as_well_is_the_machine(void **state)
+{
+    static const struct {
+        double glibc, jemalloc;
+        bool is_new_build;
+        enum ab_verdict verdict;
+    } cases[] = {
+        {1.08, 1.08, true, AB_VERDICT_INCONCLUSIVE},
+        {1.08, 1.08, false, AB_VERDICT_INCONCLUSIVE},
+        {1.00, 1.08, true, AB_VERDICT_REGRESSED},
+        {1.00, 1.08, false, AB_VERDICT_REGRESSED}, /* alone it is no witness for itself */
+        {1 / 1.08, 1.08, true, AB_VERDICT_REGRESSED},
+        {1.20, 1.40, true, AB_VERDICT_REGRESSED}, /* 17 % more than the machine explains */
+        {1.20, 1.40, false, AB_VERDICT_INCONCLUSIVE},
+        {1.20, 1.22, true, AB_VERDICT_INCONCLUSIVE},
+        {1.20, 2.00, false, AB_VERDICT_REGRESSED}, /* less than half of the way */
+        {1 / 1.08, 1 / 1.08, true, AB_VERDICT_INCONCLUSIVE},
+        {1.00, 1 / 1.08, true, AB_VERDICT_IMPROVED},
+    };
+    struct fixture *x = *state;
+    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
+    strcpy(x->b->backends[FAKE_GLIBC].build_id, "91bc");
+    strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        strcpy(x->b->backends[FAKE_JEMALLOC].build_id, cases[i].is_new_build ? "22bb" : "11aa");
+        slow_down(x->b, FAKE_GLIBC, cases[i].glibc);
+        slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
+        compare(x, false);
+        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+        if (c->verdict != cases[i].verdict)
+            fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
+        bool is_excused = cases[i].verdict == AB_VERDICT_INCONCLUSIVE;
+        assert_int_equal(c->is_drift, is_excused);
+        assert_int_equal(strstr(c->reason, "glibc, the same build in both") != NULL, is_excused);
+        slow_down(x->b, FAKE_GLIBC, 1 / cases[i].glibc);
+        slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
+    }
+}
+
+/* A changed companion says nothing about the machine, and neither does one without a build id. */
+static void what_changed_itself_is_no_witness(void **state)
+{
+    struct fixture *x = *state;
+    slow_down(x->b, FAKE_GLIBC, 1.08);
+    slow_down(x->b, FAKE_JEMALLOC, 1.08);
+    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
+    strcpy(x->b->backends[FAKE_GLIBC].build_id, "92bc");
+    compare(x, false);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    x->a->backends[FAKE_GLIBC].build_id[0] = x->b->backends[FAKE_GLIBC].build_id[0] = 0;
+    compare(x, false);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(ab_comparison_status(&x->c), AB_GATE);
+}
+
 static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
 {
     struct fixture *x = *state;
@@ -506,6 +562,8 @@ int main(void)
         TEST(what_neither_side_could_do_is_a_note),
         TEST(another_machine_makes_it_advice),
         TEST(a_new_build_is_told_and_has_no_effect),
+        TEST(what_unchanged_libraries_do_as_well_is_the_machine),
+        TEST(what_changed_itself_is_no_witness),
         TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(the_ratio_is_that_of_the_numbers_beside_it),

@@ -2,7 +2,7 @@
  *
  * Intervals of quantiles on values that are their own ranks, and how often they hold the truth.
  */
-#include "stats/quantile_interval.h"
+#include "stats/rank/quantile_interval.h"
 
 #include "base/rng.h"
 

@@ -136,24 +136,28 @@ static enum ab_status check_there(enum ab_command_id command, enum role role, co
         return AB_OK;
     if (is_without_end(role, text, &end))
         return ab_fail(err, AB_INPUT, "%s: there is no file %s, but %s%s", as, shown, shown, end);
-    if (role == WORKLOAD && ab_workload_is_named(text, name, sizeof name))
-        return ab_fail(err, AB_INPUT, "%s: there is no file %s; try: allocbench %s @%s", as, shown,
-                       as, name);
-    return AB_OK;
+    bool is_exact,
+        is_known = role == WORKLOAD ? ab_workload_is_named(text, name, sizeof name, &is_exact)
+                   : role == TRACE  ? ab_trace_is_named(text, name, sizeof name, &is_exact)
+                                    : false;
+    if (!is_known)
+        return AB_OK;
+    return is_exact ? ab_fail(err, AB_INPUT, "%s: there is no file %s; try: allocbench %s @%s", as,
+                              shown, as, name)
+                    : ab_fail(err, AB_INPUT, "%s: there is no file %s; did you mean @%s?", as,
+                              shown, name);
 }
 
-static enum ab_status fail_no_trace(const char *text, struct ab_err *err)
+/* A file whose name begins with '@' is ./@NAME. */
+static enum ab_status find_trace(const char *text, char **out, struct ab_err *err)
 {
     char name[256];
+    bool is_exact;
     const char *shown = AB_SHOWN(256, text);
-    if (ab_workload_is_named(text + 1, name, sizeof name))
+    if (ab_workload_is_named(text + 1, name, sizeof name, &is_exact) && is_exact)
         return ab_fail(err, AB_USAGE, "%s is a workload, not a trace; try: allocbench run %s",
                        shown, shown);
-    if (strncmp(text, "@last", 5) == 0)
-        return ab_fail(err, AB_USAGE,
-                       "%s is a stored result, not a trace; try: allocbench report %s", shown,
-                       shown);
-    return ab_fail(err, AB_USAGE, "%s is not a trace; a file of this name is ./%s", shown, shown);
+    return ab_named_trace(text, out, err);
 }
 
 /* ---- names ---- */
@@ -196,7 +200,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     if (role == RESULT || role == BASE)
         status = find_result(o, *text, &path, err);
     else if (role == TRACE)
-        return fail_no_trace(*text, err);
+        status = find_trace(*text, &path, err);
     else
         status = ab_named_workload(*text, &path, err);
     if (status == AB_OK && (status = keep(out, path, err)) == AB_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the folder of the workloads that come with allocbench, from where its program is, and lists
- * what is in it.
+ * Finds the folders of the workloads and traces that come with allocbench, from where its program is,
+ * and lists what is in them.
  */
 #include "cli/arguments/named_workload.h"
 
@@ -17,10 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXTENSION ".yaml"
+/* What comes with allocbench: a kind of file in a folder. */
+struct store {
+    const char *what, *folder, *extension, *list; /* list: where its names are shown */
+};
+static const struct store workloads = {"workload", "configs", ".yaml", "allocbench list workloads"};
+static const struct store traces = {"trace", "traces", ".abt", "traces/README.md"};
 
 /* SOURCES/build/VARIANT/allocbench, PREFIX/bin/allocbench: seen from the folder of the program. */
-static const char in_sources[] = "../../configs", in_share[] = "../share/allocbench/configs";
+static const char in_sources[] = "../..", in_share[] = "../share/allocbench";
 
 static bool is_folder(const char *path)
 {
@@ -35,7 +40,7 @@ static bool is_build(const char *folder)
     return variant != NULL && variant - folder >= 6 && memcmp(variant - 6, "/build", 6) == 0;
 }
 
-static enum ab_status find_folder(char **out, struct ab_err *err)
+static enum ab_status find_folder(const struct store *store, char **out, struct ab_err *err)
 {
     char self[PATH_MAX], path[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -43,40 +48,43 @@ static enum ab_status find_folder(char **out, struct ab_err *err)
         return ab_fail_errno(err, AB_SYSTEM, "cannot read /proc/self/exe");
     self[n] = 0;
     *strrchr(self, '/') = 0;
-    snprintf(path, sizeof path, "%s/%s", self, in_sources);
+    snprintf(path, sizeof path, "%s/%s/%s", self, in_sources, store->folder);
     if (!is_build(self) || !is_folder(path))
-        snprintf(path, sizeof path, "%s/%s", self, in_share);
+        snprintf(path, sizeof path, "%s/%s/%s", self, in_share, store->folder);
     *out = realpath(path, NULL);
     if (*out == NULL)
         return ab_fail(err, AB_INPUT,
-                       "the workloads that come with allocbench are not installed: there is no %s",
-                       AB_SHOWN(512, path));
+                       "the %ss that come with allocbench are not installed: there is no %s",
+                       store->what, AB_SHOWN(512, path));
     return AB_OK;
 }
 
 /* ---- what is in it ---- */
 
-static bool add_name(struct ab_workload_names *list, const char *prefix, const char *file)
+/* `n` characters of the file's name: it goes without its extension. */
+static bool add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
 {
     struct ab_text name = {0};
     char **grown = realloc(list->names, (list->n + 1) * sizeof grown[0]);
     if (grown == NULL)
         return false;
     list->names = grown;
-    ab_text_addf(&name, "%s%.*s", prefix, (int)(strlen(file) - strlen(EXTENSION)), file);
+    ab_text_addf(&name, "%s%.*s", prefix, (int)n, file);
     if (name.s != NULL)
         list->names[list->n++] = name.s;
     return name.s != NULL;
 }
 
-static bool is_yaml(const char *file)
+/* Without the extension that it may have. */
+static size_t length_of_stem(const struct store *store, const char *file)
 {
-    size_t n = strlen(file), e = strlen(EXTENSION);
-    return n > e && file[0] != '.' && strcmp(file + n - e, EXTENSION) == 0;
+    size_t n = strlen(file), e = strlen(store->extension);
+    return n > e && strcmp(file + n - e, store->extension) == 0 ? n - e : n;
 }
 
 /* One level of folders: their workloads are called FOLDER/NAME. */
-static bool list_folder(struct ab_workload_names *list, const char *folder, const char *prefix)
+static bool list_folder(const struct store *store, struct ab_workload_names *list,
+                        const char *folder, const char *prefix)
 {
     DIR *d = opendir(folder);
     bool ok = true;
@@ -84,10 +92,13 @@ static bool list_folder(struct ab_workload_names *list, const char *folder, cons
         char path[PATH_MAX], below[NAME_MAX + 2];
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         snprintf(below, sizeof below, "%s/", e->d_name);
-        if (is_yaml(e->d_name))
-            ok = add_name(list, prefix, e->d_name);
-        else if (e->d_name[0] != '.' && prefix[0] == 0 && is_folder(path))
-            ok = list_folder(list, path, below);
+        size_t n = length_of_stem(store, e->d_name);
+        if (e->d_name[0] == '.')
+            continue;
+        if (e->d_name[n] != 0)
+            ok = add_name(list, prefix, e->d_name, n);
+        else if (prefix[0] == 0 && is_folder(path))
+            ok = list_folder(store, list, path, below);
     }
     if (d != NULL)
         closedir(d);
@@ -99,11 +110,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err)
+static enum ab_status names_of(const struct store *store, struct ab_workload_names *out,
+                               struct ab_err *err)
 {
     struct ab_workload_names list = {0};
-    AB_TRY(find_folder(&list.folder, err));
-    if (!list_folder(&list, list.folder, "")) {
+    AB_TRY(find_folder(store, &list.folder, err));
+    if (!list_folder(store, &list, list.folder, "")) {
         ab_workload_names_fini(&list);
         return ab_fail(err, AB_SYSTEM, "out of memory");
     }
@@ -111,6 +123,11 @@ enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *e
         qsort(list.names, list.n, sizeof list.names[0], by_name);
     *out = list;
     return AB_OK;
+}
+
+enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err)
+{
+    return names_of(&workloads, out, err);
 }
 
 void ab_workload_names_fini(struct ab_workload_names *list)
@@ -122,11 +139,17 @@ void ab_workload_names_fini(struct ab_workload_names *list)
     *list = (struct ab_workload_names){0};
 }
 
-char *ab_workload_names_path(const struct ab_workload_names *list, const char *name)
+static char *path_of(const struct store *store, const struct ab_workload_names *list,
+                     const char *name)
 {
     struct ab_text path = {0};
-    ab_text_addf(&path, "%s/%s" EXTENSION, list->folder, name);
+    ab_text_addf(&path, "%s/%s%s", list->folder, name, store->extension);
     return path.s;
+}
+
+char *ab_workload_names_path(const struct ab_workload_names *list, const char *name)
+{
+    return path_of(&workloads, list, name);
 }
 
 /* ---- one of them ---- */
@@ -139,46 +162,75 @@ static bool has(const struct ab_workload_names *list, const char *name)
     return false;
 }
 
-bool ab_workload_is_named(const char *text, char *name, size_t cap)
+/* The path that it has in the sources counts as its name too. */
+static bool is_named(const struct store *store, const char *text, char *name, size_t cap,
+                     bool *is_exact)
 {
     struct ab_workload_names list;
     struct ab_err err;
-    size_t n = strlen(text) - (is_yaml(text) ? strlen(EXTENSION) : 0);
-    if (n >= cap || ab_workload_names(&list, &err) != AB_OK)
+    const char *nearest;
+    size_t folder = strlen(store->folder);
+    if (strncmp(text, store->folder, folder) == 0 && text[folder] == '/')
+        text += folder + 1;
+    if (strlen(text) >= cap || names_of(store, &list, &err) != AB_OK)
         return false;
-    snprintf(name, cap, "%.*s", (int)n, text);
-    bool is_named = has(&list, name);
+    snprintf(name, cap, "%.*s", (int)length_of_stem(store, text), text);
+    *is_exact = has(&list, name);
+    nearest = *is_exact ? name : ab_text_nearest(name, (const char *const *)list.names, list.n);
+    if (nearest != NULL && nearest != name)
+        snprintf(name, cap, "%s", nearest);
     ab_workload_names_fini(&list);
-    return is_named;
+    return nearest != NULL;
 }
 
-static enum ab_status fail_unknown(const struct ab_workload_names *list, const char *text,
-                                   struct ab_err *err)
+bool ab_workload_is_named(const char *text, char *name, size_t cap, bool *is_exact)
+{
+    return is_named(&workloads, text, name, cap, is_exact);
+}
+
+bool ab_trace_is_named(const char *text, char *name, size_t cap, bool *is_exact)
+{
+    return is_named(&traces, text, name, cap, is_exact);
+}
+
+static enum ab_status fail_unknown(const struct store *store, const struct ab_workload_names *list,
+                                   const char *text, struct ab_err *err)
 {
     const char *shown = AB_SHOWN(256, text);
-    if (strncmp(text, "@last", 5) == 0)
-        return ab_fail(err, AB_USAGE,
-                       "%s is a stored result, not a workload; try: allocbench report %s", shown,
-                       shown);
     const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
     if (nearest != NULL)
-        return ab_fail(err, AB_USAGE, "no workload is called %s; did you mean @%s?", shown,
+        return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);
-    return ab_fail(err, AB_USAGE, "no workload is called %s; see allocbench list workloads", shown);
+    return ab_fail(err, AB_USAGE, "no %s is called %s; see %s", store->what, shown, store->list);
 }
 
-enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err)
+static enum ab_status find_named(const struct store *store, const char *text, char **out,
+                                 struct ab_err *err)
 {
     struct ab_workload_names list;
-    AB_TRY(ab_workload_names(&list, err));
+    const char *shown = AB_SHOWN(256, text);
+    if (strncmp(text, "@last", 5) == 0)
+        return ab_fail(err, AB_USAGE, "%s is a stored result, not a %s; try: allocbench report %s",
+                       shown, store->what, shown);
+    AB_TRY(names_of(store, &list, err));
     char *path = NULL;
     enum ab_status status = AB_OK;
     if (!has(&list, text + 1))
-        status = fail_unknown(&list, text, err);
-    else if ((path = ab_workload_names_path(&list, text + 1)) == NULL)
+        status = fail_unknown(store, &list, text, err);
+    else if ((path = path_of(store, &list, text + 1)) == NULL)
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     ab_workload_names_fini(&list);
     if (status == AB_OK)
         *out = path;
     return status;
+}
+
+enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err)
+{
+    return find_named(&workloads, text, out, err);
+}
+
+enum ab_status ab_named_trace(const char *text, char **out, struct ab_err *err)
+{
+    return find_named(&traces, text, out, err);
 }

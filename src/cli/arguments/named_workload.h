@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * @churn: the workloads that come with allocbench, by name. They are in configs/ of the source tree
- * that the program was built in, else in share/allocbench/configs of where it is installed.
+ * @churn, @sqlite-index: the workloads and traces that come with allocbench, by name. They are in
+ * configs/ and traces/ of the source tree that the program was built in, else in these folders of
+ * share/allocbench of where it is installed.
  */
 #ifndef AB_CLI_ARGUMENTS_NAMED_WORKLOAD_H
 #define AB_CLI_ARGUMENTS_NAMED_WORKLOAD_H
@@ -23,11 +24,14 @@ void ab_workload_names_fini(struct ab_workload_names *list);
 /* FOLDER/NAME.yaml, malloc'ed; NULL when out of memory. */
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name);
 
-/* Is there a workload of this name, with .yaml behind it or without ("churn", "churn.yaml")? Then it is
- * written to `name` without. */
-bool ab_workload_is_named(const char *text, char *name, size_t cap);
+/* Is there one of this name, or (not *is_exact) of nearly this, with its extension or without and with
+ * the folder of the sources before it or without ("churn", "churn.yaml", "configs/churn.yaml")? Then
+ * the name is written to `name`. */
+bool ab_workload_is_named(const char *text, char *name, size_t cap, bool *is_exact);
+bool ab_trace_is_named(const char *text, char *name, size_t cap, bool *is_exact);
 
 /* "@NAME": the path, malloc'ed. AB_USAGE for a name that is not there, with the nearest. */
 enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err);
+enum ab_status ab_named_trace(const char *text, char **out, struct ab_err *err);
 
 #endif

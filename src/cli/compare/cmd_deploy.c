@@ -62,7 +62,7 @@ static enum ab_status find_named(const struct ab_session *s, const char *name, u
                          AB_SHOWN(128, name), AB_SHOWN(128, nearest));
     else if (i == s->n_backends)
         status = ab_fail(err, AB_USAGE,
-                         "the result has no back end %s; allocbench report lists its own",
+                         "the result has no back end %s; allocbench report shows which it has",
                          AB_SHOWN(128, name));
     free(names);
     if (status == AB_OK)
@@ -92,8 +92,8 @@ static enum ab_status find_winner(const struct ab_view *view, uint32_t *out, str
     uint32_t winner = is_alone ? view->ranking.rows[0].backend : h->winner;
     if ((h->verdict != AB_VIEW_FASTER && !is_alone) || winner >= s->n_backends)
         return ab_fail(err, AB_USAGE,
-                       "the result names no winner (%s); name an allocator: allocbench deploy NAME",
-                       h->n_sentences > 0 ? h->sentences[0] : "nothing to compare");
+                       "the result names no winner; name an allocator: allocbench deploy NAME. %s",
+                       h->n_sentences > 0 ? h->sentences[0] : "There is nothing to compare.");
     const struct ab_view_rank *other = ab_snippet_is_possible(&s->backends[winner])
                                            ? NULL
                                            : find_preloadable(view);

@@ -168,6 +168,10 @@ void ab_explain_example(const struct ab_session *s, const struct ab_explanation 
     buf[0] = 0;
     if (e->example[0] == 0 || show_fact(&x, e->example) || !find_metric(e->example, &m))
         return;
+    /* of a real program the one op is the whole program: a time per op says nothing */
+    if (ab_session_is_exec(s) && m.field != NULL && m.field->group != AB_FIELD_PROGRAM &&
+        strstr(m.field->name, "per_") != NULL)
+        return;
     for (uint32_t i = 0; i < s->n_phases && x.n == 0; i++)
         show_phase(&x, &m, s->phases[i]);
     if (x.n == 0)

@@ -36,7 +36,10 @@ static void put_text(FILE *to, const char *text)
             fputs("\\(ga", to);
         else if (*text == '\'')
             fputs("\\(aq", to);
-        else
+        else if (strncmp(text, "…", strlen("…")) == 0) { /* not on every device */
+            fputs("...", to);
+            text += strlen("…") - 1;
+        } else
             fputc(*text, to);
     }
 }

@@ -80,7 +80,7 @@ void ab_options_print_overview(FILE *to)
           "Which memory allocator, and which allocation strategy, is right for this\n"
           "program?\n\n"
           "Examples:\n"
-          "  allocbench run configs/quickstart.yaml\n"
+          "  allocbench run @quickstart\n"
           "  allocbench record -o app.abt -- ./app --its-options\n"
           "  allocbench replay app.abt -b glibc,jemalloc,arena\n\n"
           "Commands:\n",
@@ -93,7 +93,8 @@ void ab_options_print_overview(FILE *to)
         fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
     fputs("\n"
           "Options of a command: allocbench COMMAND --help. What a word means: allocbench\n"
-          "explain. This build: allocbench --version.\n"
+          "explain. This build: allocbench --version. Pages that are named, such as\n"
+          "docs/exec.md: of the source tree, and in share/doc/allocbench.\n"
           "\n"
           "Exit codes:\n",
           to);

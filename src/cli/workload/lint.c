@@ -51,11 +51,14 @@ static void lint_align(const struct ab_verb *v, struct ab_lints *out)
 static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
 {
     const struct ab_reset_count *count = &w->resets[v->cursor];
+    bool is_set = count->other != AB_NO_SET;
     if (v->kind != AB_VERB_RESET || count->n == 0 || count->n_bulk > 0)
         return;
     add(out, "reset", v->place,
-        "region '%s' never resets in bulk: '%s' is live; its blocks are freed one by one",
-        w->sets[v->set].name, count->other != AB_NO_SET ? w->sets[count->other].name : "a message");
+        "region '%s' never resets in bulk, because %s%s%s is live at each reset: the region's blocks "
+        "are freed one by one",
+        w->sets[v->set].name, is_set ? "'" : "", is_set ? w->sets[count->other].name : "a message",
+        is_set ? "'" : "");
 }
 
 static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,

@@ -65,8 +65,8 @@ static void add_speed(struct writer *w, const struct ab_effect *speed)
 
 static double peak_ratio(const struct writer *w, uint32_t a, uint32_t b)
 {
-    double by = row_of(w, b)->peak_bytes;
-    return by > 0 ? row_of(w, a)->peak_bytes / by : NAN;
+    double of = row_of(w, a)->peak_bytes, by = row_of(w, b)->peak_bytes;
+    return of > 0 && by > 0 ? of / by : NAN; /* 0: nothing that could be seen, and not all less */
 }
 
 /* ", and takes 8 % more memory", "… but 2.10x the memory", "at about the same memory" */
@@ -131,12 +131,23 @@ static void add_no_clear(struct writer *w, uint32_t a, uint32_t b)
 
 static enum ab_view_verdict verdict_of(const struct writer *w, const struct ab_effect *speed)
 {
+    if (ab_view_warnings_find(w->warnings, "little-work") != NULL)
+        return AB_VIEW_TOO_LITTLE;
     if (ab_effect_is_clear(speed))
         return AB_VIEW_FASTER;
     if (isnan(speed->low))
         return AB_VIEW_TOO_FEW;
     return w->warnings->is_noisy && speed->high > speed->low * wide_interval ? AB_VIEW_TOO_NOISY
                                                                              : AB_VIEW_NO_CLEAR;
+}
+
+static void say_too_little(struct writer *w)
+{
+    const struct ab_view_warning *x = ab_view_warnings_find(w->warnings, "little-work");
+    ab_text_addf(&w->text, "No verdict, %s", x->text);
+    end_sentence(w);
+    ab_text_addf(&w->text, "What helps: %s", x->remedy);
+    end_sentence(w);
 }
 
 static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
@@ -148,6 +159,9 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
         ab_text_addf(&w->text, " than %s", NAME(versus));
         add_memory(w, first, versus);
         end_sentence(w);
+        break;
+    case AB_VIEW_TOO_LITTLE:
+        say_too_little(w);
         break;
     case AB_VIEW_TOO_NOISY:
         ab_text_add(&w->text, "No verdict: this machine is too busy");
@@ -201,7 +215,7 @@ static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t ba
     uint32_t best = find_fastest(w, true, UINT32_MAX);
     ab_text_addf(&w->text, "%s never frees", NAME(first));
     if (best != UINT32_MAX && find_fastest(w, true, best) == UINT32_MAX) {
-        ab_text_addf(&w->text, "; %s is the only one that does", NAME(best));
+        ab_text_addf(&w->text, "; only %s does", NAME(best));
     } else if (best != UINT32_MAX) {
         struct ab_effect speed = ab_session_speed(w->s, best, base, NULL);
         ab_text_addf(&w->text, "; the fastest that does is %s", NAME(best));
@@ -221,7 +235,7 @@ static void add_leanest(struct writer *w)
     const struct ab_view_rank *least = NULL, *first = row_of(w, w->out->winner);
     for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
         const struct ab_view_rank *row = &w->ranking->rows[i];
-        if (takes_part(row) && isfinite(row->peak_bytes) &&
+        if (takes_part(row) && isfinite(row->peak_bytes) && row->peak_bytes > 0 &&
             (least == NULL || row->peak_bytes < least->peak_bytes))
             least = row;
     }
@@ -249,6 +263,8 @@ static void compare(struct writer *w)
     say_verdict(w, first, versus);
     if (w->out->verdict == AB_VIEW_FASTER && versus != second && !ab_effect_is_clear(&lead))
         add_no_clear(w, first, second);
+    if (w->out->verdict == AB_VIEW_TOO_LITTLE)
+        return;
     if (row_of(w, first)->never_frees)
         add_fastest_that_frees(w, first, base);
     else if (w->out->verdict == AB_VIEW_FASTER)

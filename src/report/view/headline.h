@@ -11,12 +11,13 @@
 #include "report/view/warnings/warnings.h"
 
 enum ab_view_verdict {
-    AB_VIEW_FASTER,    /* `winner` is clearly faster than `versus` */
-    AB_VIEW_NO_CLEAR,  /* between `winner` and `versus`, the fastest two */
-    AB_VIEW_TOO_NOISY, /* the machine was too busy to tell */
-    AB_VIEW_TOO_FEW,   /* rounds: there is no interval */
-    AB_VIEW_ALONE,     /* one back end, nothing to compare with */
-    AB_VIEW_NOTHING    /* no back end has comparable numbers */
+    AB_VIEW_FASTER,     /* `winner` is clearly faster than `versus` */
+    AB_VIEW_NO_CLEAR,   /* between `winner` and `versus`, the fastest two */
+    AB_VIEW_TOO_NOISY,  /* the machine was too busy to tell */
+    AB_VIEW_TOO_FEW,    /* rounds: there is no interval */
+    AB_VIEW_TOO_LITTLE, /* work: it is over before it can be timed */
+    AB_VIEW_ALONE,      /* one back end, nothing to compare with */
+    AB_VIEW_NOTHING     /* no back end has comparable numbers */
 };
 
 enum { AB_VIEW_SENTENCES_MAX = 10 };

@@ -107,6 +107,8 @@ static struct ab_effect peak_ratio(const struct ab_session *s, const struct ab_v
     struct ab_effect e = ab_session_is_exec(s)
                              ? program_peak_ratio(s, row->backend, base->backend)
                              : ab_session_rss_ratio(s, row->backend, base->backend);
+    if (!(row->peak_bytes > 0)) /* nothing was seen to be resident: no ratio says that */
+        return ab_effect_paired(NULL, NULL, 0);
     if (s->n_hosts > 1) /* peaks of several machines: only those of one round may be compared */
         return e;
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);

@@ -13,7 +13,7 @@
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
-#include "stats/quantile_interval.h"
+#include "stats/rank/quantile_interval.h"
 
 #include <math.h>
 #include <stdlib.h>

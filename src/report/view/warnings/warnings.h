@@ -15,7 +15,8 @@ enum ab_view_severity {
 };
 
 /* Ids are frozen: "failed" "absent" "not-compared" "noise" "preempted" "few-rounds" "unverified"
- * "shared-core" "incomplete" "machines" "no-base" "waits" "faults" "inline" "resets" "caveat". */
+ * "shared-core" "incomplete" "machines" "no-base" "waits" "faults" "inline" "resets" "caveat"
+ * "little-work". */
 struct ab_view_warning {
     const char *id;
     enum ab_view_severity severity;

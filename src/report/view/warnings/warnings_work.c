@@ -6,6 +6,7 @@
 
 #include "core/median.h"
 #include "core/text.h"
+#include "core/units_show.h"
 #include "report/format.h"
 #include "report/view/warnings/warning_list.h"
 #include "stats/aggregate.h"
@@ -16,6 +17,9 @@
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
 static const double faults_worth_saying = 0.05, ratio_worth_saying = 1.25;
+/* Less than this in a whole run cannot be timed: reading the clock, the first touch of a page and the
+ * start of the loop are as long. Few ops that take long, such as huge blocks, can. */
+static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
 
 static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
                      struct ab_text *text)
@@ -147,9 +151,46 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "resets", t, &text);
 }
 
+/* Ops of a whole run; 0 = not known. */
+static double ops_of_run(const struct ab_session *s, uint32_t backend)
+{
+    double n = 0;
+    for (uint32_t i = 0; i < s->n_phases && s->n_rounds > 0; i++) {
+        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL,
+                                                    s->rounds[0].index);
+        n += r != NULL ? (double)r->n_ops : 0;
+    }
+    return n;
+}
+
+/* Of the back end that took longest: where that cannot be timed, none can. */
+static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    double longest = NAN, ops = 0;
+    bool is_replay = strcmp(s->kind, "trace") == 0;
+    for (uint32_t i = 0; i < s->n_backends && !ab_session_is_exec(s); i++) {
+        struct ab_round_range time = ab_session_run_time(s, i);
+        if (!ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
+            continue;
+        longest = fmax(longest, time.median); /* fmax passes over NaN */
+        ops = fmax(ops, ops_of_run(s, i));
+    }
+    if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops < few_ops)))
+        return;
+    ab_warning_list_add(
+        w, "little-work", AB_VIEW_WARNING,
+        ab_view_texts_addf(t, "too little work: %.0f operations in %s cannot be timed", ops,
+                           AB_TIME(longest)),
+        is_replay ? "record more of the program, with its child processes: allocbench record "
+                    "--follow"
+                  : "more operations in the measured phases: until: ops(N), count");
+}
+
 void ab_view_warnings_work(const struct ab_session *s, struct ab_view_texts *texts,
                            struct ab_view_warnings *out)
 {
+    add_little_work(s, texts, out);
     add_waits(s, texts, out);
     add_faults(s, texts, out);
     add_inlined(s, texts, out);

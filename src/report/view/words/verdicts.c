@@ -37,7 +37,19 @@ static const char *limit_of(const struct ab_cell *cell, char buf[48])
     return buf;
 }
 
-static void say_cell(const struct ab_cell *cell, struct ab_view_texts *texts,
+/* What a reader has to know with a verdict. */
+static const char *remark_on(const struct ab_cell *cell, bool was_busy)
+{
+    if (cell->is_drift)
+        return "; libraries that did not change moved as well, so it is the machine that did: "
+               "measure both in one run";
+    return was_busy &&
+                   (cell->verdict == AB_VERDICT_REGRESSED || cell->verdict == AB_VERDICT_IMPROVED)
+               ? "; the machine was busy"
+               : "";
+}
+
+static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts,
                      struct ab_view_verdicts *out)
 {
     char words[64], interval[80], limit[48], name[2][1200];
@@ -51,15 +63,15 @@ static void say_cell(const struct ab_cell *cell, struct ab_view_texts *texts,
     }
     ab_view_change_interval(interval, sizeof interval, &cell->effect);
     add_sentence(out,
-                 ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s.", name[0],
+                 ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
                                     ab_view_change_words(words, sizeof words, cell->effect.ratio),
                                     interval[0] != 0 ? " " : "", interval, is_one ? "" : " than ",
                                     is_one ? "" : name[1], ab_verdict_name(cell->verdict),
-                                    limit_of(cell, limit)));
+                                    limit_of(cell, limit), remark_on(cell, was_busy)));
 }
 
 /* Of one kind, one by one or together. */
-static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict,
+static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict, bool was_busy,
                      struct ab_view_texts *texts, struct ab_view_verdicts *out)
 {
     uint32_t n = ab_comparison_count(c, verdict);
@@ -70,7 +82,7 @@ static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict,
             continue;
         limit_of(cell, limit);
         if (n <= SINGLE_MOST)
-            say_cell(cell, texts, out);
+            say_cell(cell, was_busy, texts, out);
     }
     if (n > SINGLE_MOST)
         add_sentence(out, ab_view_texts_addf(texts, "%u back ends: %s%s.", n,
@@ -122,11 +134,11 @@ static bool is_busy(const struct ab_session *s, struct ab_view_texts *texts)
     return is_noisy;
 }
 
-static const char *describe_noise(const struct ab_comparison *c, struct ab_view_texts *texts)
+static const char *describe_noise(const struct ab_comparison *c, const bool busy[2],
+                                  struct ab_view_texts *texts)
 {
     bool is_one = c->base == c->now;
     double base = most_varied(c, c->base), now = most_varied(c, c->now);
-    bool busy[2] = {!is_one && is_busy(c->base, texts), is_busy(c->now, texts)};
     struct ab_text t = {0};
     if (isfinite(base) && isfinite(now) && !is_one)
         ab_text_addf(&t,
@@ -150,9 +162,10 @@ static const char *describe_noise(const struct ab_comparison *c, struct ab_view_
 void ab_view_verdicts_make(const struct ab_comparison *c, struct ab_view_texts *texts,
                            struct ab_view_verdicts *out)
 {
+    bool busy[2] = {c->base != c->now && is_busy(c->base, texts), is_busy(c->now, texts)};
     *out = (struct ab_view_verdicts){0};
     for (size_t i = 0; i < AB_ARRAY_LEN(order); i++)
-        say_kind(c, order[i], texts, out);
+        say_kind(c, order[i], busy[0] || busy[1], texts, out);
     out->counts = count(c, texts);
-    out->noise = describe_noise(c, texts);
+    out->noise = describe_noise(c, busy, texts);
 }

@@ -2,7 +2,7 @@
  *
  * Ranks by the normal approximation of the binomial law, values as the histogram gives them.
  */
-#include "stats/quantile_interval.h"
+#include "stats/rank/quantile_interval.h"
 
 #include <math.h>
 
