@@ -177,7 +177,7 @@ prepare() {
         bench compare $order
         expect_code 4
         grep -Eq '^[12] failed' "$OUT/stdout" || fail "no count"
-        tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'works failed: there is nothing .* whole run time - - - failed in the .*crashed: SIGSEGV in free' ||
+        tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'works cannot be compared: in the .*crashed: SIGSEGV in free.* whole run time - - - failed in the .*crashed: SIGSEGV in free' ||
             fail "no reason"
     done
     edited '.backends |= map(.status = "timeout")' base.json none.json

@@ -121,3 +121,44 @@ a_result() { # BACKENDS
     bench deploy
     expect_error 'is not on this machine'
 }
+
+@test "an allocator that deviates from the standards is deployed with a warning" {
+    need_library jemalloc
+    a_result glibc,jemalloc
+    local file=("$RES"/*.json)
+    jq 'del(.checksum) | .backends |= map(if .name == "jemalloc" then .caveat = "memalign is wrong" else . end)' \
+        "${file[0]}" >made.json
+    bench deploy jemalloc made.json
+    expect_code 0
+    expect_error 'warning: jemalloc deviates from the standards: memalign is wrong; allocbench verify jemalloc'
+    rm made.json
+}
+
+@test "a result in which every back end failed is not the newest, and that is said" {
+    a_result glibc
+    local good
+    good=$(echo "$RES"/*.json)
+    bench exec --rounds 1 -b glibc,glibc{MALLOC_ARENA_MAX=1} -- sh -c 'exit 3'
+    expect_code 4
+    grep -q '^The program itself fails' "$OUT/stdout" || fail "not said"
+    ! grep -q 'identical output' "$OUT/stdout" || fail "of no output"
+    ! grep -q 'allocbench verify' "$OUT/stdout" || fail "no library can be blamed"
+    bench deploy
+    expect_code 0
+    expect_error '1 newer result was left out'
+    grep -q "measured in $good" "$OUT/stdout" || fail "not the one with numbers"
+    rm "$good"
+    bench report @last
+    expect_code 3
+    expect_error 'no stored result with numbers .*1 without'
+}
+
+@test "the library of allocbench is in no package: the image gets the file, and a build says so" {
+    a_result glibc,slab_malloc
+    bench deploy slab_malloc
+    expect_code 0
+    ! grep -q apt-get "$OUT/stdout" || fail "no archive has it"
+    grep -q '^  COPY liballocbench-slab.so /usr/local/lib/$' "$OUT/stdout" || fail "no copy"
+    grep -q '^  ENV LD_PRELOAD=/usr/local/lib/liballocbench-slab.so$' "$OUT/stdout" || fail "no preload"
+    grep -q '^This is the file of a build: make install ' "$OUT/stdout" || fail "no word of the folder"
+}

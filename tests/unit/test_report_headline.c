@@ -139,6 +139,37 @@ static void an_arena_that_was_reset_frees(void **state)
     fake_session_free(f);
 }
 
+/* What is recommended is named with what it does wrong; what did not win is not. */
+static void a_winner_that_deviates_says_so(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    strcpy(f->backends[FAKE_GLIBC].caveat, "aligned_alloc is wrong");
+    assert_mentions(f, "deviates", false);
+    strcpy(f->backends[FAKE_ARENA].caveat, "memalign is wrong");
+    assert_mentions(f, "arena deviates from the standards: memalign is wrong.", true);
+    fake_session_free(f);
+}
+
+/* Every allocator with the same reason: it is the program. One that ran: it is not. */
+static void a_program_that_fails_by_itself_is_said(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    f->s.kind = AB_KIND_EXEC;
+    f->s.n_results = 0;
+    for (uint32_t i = 0; i < f->s.n_backends; i++) {
+        f->backends[i].status = AB_BACKEND_FAILED_CHECK;
+        strcpy(f->backends[i].reason, "the program failed: exit status 3");
+    }
+    assert_mentions(f, "The program itself fails", true);
+    strcpy(f->backends[1].reason, "the program failed: exit status 4");
+    assert_mentions(f, "The program itself fails", false);
+    f->backends[1].status = AB_BACKEND_OK;
+    assert_mentions(f, "The program itself fails", false);
+    fake_session_free(f);
+}
+
 /* 20 ops in 0.4 us, or 900 in 0.9 ms: however clear the ratio, no verdict; 900 in 2 ms are huge blocks. */
 static void too_little_work_is_no_verdict(void **state)
 {
@@ -260,6 +291,8 @@ int main(void)
         cmocka_unit_test(the_time_of_the_whole_run_decides),
         cmocka_unit_test(the_fastest_is_named_on_every_workload),
         cmocka_unit_test(an_arena_that_was_reset_frees),
+        cmocka_unit_test(a_winner_that_deviates_says_so),
+        cmocka_unit_test(a_program_that_fails_by_itself_is_said),
         cmocka_unit_test(too_little_work_is_no_verdict),
         cmocka_unit_test(too_few_rounds_are_no_verdict),
         cmocka_unit_test(what_the_interval_does_not_show_is_no_difference),

@@ -76,7 +76,7 @@ static void the_gravest_verdict_is_said_first(void **state)
     (void)state;
     ab_view_verdicts_make(&c, &texts, &v);
     assert_int_equal(v.n_sentences, 3);
-    assert_string_equal(v.sentences[0], "\\x1bmine failed: there is nothing to compare.");
+    assert_string_equal(v.sentences[0], "\\x1bmine cannot be compared: it failed.");
     assert_string_equal(v.sentences[1], "jemalloc takes 20.0 % more time [+19.0, +21.0]: regressed "
                                         "(limit +5 %).");
     assert_string_equal(v.sentences[2],

@@ -8,16 +8,22 @@
 #include "cli/arguments/file_kind.h"
 #include "cli/benchmark/result_store.h"
 #include "core/text.h"
+#include "report/read/read_result.h"
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* Without numbers a result is small: a larger one is not read for that. */
+enum { EMPTY_BYTES_MOST = 1 << 20 };
+
 struct candidate {
     char *path; /* malloc'ed */
     struct timespec written;
+    off_t bytes;
 };
 
 struct candidates {
@@ -52,7 +58,7 @@ static bool add(struct candidates *list, const char *folder, const char *name)
     list->items = grown;
     ab_text_addf(&path, "%s/%s", folder, name);
     if (path.s != NULL && lstat(path.s, &st) == 0 && S_ISREG(st.st_mode))
-        list->items[list->n++] = (struct candidate){path.s, st.st_mtim};
+        list->items[list->n++] = (struct candidate){path.s, st.st_mtim, st.st_size};
     else
         ab_text_fini(&path);
     return true;
@@ -72,12 +78,34 @@ static bool list_folder(const char *folder, struct candidates *list)
     return ok;
 }
 
-/* Takes its path out of the list; NULL where there are fewer, and *n is how many there are. */
-static char *take(struct candidates *list, unsigned back, size_t *n)
+/* Did every back end fail? Of what cannot be read the command that wants it says why. */
+static bool is_empty(const struct candidate *of)
 {
-    *n = 0;
+    struct ab_stored stored;
+    struct ab_err why;
+    bool has_numbers = false;
+    if (of->bytes > EMPTY_BYTES_MOST || ab_stored_read(of->path, &stored, &why) != AB_OK)
+        return false;
+    for (uint32_t i = 0; i < stored.session.n_backends; i++)
+        has_numbers = has_numbers || ab_session_has_numbers(&stored.session, i);
+    has_numbers = has_numbers && stored.session.n_rounds > 0;
+    ab_stored_fini(&stored);
+    return !has_numbers;
+}
+
+/* Takes its path out of the list; NULL where there are fewer. *n is how many there are with numbers,
+ * *n_empty how many newer ones without were left out. */
+static char *take(struct candidates *list, unsigned back, size_t *n, size_t *n_empty)
+{
+    *n = *n_empty = 0;
     for (size_t i = 0; i < list->n; i++) {
-        if (ab_file_kind_of(list->items[i].path) != AB_FILE_RESULT || (*n)++ < back)
+        if (ab_file_kind_of(list->items[i].path) != AB_FILE_RESULT)
+            continue;
+        if (is_empty(&list->items[i])) {
+            ++*n_empty;
+            continue;
+        }
+        if ((*n)++ < back)
             continue;
         char *path = list->items[i].path;
         list->items[i].path = NULL;
@@ -86,9 +114,15 @@ static char *take(struct candidates *list, unsigned back, size_t *n)
     return NULL;
 }
 
-static enum ab_status fail_few(const char *folder, unsigned back, size_t n, struct ab_err *err)
+static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size_t n_empty,
+                               struct ab_err *err)
 {
     const char *shown = AB_SHOWN(512, folder);
+    if (n == 0 && n_empty > 0)
+        return ab_fail(err, AB_INPUT,
+                       "there is no stored result with numbers in %s (%zu without: every back end "
+                       "failed); give a RESULT.json",
+                       shown, n_empty);
     if (n == 0)
         return ab_fail(err, AB_INPUT, "there is no stored result in %s; give a RESULT.json", shown);
     return ab_fail(err, AB_INPUT, "@last~%u: there %s only %zu stored result%s in %s", back,
@@ -100,7 +134,7 @@ enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **
 {
     struct ab_options reading = *o;
     struct candidates list = {0};
-    size_t n = 0;
+    size_t n = 0, n_empty = 0;
     reading.is_store_off = false; /* of what is written, not of what is read */
     const char *folder = ab_store_folder(&reading);
     if (folder == NULL)
@@ -108,14 +142,19 @@ enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **
                        "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
                        "give a RESULT.json");
     bool ok = list_folder(folder, &list);
-    char *path = ok ? take(&list, back, &n) : NULL;
+    char *path = ok ? take(&list, back, &n, &n_empty) : NULL;
     for (size_t i = 0; i < list.n; i++)
         free(list.items[i].path);
     free(list.items);
     if (!ok)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     if (path == NULL)
-        return fail_few(folder, back, n, err);
+        return fail_few(folder, back, n, n_empty, err);
+    if (n_empty > 0 && !o->is_quiet)
+        fprintf(stderr,
+                "allocbench: note: %zu newer result%s left out, in which every back end failed; "
+                "this is %s\n",
+                n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, path));
     *out = path;
     return AB_OK;
 }

@@ -8,6 +8,7 @@
 #include "cli/arguments/last_result.h"
 #include "cli/commands.h"
 #include "cli/compare/snippet.h"
+#include "core/text.h"
 #include "report/read/read_result.h"
 #include "report/view/view.h"
 
@@ -122,6 +123,18 @@ static void warn_changed(const struct ab_backend_info *b)
         fprintf(stderr, "allocbench: warning: %s is another build than the one measured\n", path);
 }
 
+/* What is recommended is used for other work as well. */
+static void warn_deviating(const struct ab_backend_info *b)
+{
+    char name[300], what[4 * sizeof b->caveat];
+    if (b->caveat[0] != 0)
+        fprintf(stderr,
+                "allocbench: warning: %s deviates from the standards: %s; allocbench verify %s "
+                "lists what else\n",
+                ab_text_printable(name, sizeof name, b->name),
+                ab_text_printable(what, sizeof what, b->caveat), name);
+}
+
 static enum ab_status deploy(const struct request *r, const struct ab_view *view,
                              struct ab_err *err)
 {
@@ -138,6 +151,7 @@ static enum ab_status deploy(const struct request *r, const struct ab_view *view
                b->version[0] != 0 ? " " : "", AB_SHOWN(64, b->version), AB_SHOWN(512, r->path),
                lines.s);
         warn_changed(b);
+        warn_deviating(b);
     }
     ab_text_fini(&lines);
     return status;

@@ -101,6 +101,20 @@ static enum ab_status check_kind(struct snippet *s, struct ab_err *err)
                : fail_odd(b, "path", b->path, err);
 }
 
+/* A library that is installed with allocbench: no archive of Debian has it. */
+static bool is_ours(const struct ab_backend_info *b)
+{
+    return strcmp(b->package, "allocbench") == 0;
+}
+
+/* A library of our own may still be where it was built, which no service should depend on. */
+static void add_place(struct snippet *s)
+{
+    if (s->is_preloaded && is_ours(s->backend) && strncmp(s->backend->path, "/usr/", 5) != 0)
+        ab_text_add(s->out, "\nThis is the file of a build: make install puts the library into "
+                            "/usr/local/lib; use its path there.\n");
+}
+
 static void add_shell(struct snippet *s)
 {
     ab_text_add(s->out, "shell\n  ");
@@ -125,7 +139,7 @@ static void add_docker(struct snippet *s)
 {
     const struct ab_backend_info *b = s->backend;
     const char *slash = strrchr(b->path, '/'), *file = slash != NULL ? slash + 1 : b->path;
-    bool has_package = b->package[0] != 0 && is_plain(b->package);
+    bool has_package = b->package[0] != 0 && is_plain(b->package) && !is_ours(b);
     ab_text_add(s->out, "\nDockerfile (Debian, Ubuntu)\n");
     if (s->is_preloaded && has_package)
         ab_text_addf(s->out,
@@ -154,5 +168,6 @@ enum ab_status ab_snippet_add(const struct ab_backend_info *backend, struct ab_t
     add_shell(&s);
     add_systemd(&s);
     add_docker(&s);
+    add_place(&s);
     return AB_OK;
 }

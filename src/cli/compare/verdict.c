@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "cli/compare/baselines.h"
 #include "core/text.h"
+#include "report/table/sink_compare.h"
 #include "report/table/table.h"
 #include "stats/gates/gate.h"
 
@@ -147,8 +148,10 @@ void ab_verdict_print_next(FILE *to, const struct ab_comparison *c, const struct
         print_rounds(to, c, s, rounds, style);
     } else if (c != NULL && ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0) {
         ab_table_prose(to, style, AB_PLAIN,
-                       "next: -v lists every percentile, --html FILE draws both results over each "
-                       "other");
+                       ab_sink_compare_is_cut(c, style.is_verbose)
+                           ? "next: -v lists every percentile, --html FILE draws both results over "
+                             "each other"
+                           : "next: --html FILE draws both results over each other");
     } else if (c != NULL && baseline_of(c) != NULL && ab_comparison_status(c) == AB_OK &&
                ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0) {
         bool is_file = c->now_label != NULL && strchr(c->now_label, '.') != NULL;

@@ -33,9 +33,11 @@ static void find_example(const struct ab_options *o, const struct ab_explanation
 {
     struct ab_stored stored;
     struct ab_err err;
+    struct ab_options quiet = *o;
+    quiet.is_quiet = true;
     *out = (struct example){"", ""};
     char *path = NULL;
-    if (e->example[0] == 0 || ab_last_result(o, 0, &path, &err) != AB_OK)
+    if (e->example[0] == 0 || ab_last_result(&quiet, 0, &path, &err) != AB_OK)
         return;
     if (ab_stored_read(path, &stored, &err) == AB_OK) {
         const char *slash = strrchr(path, '/');

@@ -149,6 +149,14 @@ static bool is_in_table(const struct ab_comparison *c, const struct ab_cell *cel
            cell->op == NULL || strcmp(word, "worse") == 0 || strcmp(word, "better") == 0;
 }
 
+bool ab_sink_compare_is_cut(const struct ab_comparison *c, bool is_verbose)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (!is_in_table(c, &c->cells[i], is_verbose))
+            return true;
+    return false;
+}
+
 /* ---- below the table ---- */
 
 static void print_legend(FILE *to, const struct signs *signs, uint32_t n_left_out,

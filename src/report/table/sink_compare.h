@@ -14,5 +14,7 @@
  * many verdicts of each kind, noise. Cells that are only shown and differ in nothing are left out of a long table, which says so,
  * unless the style is verbose. */
 void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_style style);
+/* Does the table leave out percentiles that -v lists? */
+bool ab_sink_compare_is_cut(const struct ab_comparison *c, bool is_verbose);
 
 #endif

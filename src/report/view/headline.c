@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/view/warnings/warnings_backends.h"
 
 #include <math.h>
 #include <string.h>
@@ -309,6 +310,18 @@ static void add_unverified(struct writer *w)
     end_sentence(w);
 }
 
+/* The winner is recommended: what it does wrong elsewhere belongs to that. */
+static void add_deviation(struct writer *w)
+{
+    uint32_t winner = w->out->winner;
+    bool is_named = w->out->verdict == AB_VIEW_FASTER || w->out->verdict == AB_VIEW_ALONE;
+    if (!is_named || w->s->backends[winner].caveat[0] == 0)
+        return;
+    ab_text_addf(&w->text, "%s deviates from the standards: %s", NAME(winner),
+                 AB_SHOWN(4 * sizeof w->s->backends[winner].caveat, w->s->backends[winner].caveat));
+    end_sentence(w);
+}
+
 static void add_incomplete(struct writer *w)
 {
     const struct ab_view_warning *x = ab_view_warnings_find(w->warnings, "incomplete");
@@ -327,7 +340,11 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
                                      .versus = UINT32_MAX,
                                      .speed = ab_effect_paired(NULL, NULL, 0)};
     uint32_t n = count_participants(&w);
-    if (n == 0) {
+    if (n == 0 && ab_view_program_fails(s)) {
+        ab_text_add(&w.text, "The program itself fails, in the same way under every allocator: it "
+                             "has to succeed alone first");
+        end_sentence(&w);
+    } else if (n == 0) {
         ab_text_add(&w.text, "No back end has comparable results");
         end_sentence(&w);
     } else if (n == 1) {
@@ -336,6 +353,7 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
         compare(&w);
     }
     add_left_out(&w);
+    add_deviation(&w);
     add_unverified(&w);
     add_incomplete(&w);
 }

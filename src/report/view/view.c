@@ -31,7 +31,7 @@ static const char *title_of_program(const struct ab_session *s, struct ab_view_t
 {
     char output[80] = "";
     const char *bytes = ab_session_setting(s, "output_bytes");
-    if (bytes != NULL)
+    if (bytes != NULL && s->n_results > 0) /* else there is none to be identical */
         snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
     return ab_view_texts_addf(t, "%s: the program under %u allocator%s%s; %u round%s",
                               AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),

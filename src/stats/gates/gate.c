@@ -22,9 +22,9 @@ bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns)
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap)
 {
     snprintf(buf, cap,
-             "the bound is below the timer floor of %.0f ns; gate %s/all/ns_per_op "
-             "instead",
-             floor_ns, gate->metric.phase);
+             "the bound, %.4g ns, is below the timer floor of %.4g ns, which no latency can be "
+             "under; gate %s/all/ns_per_op instead",
+             gate->bound, floor_ns, gate->metric.phase);
 }
 
 static bool passes(const struct ab_gate *g, double value)

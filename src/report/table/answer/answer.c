@@ -69,7 +69,7 @@ static bool is_said_elsewhere(const struct ab_view *v, const struct ab_view_warn
            (strcmp(w->id, "little-work") == 0 && v->headline.verdict == AB_VIEW_TOO_LITTLE) ||
            (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline */
            (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE) ||
-           (strcmp(w->id, "caveat") == 0 && style.topics == 0 && w->backend != v->headline.winner);
+           (strcmp(w->id, "caveat") == 0 && style.topics == 0);
 }
 
 static void print_warning(FILE *to, const struct ab_view_warning *w, struct ab_table_style style)

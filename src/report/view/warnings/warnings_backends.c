@@ -30,9 +30,28 @@ static const char *after(enum ab_backend_status status)
                                             : "";
 }
 
-/* A library that crashes under some work often fails a check as well, which says more. */
-static const char *remedy_of(const struct ab_backend_info *b, struct ab_view_texts *t)
+bool ab_view_program_fails(const struct ab_session *s)
 {
+    uint32_t n = 0;
+    const char *why = NULL;
+    for (uint32_t i = 0; i < s->n_backends && ab_session_is_exec(s); i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->status == AB_BACKEND_ABSENT)
+            continue;
+        if (b->status != AB_BACKEND_FAILED_CHECK || (why != NULL && strcmp(why, b->reason) != 0))
+            return false;
+        why = b->reason;
+        n++;
+    }
+    return n > 1;
+}
+
+/* A library that crashes under some work often fails a check as well, which says more. */
+static const char *remedy_of(const struct ab_session *s, const struct ab_backend_info *b,
+                             struct ab_view_texts *t)
+{
+    if (ab_view_program_fails(s))
+        return "";
     if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0)
         return ab_view_texts_addf(t, "apt install %s", b->package);
     if ((b->status == AB_BACKEND_CRASHED || b->status == AB_BACKEND_TIMEOUT ||
@@ -56,7 +75,7 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
         ab_view_texts_addf(t, "%s: %s%s%s%s", AB_SHOWN(NAME_BYTES, b->name),
                            ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "",
                            AB_SHOWN(4 * sizeof b->reason, b->reason), after(b->status)),
-        remedy_of(b, t));
+        remedy_of(s, b, t));
 }
 
 /* Libraries given by path are proven on this work only. */

@@ -52,13 +52,14 @@ static const char *remark_on(const struct ab_cell *cell, bool was_busy)
 static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts,
                      struct ab_view_verdicts *out)
 {
-    char words[64], interval[80], limit[48], name[2][1200];
+    char words[64], interval[80], limit[48], name[2][1200], reason[4 * sizeof cell->reason];
     bool is_one = strcmp(cell->backend, cell->base_backend) == 0;
     ab_text_printable(name[0], sizeof name[0], cell->backend);
     ab_text_printable(name[1], sizeof name[1], cell->base_backend);
     if (cell->verdict == AB_VERDICT_FAILED) {
-        add_sentence(out,
-                     ab_view_texts_addf(texts, "%s failed: there is nothing to compare.", name[0]));
+        ab_text_printable(reason, sizeof reason, cell->reason);
+        add_sentence(out, ab_view_texts_addf(texts, "%s cannot be compared: %s.", name[0],
+                                             reason[0] != 0 ? reason : "it failed"));
         return;
     }
     ab_view_change_interval(interval, sizeof interval, &cell->effect);
