@@ -75,6 +75,10 @@ interrupt() { # SEED COUNT ARGUMENT…
     cp "$OUT/stdout" "$OUT/table"
     bench report "$OUT"/r/*.json
     expect_code 0
-    cmp "$OUT/table" "$OUT/stdout"
+    # the same, and how to continue, which stderr had said with the path
+    ! grep -q -- --resume "$OUT/table" || fail "said twice"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'warning: interrupted after 1 of 3 rounds -> allocbench run --resume' ||
+        fail "no way to continue"
+    sed '/^warning: interrupted/,/measures the rest$/d' "$OUT/stdout" | cmp - "$OUT/table"
     expect_json '.complete == false' "$(ls "$OUT"/r/*.json)"
 }

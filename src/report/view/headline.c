@@ -204,7 +204,7 @@ static void add_tail(struct writer *w, uint32_t a, uint32_t b)
     char text[AB_CELL_BYTES];
     if (phase == NULL)
         return;
-    ab_text_addf(&w->text, "Its p99.9 of %s in %s is %s higher than that of %s",
+    ab_text_addf(&w->text, "%s's p99.9 of %s in %s is %s higher than that of %s", NAME(a),
                  ab_result_op_name(op), AB_SHOWN(600, phase),
                  ab_format_effect(text, worst.ratio, worst.low, worst.high), NAME(b));
     end_sentence(w);

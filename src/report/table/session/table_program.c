@@ -112,8 +112,10 @@ void ab_table_program(FILE *to, const struct ab_view *v, struct ab_table_style s
         if (is_known(v, field))
             add_section(v, metrics[i].title, field, &t, legend);
         else
-            ab_text_addf(&unknown, "%s%s",
-                         unknown.n > 0 ? ", " : "not known of any allocator: ", metrics[i].title);
+            ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", metrics[i].title,
+                         strcmp(metrics[i].field, "resident_mean_bytes") == 0
+                             ? " (the program is too short to be sampled)"
+                             : "");
     }
     fputc('\n', to);
     ab_table_print(to, &t, style);
