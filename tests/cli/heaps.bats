@@ -151,10 +151,6 @@ in_c_and_cxx() { # FILE FLAG…
     compile g++ -std=c++17 $STRICT -x c++ "$file" -x none "$@"
 }
 
-need_compilers() {
-    for tool in cc "$@"; do command -v "$tool" >/dev/null || skip "no $tool"; done
-}
-
 @test "all five headers in one file build and run, before other headers and after them" {
     need_compilers g++
     "$ROOT/scripts/single-headers" "$OUT"

@@ -152,3 +152,9 @@ interrupt_held() {
 hold_no_more() {
     rm libholds.so.most
 }
+
+# Skips the test where there is no C compiler, or none of these.
+need_compilers() { # COMPILER…
+    local tool
+    for tool in cc "$@"; do command -v "$tool" >/dev/null || skip "no $tool"; done
+}
