@@ -26,6 +26,12 @@ static size_t whole_names(const char *s, size_t n)
     return memchr(s, '{', n) != NULL ? n : 0;
 }
 
+/* A value alone says nothing: its name stays with it. */
+static size_t keep_name(const char *s, size_t n)
+{
+    return n > 0 && s[n - 1] == '=' && strpbrk(s + n, "=:") == NULL ? whole_names(s, n - 1) : n;
+}
+
 void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES])
 {
     const char *first = NULL;
@@ -39,7 +45,7 @@ void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES
         n = shared_bytes(first, row->label, n);
         n_rows += strcmp(first, row->label) != 0 || first == row->label;
     }
-    n = n_rows < 2 ? 0 : whole_names(first, n);
+    n = n_rows < 2 ? 0 : keep_name(first, whole_names(first, n));
     memcpy(head, n > 0 ? first : "", n);
     head[n] = 0;
 }
