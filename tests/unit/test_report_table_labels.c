@@ -47,8 +47,9 @@ static void names_and_values_stay_whole(void **state)
     (void)state;
     assert_string_equal(HEAD("a{X=dirty_decay_ms:0}", "a{X=dirty_decay_max:1}"), "a{X=");
     assert_string_equal(HEAD("a{X=0.5}", "a{X=0.25}"), "a{");
-    assert_string_equal(HEAD("g{T=glibc.malloc.tcache_count=0}", "g{T=glibc.malloc.tcache_count=1}"),
-                        "g{T=glibc.malloc.");
+    assert_string_equal(
+        HEAD("g{T=glibc.malloc.tcache_count=0}", "g{T=glibc.malloc.tcache_count=1}"),
+        "g{T=glibc.malloc.");
 }
 
 static void nothing_is_left_out_of_what_has_nothing_in_common(void **state)
