@@ -85,7 +85,7 @@ class Table:
                 continue  # words below a row
             if not line.startswith("  "):
                 if WORDS.match(line).end() == len(line.rstrip()) and len(line) < 60 and \
-                        not line.rstrip().endswith((".", ")")):
+                        "(" not in line and not line.rstrip().endswith("."):
                     self.block = line.strip()
                     continue
                 break
