@@ -235,6 +235,17 @@ static void judge(struct ab_cell *cell, double limit)
         cell->rounds_needed = AB_EFFECT_MIN_ROUNDS;
 }
 
+/* The quotient of two medians is what a reader sees, the estimate from all rounds errs less: both
+ * must be beyond the limit. */
+static void judge_both(struct ab_cell *cell, const struct ab_effect *estimate, double limit)
+{
+    judge(cell, limit);
+    enum ab_verdict shown = cell->verdict;
+    bool is_change = shown == AB_VERDICT_REGRESSED || shown == AB_VERDICT_IMPROVED;
+    if (is_change && ab_verdict_of(estimate, limit) != shown)
+        cell->verdict = AB_VERDICT_INCONCLUSIVE;
+}
+
 static bool add_time(const struct pair *p)
 {
     struct ab_cell *cell = add_pair_cell(p);
@@ -244,8 +255,9 @@ static bool add_time(const struct pair *p)
     cell->unit = "ns";
     cell->base = median_time(p->c->base, p->base);
     cell->now = median_time(p->c->now, p->now);
+    const struct ab_effect estimate = cell->effect;
     show(cell, -INFINITY);
-    judge(cell, p->limit);
+    judge_both(cell, &estimate, p->limit);
     return true;
 }
 
