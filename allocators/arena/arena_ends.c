@@ -127,8 +127,8 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     return arena_copy(a, align, block, old_size, new_size);
 }
 
-/* The usual case in few instructions: on top, within what is committed, not among close blocks, and
- * nobody watches. */
+/* The usual case in few instructions: on top, within what is committed, not among close blocks,
+ * without checks or marks. */
 static bool arena_resize_plain(struct ab_arena *a, char *p, size_t old_size, size_t new_size)
 {
     size_t last = ab_arena_last_byte(new_size);

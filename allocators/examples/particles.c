@@ -36,7 +36,7 @@ static void emit(struct system *s)
 {
     struct particle *p = (struct particle *)ab_pool_alloc(&s->pool, sizeof *p);
     if (p == NULL || !AB_ARRAY_PUSH(&s->arena, &s->live, p)) {
-        s->n_refused++; /* the budget is used up: one particle less is seen by nobody */
+        s->n_refused++; /* the budget is used up: one particle less is not noticed */
         if (p != NULL)
             ab_pool_free(&s->pool, p);
         return;

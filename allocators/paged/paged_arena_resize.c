@@ -156,8 +156,8 @@ static void *resize_here(struct ab_paged_arena *a, struct ab_paged_page *home, c
     return block;
 }
 
-/* The usual case in few instructions: the last block of the top page grows in it, without a tag, and
- * nobody watches. */
+/* The usual case in few instructions: the last block of the top page grows in it, without a tag,
+ * without checks or marks. */
 static bool grow_plain(struct ab_paged_arena *a, char *block, size_t old_size, size_t new_size,
                        unsigned tag)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * When memory goes back without a thread that sees to it: whoever moves a span or a mapping looks
- * at the clock, and one of them a period gives back what nobody took meanwhile.
+ * at the clock, and one of them a period gives back what was not taken meanwhile.
  */
 #include "allocators/preload/preload.h"
 

@@ -31,6 +31,6 @@ void ab_fail_free(const void *p, const char *why)
     end = add_address(end, (uintptr_t)p);
     end = add(add(add(end, ": "), why), "\n");
     ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
-    (void)written; /* there is nobody else to tell */
+    (void)written; /* there is no other place to report it */
     abort();
 }

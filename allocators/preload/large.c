@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Blocks beyond runs: a mapping each, found by address in a hash table, so that nothing is written
- * before a block, one of 2 MiB takes 2 MiB, and a free of what is none is told without touching it.
+ * before a block, one of 2 MiB takes 2 MiB, and a free of what is none is recognized without touching it.
  * Growing moves pages, not bytes. A few freed mappings are kept for AB_DECAY_MS: a mapping costs
  * two calls and a fault a page.
  */

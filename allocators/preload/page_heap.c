@@ -2,7 +2,7 @@
  *
  * The page heap: spans of units of 64 KiB, for all threads. Free spans are joined with their free
  * neighbours and kept in bins by their length; the shortest that fits is taken. Memory that was
- * never used comes last. A span that is not zero holds pages, and gives them back when nobody took
+ * never used comes last. A span that is not zero holds pages, and gives them back when no request took
  * it for a while, or when too many do.
  *
  * Records of free spans: the first has n_units, the last `back`, so that neighbours find both; what

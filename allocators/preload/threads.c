@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which thread has which heap. Heaps are never given back to the system: a thread takes one at its
- * first request, leaves it at its end, and the next one goes on with it. A heap that nobody owns is
+ * first request, leaves it at its end, and the next one goes on with it. A heap without an owner is
  * taken for a moment by whoever has something to do there: who pushed a block on its remote list,
  * and threads that still ask for memory after they left theirs.
  */

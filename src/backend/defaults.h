@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which back ends are measured where nobody names any. The rule is in defaults.def; it is decided by
+ * Which back ends are measured where none is named. The rule is in defaults.def; it is decided by
  * sums over the work alone, so that the same work gets the same rows on every machine that has the
  * same libraries.
  */

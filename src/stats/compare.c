@@ -438,7 +438,7 @@ bool ab_compare_results(const struct ab_session *base, const struct ab_session *
     return false;
 }
 
-/* Nobody asked for it, or it did not do all the work: no failure. */
+/* It was not asked for, or it did not do all the work: no failure. */
 static bool is_left_out(const struct ab_backend_info *b)
 {
     return ab_backend_status_is_aside(b->status) ||

@@ -86,7 +86,7 @@ struct ab_run_request {
     uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
     uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
     uint64_t run_bytes;              /* size of the run memfd */
-    uint32_t is_alone; /* no parent reads the report: the end is told on standard error */
+    uint32_t is_alone; /* no parent reads the report: the end is reported on standard error */
     uint32_t reserved;
     struct ab_slice_request slices; /* THROUGHPUT, LATENCY of one lane */
 };

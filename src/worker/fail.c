@@ -29,7 +29,7 @@ void ab_worker_tell(const struct ab_worker *w, const char *text)
     (void)ignored;
 }
 
-/* Where nobody reads the report a debugger may be there: it is to stop here. */
+/* Where no parent reads the report a debugger may be there: it is to stop here. */
 static void stop_alone(const struct ab_worker *w)
 {
     ab_worker_tell(w, w->page->report.reason);

@@ -56,7 +56,7 @@ static void map_block(void)
     memset(worker.classes, 0, cap_samples);
 }
 
-/* What ends the process is told from here on; each call as well, where nothing is timed. */
+/* What ends the process is reported from here on; each call as well, where nothing is timed. */
 static void watch_end(void)
 {
     const struct ab_run_request *request = &worker.page->request;

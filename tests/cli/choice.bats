@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Which back ends are measured where nobody names any: the malloc libraries that are installed, and
+# Which back ends are measured where none is named: the malloc libraries that are installed, and
 # the built-in allocators that suit the work.
 
 load helpers
@@ -53,7 +53,7 @@ expect_choice() { # FILE JSON-LIST REASONS
         | map(select(. != "null")) == $libraries + ["slab"]' "$OUT/r.json" >/dev/null ||
         fail "$(jq -c '[.backends[].name]' "$OUT/r.json")"
     bench run "$WORKLOADS/small.yaml" -b glibc --rounds 1 --passes memory:1 --drain 0
-    ! grep -q '^back ends:' "$OUT/stderr" || fail "somebody named it"
+    ! grep -q '^back ends:' "$OUT/stderr" || fail "it was named"
     expect_nothing_left
 }
 

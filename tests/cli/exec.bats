@@ -342,7 +342,7 @@ has_no_program() {
     expect_error 'different work'
 }
 
-@test "a back end that fails in the replay is told of once, and is exit 4" {
+@test "a back end that fails in the replay is reported once, and is exit 4" {
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 2000 3>&-
     bench exec --rounds 2 -b "glibc,toy=$TOY,gone=$OUT/nothing.so" --trace "$OUT/t.abt" -- "$PROG" works 2000
     expect_code 4

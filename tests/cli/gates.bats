@@ -147,7 +147,7 @@ EOF
     expect_json '.gates | map(.verdict) == ["fail", "not_evaluated"]' "$OUT/result.json"
 }
 
-@test "a back end that is not there: 4 where it was asked for, no row where nobody did" {
+@test "a back end that is not there: 4 where it was asked for, no row where it was not" {
     mkdir "$OUT/lib"
     gated 4 "glibc,$OUT/lib/libnone.so" "glibc:fill/all/ns_per_op < 1s"
     bench run "$WORKLOADS/truth.yaml" --rounds 1 --no-store --gate "fill/all/ns_per_op < 1s" \

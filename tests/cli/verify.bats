@@ -322,7 +322,7 @@ all_conform() {
     expect_json '.backends[0].status == "decorated"'
 }
 
-# ---- what is told of a crash ----
+# ---- what is reported of a crash ----
 
 DIES=$BUILD/guests/libdies.so
 
@@ -354,7 +354,7 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     expect_nothing_left
 }
 
-@test "an allocator that aborts is told by the function that did it" {
+@test "an allocator that aborts is reported with the function that did it" {
     dies abort prefix crashed
     of_check reason '^SIGABRT \(the process aborted itself\) in realloc\('
     expect_json '.backends[0].checks[0].memory == null'
@@ -424,7 +424,7 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
         == [null, null, null, null]'
 }
 
-@test "the command that is told shows the failure again, with gdb and without" {
+@test "the command that is printed shows the failure again, with gdb and without" {
     for case in "$DIES{DIES=free} content 139" "$MUTANT{MUTANT=5} zeroed 134" \
         "$BUILD/mutants/libmutantheap.so:mutant=48 threads 134"; do
         read -r name check signal <<<"$case"

@@ -325,7 +325,7 @@ static bool make_memory(struct ab_arena *arena, size_t size, void *context)
     return true;
 }
 
-static void somebody_is_asked_when_memory_is_exhausted(void **state)
+static void the_callback_is_asked_when_memory_is_exhausted(void **state)
 {
     (void)state;
     struct ab_arena a = make(MIB, 0);
@@ -471,7 +471,7 @@ int main(void)
         cmocka_unit_test(a_buffer_comes_first_and_regions_after_it),
         cmocka_unit_test(absurd_sizes_take_no_region),
         cmocka_unit_test(an_arena_lies_in_its_own_memory),
-        cmocka_unit_test(somebody_is_asked_when_memory_is_exhausted),
+        cmocka_unit_test(the_callback_is_asked_when_memory_is_exhausted),
         cmocka_unit_test(blocks_of_small_alignment_lie_close),
         cmocka_unit_test(blocks_that_lie_close_never_overlap),
         cmocka_unit_test(a_save_point_between_close_blocks_is_exact),

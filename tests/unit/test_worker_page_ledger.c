@@ -151,7 +151,7 @@ static void a_cell_that_is_given_out_again_is_split_anew(void **state)
     munmap(p, 2 * STRETCH);
 }
 
-/* A block goes, its page is given back, and a smaller one comes there that nobody writes to. */
+/* A block goes, its page is given back, and a smaller one comes there that is not written to. */
 static void a_page_that_was_given_back_is_not_there_for_a_smaller_block(void **state)
 {
     (void)state;

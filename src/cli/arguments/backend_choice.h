@@ -28,7 +28,7 @@ enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
                                       struct ab_selection_list *out, struct ab_err *err);
 
 /* "5 malloc libraries (not installed: tbb), slab (small mixed sizes); choose: -b LIST": what
- * of it was chosen by the work, and why. Nothing is added where somebody named the back ends. */
+ * of it was chosen by the work, and why. Nothing is added where back ends were named. */
 void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_selection_list *list,
                            struct ab_text *out);
 

@@ -29,7 +29,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is
      * shown and stored. */
     enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
-    /* Looks at it when all is written; NULL = nobody does. Not at one that stopped early. */
+    /* Looks at it when all is written; NULL = not looked at. Not at one that stopped early. */
     void (*seen)(void *user, const struct ab_session *session);
     void *user; /* of both */
 };

@@ -106,7 +106,7 @@ static void print_params(const struct ab_backend *b)
     }
 }
 
-/* The rule for those that are measured where nobody names any. */
+/* The rule for those that are measured where none is named. */
 static void print_default(void)
 {
     char text[1024];

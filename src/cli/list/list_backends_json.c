@@ -99,7 +99,7 @@ static json_t *whole(uint64_t n)
     return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
 }
 
-/* Is it measured where nobody names any, and what --sweep makes of it? */
+/* Is it measured where none is named, and what --sweep makes of it? */
 static void put_choice(struct ab_json *w, json_t *o, const char *name, const char *by_default)
 {
     size_t n;

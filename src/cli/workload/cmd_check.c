@@ -27,7 +27,7 @@ struct check {
     struct ab_tape tape;
     struct ab_tape_map map;
     struct ab_selection_list selection;
-    struct ab_text choice; /* how it came about; empty where somebody named them */
+    struct ab_text choice; /* how it came about; empty where they were named */
     struct ab_gate_set gates;
     struct ab_lints lints;
     struct ab_pass_plan passes; /* that a run would have */

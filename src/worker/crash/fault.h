@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Deadly signals: what the process was about is written into the run page, then the signal does what
- * it would have done. A signal that somebody else handles is left to him.
+ * it would have done. A signal that has a handler already is left to it.
  */
 #ifndef AB_WORKER_CRASH_FAULT_H
 #define AB_WORKER_CRASH_FAULT_H

@@ -9,7 +9,7 @@
 #include "result/result.h"
 
 struct ab_replay_watch { /* looks at what was measured, when all of it is written */
-    void (*seen)(void *user, const struct ab_session *session); /* NULL = nobody does */
+    void (*seen)(void *user, const struct ab_session *session); /* NULL = not called */
     void *user;
 };
 

@@ -8,7 +8,7 @@
 
 #include "cli/options/options.h"
 
-/* A trace that cannot be read, or whose replay fails, is told and does not stop the others; what is
+/* A trace that cannot be read, or whose replay fails, is reported and does not stop the others; what is
  * wrong with the command line stops all. *exit_code is the worst: 4, 3, 2, 1, 5, then 0. */
 enum ab_status ab_replay_several(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
