@@ -425,7 +425,7 @@ static void freed_memory_is_used_again(const struct subject *s)
     if ((s->b->traits & AB_TRAIT_NO_FREE) != 0)
         return;
     struct heap x = heap_open(s);
-    unsigned n = getenv("AB_FULL") != NULL ? 8192 : 2048; /* times 1 MiB; its size hint is 512 MiB */
+    unsigned n = getenv("AB_FULL") != NULL ? 8192 : 2048; /* times 1 MiB; announced: 512 MiB */
     for (unsigned i = 0; i < n; i++)
         drop(&x, alloc(&x, MIB), MIB);
     s->b->close(x.h);
