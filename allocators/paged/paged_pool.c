@@ -152,8 +152,19 @@ void ab_paged_pool_fini(struct ab_paged_pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
+/* A free of what is dead then is refused as before: its header says that it does not live. */
+static void end_all_blocks(struct ab_paged_pool *pool)
+{
+    struct ab_paged_header *h = (struct ab_paged_header *)pool->base;
+    for (size_t left = pool->live_blocks; left > 0; h = at(h, h->units)) {
+        left -= h->magic == magic_live;
+        h->magic = 0;
+    }
+}
+
 void ab_paged_pool_reset(struct ab_paged_pool *pool)
 {
+    end_all_blocks(pool);
     size_t bytes = ab_paged_pool_size(pool);
     struct ab_paged_header *all = (struct ab_paged_header *)pool->base;
     AB_MARK_POOL_TRIM(pool, pool->base, 0);

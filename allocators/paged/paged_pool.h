@@ -73,7 +73,7 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
 bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block);
 /* What may be used of the block. */
 size_t ab_paged_pool_usable(const void *block);
-/* All blocks die. */
+/* All blocks die. Takes time for each, so that their free is refused afterwards. */
 void ab_paged_pool_reset(struct ab_paged_pool *pool);
 /* Returns the pages inside free blocks to the system. */
 void ab_paged_pool_purge(struct ab_paged_pool *pool);

@@ -125,8 +125,10 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
     made.grows = options->grows;
     made.huge = options->huge;
     if (options->range != NULL) {
-        made.range = (char *)ab_round_up((uintptr_t)options->range, chunk_unit(&made));
-        made.range_end = options->range + options->range_bytes;
+        size_t skipped = -(uintptr_t)options->range & (chunk_unit(&made) - 1);
+        size_t bytes = options->range_bytes;
+        made.range = options->range + (skipped < bytes ? skipped : bytes);
+        made.range_end = options->range + bytes;
     }
     error = add_chunk(&made, first_slots(options, made.stride));
     if (error != 0)
@@ -161,7 +163,7 @@ int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
     if (slots == 0)
         return ENOMEM;
     char *base = (char *)buffer + head;
-    struct ab_pool_chunk chunk = {base, base + slots, base + slots, slots}; /* none of it is zero */
+    struct ab_pool_chunk chunk = {base, base + slots, base, slots};
     made.chunks[made.n_chunks++] = chunk;
     made.is_buffer = true;
     enter_chunk(&made, 0);
@@ -242,7 +244,7 @@ void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
         return NULL;
     AB_MARK_DEFINED(block, size);
     bool is_carved = before == NULL && pool->mutex == NULL && pool->collect == NULL;
-    if (!is_carved || block < pool->chunks[pool->current].dirty)
+    if (!is_carved || pool->is_buffer || block < pool->chunks[pool->current].dirty)
         memset(block, 0, size);
     return block;
 }

@@ -81,7 +81,8 @@ struct ab_pool_options {
 };
 
 /* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
- * ENOMEM; *pool is untouched on failure. */
+ * ENOMEM; EINVAL also where `huge` is asked for and the kernel has no huge pages. *pool is untouched
+ * on failure. */
 AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
 /* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots as
  * fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL as
