@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checked build of the arenas: what stands around each block, and which blocks are live.
+ * The checked build: what stands around each block, and which blocks are live. Arenas use this as
+ * it is, what frees single blocks through checked.h.
  *
  *   below, above, size, serial … | 0xDEADBEEFCAFEBABE | block | 0xFEEDFACEDEADC0DE
  *
@@ -103,6 +104,17 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand(
         ab_guard_end(list->name, block, "its size is another one");
 }
 
+/* The block leaves the list, wherever it is there. */
+static inline void ab_block_take_out(struct ab_block_list *list, const struct ab_block_head *head)
+{
+    if (head->below != NULL)
+        head->below->above = head->above;
+    if (head->above != NULL)
+        head->above->below = head->below;
+    else
+        list->top = head->below;
+}
+
 /* Of a block that moved away: nothing about it is known any more, its number stays known. */
 static inline void ab_block_moved(struct ab_block_list *list, void *block)
 {
@@ -110,12 +122,7 @@ static inline void ab_block_moved(struct ab_block_list *list, void *block)
     uint32_t *covers = head->below != NULL ? &head->below->covers : &list->covers;
     if (*covers < head->covers)
         *covers = head->covers;
-    if (head->below != NULL)
-        head->below->above = head->above;
-    if (head->above != NULL)
-        head->above->below = head->below;
-    else
-        list->top = head->below;
+    ab_block_take_out(list, head);
     memset(head, AB_GUARD_DEAD, sizeof *head);
 }
 

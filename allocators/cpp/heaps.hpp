@@ -242,7 +242,7 @@ private:
     void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
     {
         if (fits(bytes, align))
-            ab_pool_free(pool_, block);
+            ab_pool_free_sized(pool_, block, bytes);
         else
             upstream_->deallocate(block, bytes, align);
     }
@@ -262,9 +262,9 @@ private:
     {
         return detail::or_throw(ab_slabs_alloc_aligned(slabs_, align, bytes));
     }
-    void do_deallocate(void *block, std::size_t, std::size_t) override
+    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
     {
-        ab_slabs_free(slabs_, block);
+        ab_slabs_free_sized(slabs_, block, bytes);
     }
     ab_slabs *slabs_;
 };
