@@ -180,6 +180,10 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
+    const uint64_t dead = UINT64_C(0xDDDDDDDDDDDDDDDD);
+    uint64_t word = dead;
+    while (to - from >= (ptrdiff_t)sizeof word && memcpy(&word, from, sizeof word) && word == dead)
+        from += sizeof word;
     for (; from < to; from++)
         if ((unsigned char)*from != AB_GUARD_DEAD)
             ab_guard_end(list->name, from, "written to after it was dead");
