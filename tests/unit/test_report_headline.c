@@ -186,6 +186,7 @@ static void too_little_work_is_no_verdict(void **state)
         for (uint32_t k = 0; k < f->s.n_results; k++)
             if (f->results[k].op == AB_OP_ALL) {
                 f->results[k].n_ops = cases[i].n / 2;
+                f->results[k].n_unsupported = 0;
                 f->results[k].ns_per_op = (f->results[k].backend + 1) * cases[i].ns;
             }
         fake_session_keep(f, FAKE_JEMALLOC + 1);
@@ -194,6 +195,28 @@ static void too_little_work_is_no_verdict(void **state)
         assert_mentions(f, "100 % less", false);
         fake_session_free(f);
     }
+}
+
+/* The ops of a phase are those of any back end and round: here the first round has none. */
+static void ops_that_one_round_does_not_know_are_those_of_the_others(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_JEMALLOC + 1);
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        if (f->results[k].op == AB_OP_ALL) {
+            f->results[k].n_ops = f->results[k].round == 0 ? UINT64_MAX : 1000;
+            f->results[k].ns_per_op = f->results[k].round == 0 ? NAN : 100;
+            f->results[k].n_unsupported = 0;
+        }
+    assert_mentions(f, "too little work", false); /* 2,000 in 0.2 ms */
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        f->results[k].ns_per_op /= 100;
+    assert_mentions(f, "too little work: 2000 operations in 2.00 us cannot be timed", true);
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        f->results[k].n_ops = f->results[k].n_unsupported = UINT64_MAX;
+    assert_mentions(f, "operations in", false);
+    fake_session_free(f);
 }
 
 static void too_few_rounds_are_no_verdict(void **state)
@@ -294,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_winner_that_deviates_says_so),
         cmocka_unit_test(a_program_that_fails_by_itself_is_said),
         cmocka_unit_test(too_little_work_is_no_verdict),
+        cmocka_unit_test(ops_that_one_round_does_not_know_are_those_of_the_others),
         cmocka_unit_test(too_few_rounds_are_no_verdict),
         cmocka_unit_test(what_the_interval_does_not_show_is_no_difference),
         cmocka_unit_test(noise_forbids_a_verdict),
