@@ -59,6 +59,35 @@ static void the_winner_and_its_price_are_named(void **state)
     fake_session_free(f);
 }
 
+static void set_peaks(struct fake_session *f, unsigned backend, double first, double second)
+{
+    uint32_t from = f->s.n_memory;
+    fake_session_set_peak(f, backend, first);
+    for (uint32_t i = from + f->s.n_rounds / 2; i < f->s.n_memory; i++)
+        f->memory[i].footprint_bytes = f->memory[i].rss_peak_bytes = second;
+}
+
+/* Four times the memory on the first machine; the same on the second, where glibc takes ten times. */
+static void peaks_of_several_machines_are_compared_round_by_round(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    set_peaks(f, FAKE_GLIBC, 6 << 20, 60 << 20);
+    set_peaks(f, FAKE_ARENA, 24 << 20, 60 << 20);
+    set_peaks(f, FAKE_JEMALLOC, 3 << 20, 30 << 20);
+    assert_mentions(f, "but takes 4.00x the memory", true); /* 24 and 6 MiB, of the middle round */
+    assert_mentions(f, "Least memory: jemalloc", true);
+    f->s.hosts = hosts;
+    f->s.n_hosts = 2;
+    for (uint32_t i = 4; i < 8; i++)
+        f->rounds[i].host = 1;
+    assert_mentions(f, "4.00x the memory", false);
+    assert_mentions(f, "but takes 2.50x the memory", true);
+    assert_mentions(f, "Least memory", false);
+    fake_session_free(f);
+}
+
 static void failed_and_partial_ones_take_no_part(void **state)
 {
     (void)state;
@@ -310,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_winner_and_its_price_are_named),
+        cmocka_unit_test(peaks_of_several_machines_are_compared_round_by_round),
         cmocka_unit_test(failed_and_partial_ones_take_no_part),
         cmocka_unit_test(the_time_of_the_whole_run_decides),
         cmocka_unit_test(the_fastest_is_named_on_every_workload),

@@ -55,6 +55,35 @@ static void a_ratio_is_that_of_the_medians(void **state)
     screen_free(x);
 }
 
+static void set_faults(struct screen *x, uint32_t backend, const uint64_t faults[SCREEN_ROUNDS])
+{
+    for (uint32_t round = 0; round < SCREEN_ROUNDS; round++)
+        result(x, backend, round)->faults_minor = faults[round];
+}
+
+/* A round in which the base has none counts, as it does in the median beside the ratio. */
+static void rounds_of_nothing_count_in_the_ratio(void **state)
+{
+    static const uint64_t rare[] = {0, 0, 0, 0, 0, 0, 0, 2}, rarer[] = {0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint64_t some[] = {0, 0, 0, 4, 4, 4, 4, 4}, more[] = {8, 8, 8, 8, 8, 8, 8, 8};
+    (void)state;
+    struct screen *x = screen_new_exec();
+    set_faults(x, GLIBC, rare);
+    set_faults(x, JEMALLOC, rarer);
+    set_faults(x, TCMALLOC, more);
+    assert_true(value_of(x, JEMALLOC, "faults_minor").median == 0);
+    assert_true(isnan(value_of(x, JEMALLOC, "faults_minor").ratio.ratio));
+    assert_true(isnan(value_of(x, TCMALLOC, "faults_minor").ratio.ratio));
+    set_faults(x, GLIBC, some);
+    assert_true(value_of(x, TCMALLOC, "faults_minor").ratio.ratio == 2);
+    assert_true(isnan(value_of(x, JEMALLOC, "faults_minor").ratio.ratio)); /* not 0 times */
+    for (uint32_t round = 0; round < 6; round++)
+        result(x, GLIBC, round)->faults_minor = UINT64_MAX;
+    set_faults(x, TCMALLOC, (const uint64_t[]){1, 1, 1, 1, 1, 1, 8, 8});
+    assert_true(value_of(x, TCMALLOC, "faults_minor").ratio.ratio == 0.25); /* 1 by 4 */
+    screen_free(x);
+}
+
 /* jemalloc's call costs 4 ns less in the replay and `measured` ns more in the program. */
 static void set_prediction(struct screen *x, double measured)
 {
@@ -152,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ratio_is_that_of_the_medians),
+        cmocka_unit_test(rounds_of_nothing_count_in_the_ratio),
         cmocka_unit_test(predictions_and_measurements_are_set_side_by_side),
         cmocka_unit_test(the_page_has_memory_over_time_and_every_round),
     };
