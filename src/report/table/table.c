@@ -314,13 +314,17 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         ab_table_line(to, style, emphasis, line);
 }
 
-/* Up to the next blank outside of '…': a backslash within quotes joins no lines. */
+/* Up to the next blank outside of '…': a backslash within quotes joins no lines, one outside takes the
+ * next character as it is. */
 static size_t word_bytes(const char *s)
 {
     bool is_quoted = false;
     size_t n = 0;
     for (; s[n] != 0 && (is_quoted || s[n] != ' '); n++)
-        is_quoted = is_quoted != (s[n] == '\'');
+        if (s[n] == '\'')
+            is_quoted = !is_quoted;
+        else if (s[n] == '\\' && !is_quoted && s[n + 1] != 0)
+            n++;
     return n;
 }
 
@@ -329,11 +333,10 @@ void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, c
     unsigned used = ab_format_width(lead), n_words = 0;
     fputs(lead, to);
     for (const char *s = command; *s != 0; n_words++) {
-        char word[LINE_BYTES];
         size_t n = word_bytes(s);
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
-        s += n + strspn(s + n, " ");
-        unsigned width = ab_format_width(word), end = *s != 0 ? 2 : 0; /* of " \\" */
+        const char *next = s + n + strspn(s + n, " ");
+        unsigned width = ab_format_width(s) - ab_format_width(s + n);
+        unsigned end = *next != 0 ? 2 : 0; /* of " \\" */
         if (n_words > 0 && used + 1 + width + end > width_of(style)) {
             fprintf(to, " \\\n%*s", 2 * INDENT, "");
             used = 2 * INDENT;
@@ -341,8 +344,9 @@ void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, c
             fputc(' ', to);
             used++;
         }
-        fputs(word, to);
+        fwrite(s, 1, n, to);
         used += width;
+        s = next;
     }
     fputc('\n', to);
 }
