@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The malloc of the C library with the interface of ab_allocator.h: where a data structure shall
+ * The malloc of the C library with the interface of ab_allocator.h: where a data structure should
  * have no allocator of its own. From any thread.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_LIBC_H

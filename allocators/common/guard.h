@@ -31,7 +31,7 @@ enum { AB_GUARD_LEAD = 16, AB_GUARD_TAIL = 8, AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD
 
 enum ab_guard_fault {
     AB_GUARD_OK,
-    AB_GUARD_FOREIGN,  /* for whoever asks the allocator: not found here */
+    AB_GUARD_FOREIGN,  /* set by the allocator itself: not found here */
     AB_GUARD_NOT_LIVE, /* freed already, or never handed out */
     AB_GUARD_FRONT_DAMAGED,
     AB_GUARD_BACK_DAMAGED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory from the system. All of the allocators ask for it here and nowhere else: whoever ports
- * them to another system writes another pages.c. Addresses and sizes are whole pages, but for
+ * Memory from the system. All of the allocators ask for it here and nowhere else: to port
+ * them to another system, write another pages.c. Addresses and sizes are whole pages, but for
  * `bytes` of ab_pages_discard. From any thread.
  *
  * Functions that return an int return 0 or an errno; those that return an address return NULL and

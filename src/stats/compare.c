@@ -242,8 +242,13 @@ static void judge_both(struct ab_cell *cell, const struct ab_effect *estimate, d
     judge(cell, limit);
     enum ab_verdict shown = cell->verdict;
     bool is_change = shown == AB_VERDICT_REGRESSED || shown == AB_VERDICT_IMPROVED;
-    if (is_change && ab_verdict_of(estimate, limit) != shown)
-        cell->verdict = AB_VERDICT_INCONCLUSIVE;
+    if (!is_change || ab_verdict_of(estimate, limit) == shown)
+        return;
+    cell->verdict = AB_VERDICT_INCONCLUSIVE;
+    cell->rounds_needed = ab_effect_rounds_needed(estimate, limit);
+    snprintf(cell->reason, sizeof cell->reason,
+             "estimated from all rounds it is %+.1f %%, within the limit",
+             100 * (estimate->ratio - 1));
 }
 
 static bool add_time(const struct pair *p)

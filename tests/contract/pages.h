@@ -107,11 +107,11 @@ static void pages_put(const struct heap *x, uint32_t slot, size_t size)
 }
 
 /* Replaces, resizes or frees the block of a slot; of what it asks for it writes all, half or nothing. */
-static void pages_act(const struct heap *x, struct ab_rng *rng, const size_t *sizes, unsigned n)
+static void pages_act(const struct heap *x, struct ab_rng *rng, const size_t *few, unsigned n)
 {
     uint32_t slot = (uint32_t)(ab_rng_next(rng) % PAGES_SLOTS);
     struct ab_block_entry *e = &at_pages.entries[slot];
-    size_t size = sizes[ab_rng_next(rng) % n];
+    size_t size = few[ab_rng_next(rng) % n];
     if (e->is_live && x->b->resize != NULL && ab_rng_next(rng) % 3 == 0) {
         ab_ref moved = x->b->resize(x->h, at_pages.refs[slot], e->size, size);
         if (moved == 0)

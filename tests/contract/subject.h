@@ -28,6 +28,12 @@ static const struct ab_facts facts = {
     .kinds = 0x3f,
 };
 
+static const size_t sizes[] = {1,    2,     3,     7,      8,      9,      15,   16,   17,
+                               24,   31,    32,    33,     48,     63,     64,   65,   100,
+                               127,  128,   129,   255,    1000,   1024,   1025, 4095, 4096,
+                               4097, 32768, 65537, 131071, 131072, 200000, MIB};
+enum { N_SIZES = AB_ARRAY_LEN(sizes) };
+
 struct subject {
     const struct ab_backend *b;
     const char *params;

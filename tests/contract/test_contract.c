@@ -5,12 +5,12 @@
  * allocators/ab_backend.h promises. A check whose hook is NULL does not apply; the nulls, which
  * lie by design, are held to the shape only.
  */
+#include "contract/churn.h"
 #include "contract/malloc_boundary.h"
 #include "contract/pages.h"
 #include "contract/subject.h"
 
 #include "allocators/builtin.h"
-#include "base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,14 +26,6 @@ const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:quarantine_size_mb=1";
 }
-
-enum { N_SLOTS = 300, N_CHURN = 6000 };
-
-static const size_t sizes[] = {1,    2,     3,     7,      8,      9,      15,   16,   17,
-                               24,   31,    32,    33,     48,     63,     64,   65,   100,
-                               127,  128,   129,   255,    1000,   1024,   1025, 4095, 4096,
-                               4097, 32768, 65537, 131071, 131072, 200000, MIB};
-enum { N_SIZES = AB_ARRAY_LEN(sizes) };
 
 /* ---- the checks ---- */
 
@@ -69,75 +61,6 @@ static void blocks_are_aligned_and_keep_their_contents(const struct subject *s)
         check_fill(&x, refs[i], sizes[i % N_SIZES], i);
     for (unsigned i = 0; i < N_SIZES * 8; i++)
         drop(&x, refs[i], sizes[i % N_SIZES]);
-    s->b->close(x.h);
-}
-
-struct slot {
-    ab_ref ref;
-    size_t size;
-    unsigned key;
-};
-
-static ab_ref churn_alloc(const struct heap *x, struct ab_rng *rng, size_t size)
-{
-    ab_ref ref;
-    switch (ab_rng_below(rng, 4)) {
-    case 0:
-        if (x->b->alloc_zeroed != NULL) {
-            assert_true((ref = x->b->alloc_zeroed(x->h, size)) != 0);
-            check_zero(x, ref, size);
-            return ref;
-        }
-        break;
-    case 1:
-        if (x->b->alloc_aligned != NULL) {
-            size_t align = (size_t)1 << ab_rng_below(rng, 10);
-            assert_true((ref = x->b->alloc_aligned(x->h, align, size)) != 0);
-            assert_int_equal((uintptr_t)address(x, ref) % align, 0);
-            return ref;
-        }
-        break;
-    }
-    return alloc(x, size);
-}
-
-/* Overlap shows as changed contents: every live block is full of its own pattern all the time. */
-static void random_work_never_mixes_blocks(const struct subject *s)
-{
-    struct heap x = heap_open(s);
-    static struct slot slots[N_SLOTS];
-    struct ab_rng rng;
-    unsigned n_work = 0;
-    memset(slots, 0, sizeof slots);
-    ab_rng_init(&rng, 4711, 1);
-    for (unsigned i = 0; i < N_CHURN; i++) {
-        struct slot *slot = &slots[ab_rng_below(&rng, N_SLOTS)];
-        size_t size = sizes[ab_rng_below(&rng, i % 50 == 0 ? N_SIZES : 26)];
-        if (slot->ref == 0) {
-            slot->ref = churn_alloc(&x, &rng, size);
-        } else if (s->b->resize != NULL && ab_rng_below(&rng, 2) == 0) {
-            check_fill(&x, slot->ref, slot->size, slot->key);
-            slot->ref = s->b->resize(x.h, slot->ref, slot->size, size);
-            assert_true(slot->ref != 0);
-            check_alignment(address(&x, slot->ref), size);
-            check_fill(&x, slot->ref, size < slot->size ? size : slot->size, slot->key);
-        } else {
-            check_fill(&x, slot->ref, slot->size, slot->key);
-            drop(&x, slot->ref, slot->size);
-            slot->ref = 0;
-            continue;
-        }
-        slot->size = size;
-        slot->key = i;
-        fill(&x, slot->ref, size, i);
-        n_work++;
-    }
-    for (unsigned i = 0; i < N_SLOTS; i++)
-        if (slots[i].ref != 0) {
-            check_fill(&x, slots[i].ref, slots[i].size, slots[i].key);
-            drop(&x, slots[i].ref, slots[i].size);
-        }
-    assert_true(n_work > N_CHURN / 2);
     s->b->close(x.h);
 }
 
@@ -425,7 +348,8 @@ static void freed_memory_is_used_again(const struct subject *s)
     if ((s->b->traits & AB_TRAIT_NO_FREE) != 0)
         return;
     struct heap x = heap_open(s);
-    unsigned n = getenv("AB_FULL") != NULL ? 8192 : 2048; /* times 1 MiB; announced: 512 MiB */
+    /* times 1 MiB; announced: 512 MiB */
+    unsigned n = getenv("AB_FULL") != NULL ? 8192 : 2048;
     for (unsigned i = 0; i < n; i++)
         drop(&x, alloc(&x, MIB), MIB);
     s->b->close(x.h);

@@ -11,10 +11,9 @@
 #include "result/session.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
+#include "support/stored_text.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define HEAD "<!DOCTYPE html>\n<html><body>\n"
@@ -36,22 +35,11 @@ static struct page page_of(const struct ab_session *s, enum ab_embed embed)
     return page;
 }
 
-static enum ab_status read_page(const char *s, size_t n, struct ab_stored *out, struct ab_err *err)
-{
-    char path[64];
-    int fd = memfd_create("page", MFD_CLOEXEC);
-    assert_int_equal(write(fd, s, n), (ssize_t)n);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    enum ab_status status = ab_stored_read(path, out, err);
-    close(fd);
-    return status;
-}
-
 static void assert_refused(const char *s, size_t n, const char *message)
 {
     struct ab_stored stored;
     struct ab_err err = {.text = ""};
-    assert_int_equal(read_page(s, n, &stored, &err), AB_INPUT);
+    assert_int_equal(read_text(s, n, &stored, &err), AB_INPUT);
     if (strstr(err.text, message) == NULL)
         fail_msg("no \"%s\" in: %s", message, err.text);
 }
@@ -70,7 +58,7 @@ static void all_of_a_result_comes_out_of_a_page(void **state)
     struct ab_err err = {.text = ""};
     ab_session_settle(&d->f->s);
     struct page page = page_of(&d->f->s, AB_EMBED_FULL);
-    if (read_page(page.s, page.n, &stored, &err) != AB_OK)
+    if (read_text(page.s, page.n, &stored, &err) != AB_OK)
         fail_msg("%s", err.text);
     char *before = fake_capture(write_json, &d->f->s, NULL);
     char *after = fake_capture(write_json, &stored.session, NULL);
@@ -91,7 +79,7 @@ static void histograms_are_merged_by_default(void **state)
     struct page full = page_of(&d->f->s, AB_EMBED_FULL);
     struct page page = page_of(&d->f->s, AB_EMBED_MERGED);
     assert_true(page.n < full.n);
-    if (read_page(page.s, page.n, &stored, &err) != AB_OK)
+    if (read_text(page.s, page.n, &stored, &err) != AB_OK)
         fail_msg("%s", err.text);
     assert_true(stored.session.is_histogram_merged);
     assert_int_equal(stored.session.n_rounds, d->f->s.n_rounds);

@@ -10,26 +10,14 @@
 #include "stats/aggregate.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
+#include "support/stored_text.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
     assert_true(ab_sink_json(to, s));
-}
-
-static enum ab_status read_text(const char *text, struct ab_stored *out, struct ab_err *err)
-{
-    char path[64];
-    int fd = memfd_create("result", MFD_CLOEXEC);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    enum ab_status status = ab_stored_read(path, out, err);
-    close(fd);
-    return status;
 }
 
 static void assert_same_merges(const struct ab_session *a, const struct ab_session *b)
@@ -63,7 +51,7 @@ static void merged_histograms_are_those_of_all_rounds(void **state)
     ab_session_settle(&d->f->s);
     assert_true(ab_merge_rounds(&d->f->s, &m));
     char *json = fake_capture(write_json, &m.session, NULL);
-    if (read_text(json, &stored, &err) != AB_OK)
+    if (read_text(json, strlen(json), &stored, &err) != AB_OK)
         fail_msg("%s", err.text);
     assert_true(stored.session.is_histogram_merged);
     assert_int_equal(stored.checksum, AB_CHECKSUM_GOOD);
@@ -133,7 +121,7 @@ static void a_histogram_too_many_or_too_few_is_refused(void **state)
     assert_true(ab_merge_rounds(&d->f->s, &m));
     m.session.results[0].n++;
     char *json = fake_capture(write_json, &m.session, NULL);
-    assert_int_equal(read_text(json, &stored, &err), AB_INPUT);
+    assert_int_equal(read_text(json, strlen(json), &stored, &err), AB_INPUT);
     assert_non_null(strstr(err.text, "results: have "));
     free(json);
     ab_merged_rounds_fini(&m);

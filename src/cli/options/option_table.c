@@ -96,12 +96,13 @@ static const struct ab_option_info table[] = {
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
-     "pool, slab, paged (list backends -v says what each does)",
+     "pool, slab, paged (list backends -v says what each does); without -b these\n"
+     "rows only",
      "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps)},
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
-     "(list backends -v says what each does)",
+     "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
