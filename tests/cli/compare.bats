@@ -64,6 +64,22 @@ prepare() {
     grep -q '^1 ok$' "$OUT/stdout" || fail "no count"
 }
 
+@test "next: baseline update names what was better, quoted, and nothing that is not a stored result" {
+    prepare
+    export ALLOCBENCH_RESULTS=$PWD/res
+    edited '.results |= map(if .ns_per_op != null then .ns_per_op /= 4 else . end)' base.json 'it is.json'
+    bench baseline save main base.json
+    bench baseline save v1.2 'it is.json'
+    expect_code 0
+    bench compare main 'it is.json'
+    expect_code 0
+    grep -q 'improved' "$OUT/stdout" || fail "not better"
+    grep -Fqx "next: allocbench baseline update main 'it is.json'" "$OUT/stdout" || fail "no command"
+    bench compare main v1.2
+    grep -q 'improved' "$OUT/stdout" || fail "not better"
+    ! grep -q '^next:' "$OUT/stdout" || fail "a baseline as a file"
+}
+
 @test "several new results: the worst of them is the exit code" {
     prepare
     make_works new 60000

@@ -112,6 +112,19 @@ several() { # ARGUMENT…
     expect_nothing_left
 }
 
+@test "what only a later trace refuses does not stop the others" {
+    bench replay "$B" "$A" "$B" --rounds 1 --passes latency:1 --drain 0 -b glibc --gate 'replay/alloc_aligned/n < 1000'
+    expect_code 2
+    expect_error "phase 'replay' has no alloc_aligned"
+    sed -n '/^3 traces$/,$p' "$OUT/stdout" >"$OUT/table"
+    grep -A1 'perl-tiny.abt$' "$OUT/table" | grep -q 'no result, see above' || fail "$(cat "$OUT/table")"
+    [ "$(grep -c '^gates: ' "$OUT/stdout")" = 2 ] || fail "the third was not measured"
+    bench replay "$A" "$B" --rounds 1 --passes latency:1 --drain 0 -b glibc --gate 'replay/alloc_aligned/n < 1000'
+    expect_code 2
+    [ ! -s "$OUT/stdout" ] || fail "something ran"
+    expect_nothing_left
+}
+
 @test "an interruption keeps what is complete, says how to go on, and what was not replayed" {
     start_bench replay "$A" "$ROOT/traces/perl-words.abt" "$B" -b glibc --rounds 1000 --passes memory:1 \
         --drain 0 --results "$OUT/r"

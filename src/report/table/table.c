@@ -323,26 +323,13 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         ab_table_line(to, style, emphasis, line);
 }
 
-/* Up to the next blank outside of '…': a backslash within quotes joins no lines, one outside takes the
- * next character as it is. */
-static size_t word_bytes(const char *s)
-{
-    bool is_quoted = false;
-    size_t n = 0;
-    for (; s[n] != 0 && (is_quoted || s[n] != ' '); n++)
-        if (s[n] == '\'')
-            is_quoted = !is_quoted;
-        else if (s[n] == '\\' && !is_quoted && s[n + 1] != 0)
-            n++;
-    return n;
-}
-
+/* Broken between words only: a backslash within quotes joins no lines. */
 void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command)
 {
     unsigned used = ab_format_width(lead), n_words = 0;
     fputs(lead, to);
     for (const char *s = command; *s != 0; n_words++) {
-        size_t n = word_bytes(s);
+        size_t n = ab_text_shell_word(s);
         const char *next = s + n + strspn(s + n, " ");
         unsigned width = ab_format_width(s) - ab_format_width(s + n);
         unsigned end = *next != 0 ? 2 : 0; /* of " \\" */
