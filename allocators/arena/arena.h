@@ -220,7 +220,7 @@ static inline size_t ab_arena_block_bytes(size_t size)
     return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
 }
 
-/* A new block as the tools and the eye shall see it; nothing when neither is compiled in. What names
+/* Marks a new block for the tools and fills it; nothing when neither is compiled in. What names
  * the arena to Valgrind is the end of its region, so that the struct may be moved. */
 static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 {
