@@ -171,7 +171,7 @@ SLAB_MALLOC_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisi
                     -ftls-model=initial-exec
 $(B)/$(SLAB_MALLOC): $(patsubst %.c,$(B)/slab_malloc/%.o,$(SLAB_MALLOC_SRC) allocators/common/pages.c)
 	$(call say,SO,$@)
-	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(SLAB_MALLOC) \
+	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now,-z,initfirst -Wl,-soname,$(SLAB_MALLOC) \
 	  $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(B)/slab_malloc/%.o: %.c $(B)/flags
 	$(call say,CC,$<)

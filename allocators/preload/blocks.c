@@ -118,7 +118,7 @@ static struct ab_span *find(const void *p)
     size_t offset = (size_t)((const char *)p - ab_span_base(span));
     if (span->kind == AB_SPAN_RUN ? offset != 0
                                   : offset * span->inverse >= span->inverse ||
-                                        offset >= (size_t)span->capacity * span->bytes)
+                                        offset >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED))
         ab_fail_free(p, "it is not the begin of a block");
     if (span->kind == AB_SPAN_SLAB && ((const struct ab_free_block *)p)->mark == ab_mark_of(p))
         ab_fail_free(p, "it was freed already");

@@ -10,6 +10,8 @@
  */
 #include "allocators/preload/preload.h"
 
+#include <errno.h>
+
 enum { CARVE_BYTES = 4096 }; /* are linked at a time: no page is touched before it is needed */
 
 struct ab_span ab_empty_span; /* never written: it has no block to take */
@@ -52,13 +54,18 @@ static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
         return NULL;
     slab->free = NULL;
     slab->left = 0;
-    slab->n_carved = 0;
+    slab->carved = 0;
     slab->bytes = (uint32_t)bytes;
     slab->capacity = (uint32_t)((n_units << AB_UNIT_LOG2) / bytes);
     slab->inverse = UINT64_MAX / bytes + 1;
     slab->class = (uint8_t) class;
     slab->heap = heap;
     return slab;
+}
+
+static bool is_carved_up(const struct ab_span *slab)
+{
+    return slab->carved == slab->capacity * slab->bytes;
 }
 
 static void retire(struct ab_span *slab)
@@ -70,9 +77,9 @@ static void retire(struct ab_span *slab)
 /* Links the next blocks in the order of their addresses. */
 static void carve(struct ab_span *slab)
 {
-    uint32_t n = CARVE_BYTES / slab->bytes, room = slab->capacity - slab->n_carved;
+    uint32_t n = CARVE_BYTES / slab->bytes, room = slab->capacity - slab->carved / slab->bytes;
     n = n == 0 ? 1 : n > room ? room : n;
-    char *at = ab_span_base(slab) + (size_t)slab->n_carved * slab->bytes;
+    char *at = ab_span_base(slab) + slab->carved;
     struct ab_free_block *first = (struct ab_free_block *)at, *last = first;
     for (uint32_t i = 1; i < n; i++) {
         at += slab->bytes;
@@ -83,7 +90,7 @@ static void carve(struct ab_span *slab)
     last->mark = ab_mark_of(last);
     last->next = slab->free;
     slab->free = first;
-    slab->n_carved += n;
+    __atomic_store_n(&slab->carved, slab->carved + n * slab->bytes, __ATOMIC_RELAXED);
 }
 
 /* Sizes of this class find it by one look. */
@@ -124,7 +131,7 @@ struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool
     struct ab_span *slab = heap->current[class];
     if (slab->free != NULL)
         return slab;
-    if (slab->n_carved == slab->capacity) {
+    if (is_carved_up(slab)) {
         struct ab_span *other = heap->partial[class].first;
         if (other != NULL)
             take_out(&heap->partial[class], other);
@@ -148,9 +155,11 @@ void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab)
         make_partial(heap, slab, slab->capacity - 1);
         return;
     }
+    int error = errno; /* free keeps it, and the system may refuse to take memory back */
     take_out(&heap->partial[slab->class], slab);
     retire(slab);
     ab_decay_tick();
+    errno = error;
 }
 
 void ab_heap_settle_all(struct ab_thread_heap *heap)
@@ -163,7 +172,7 @@ void ab_heap_settle_all(struct ab_thread_heap *heap)
         uint32_t n_used = slab->left - 1;
         if (n_used == 0)
             retire(slab);
-        else if (slab->free == NULL && slab->n_carved == slab->capacity)
+        else if (slab->free == NULL && is_carved_up(slab))
             make_full(slab);
         else
             make_partial(heap, slab, n_used);

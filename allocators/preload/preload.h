@@ -35,14 +35,15 @@
  * the middle of something.
  *
  * Giving back. An empty slab leaves its heap immediately. The page heap keeps the pages of free
- * spans for about 100 ms, and never more than 32 MiB or half of what is in use; it looks at the
- * clock when spans come and go, so there is no thread for it. malloc_trim gives back everything.
+ * spans for about 100 ms, and of not more than 32 MiB, or half of what is in use where that is
+ * more; it looks at the clock when spans come and go, so there is no thread for it. malloc_trim
+ * gives back everything.
  * Known limit: what others freed in the heap of a thread that lives and never allocates again stays
  * until its end.
  *
- * Wrong frees. Every free checks that the pointer is in one of our regions, at the start of a
- * block, and that the block's second word is not the mark of a freed one (its own address, changed;
- * malloc clears it). What fails ends the process with one line.
+ * Wrong frees. Every free checks that the pointer is in one of our regions, at the start of a block
+ * that was given once, and that the block's second word is not the mark of a freed one (its own
+ * address, changed; malloc clears it). What fails ends the process with one line.
  *
  * Locks, in the order in which they may be taken: threads, page heap, large. Nothing here calls malloc,
  * directly or in the C library.
@@ -98,7 +99,7 @@ enum ab_slab_place { AB_SLAB_CURRENT, AB_SLAB_PARTIAL, AB_SLAB_FULL };
 struct ab_span {
     struct ab_free_block *free;
     uint32_t left;     /* frees until ab_heap_settle has to look; of a free span: since when, ms */
-    uint32_t n_carved; /* blocks that were ever linked */
+    uint32_t carved;   /* bytes of blocks that were ever linked; atomic: any thread may ask */
     uint32_t capacity; /* blocks */
     uint32_t bytes;    /* of a block, or of the run */
     struct ab_thread_heap *heap; /* NULL but for the first unit of a slab */
@@ -199,6 +200,13 @@ void ab_large_unlock(void);
 
 uint32_t ab_clock_ms(void);
 
+/* AB_DECAY_MS or more have passed. Who asks may have read the clock first and waited for a lock
+ * while `since` was noted: up to a minute before `since` counts as no time. */
+static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
+{
+    return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
+}
+
 /* ---- decay.c ---- */
 
 /* Where spans and mappings come and go, without a lock: gives back what was free for a while. */
@@ -211,7 +219,7 @@ _Noreturn void ab_fail_free(const void *p, const char *why);
 
 /* ---- fork.c ---- */
 
-/* Registers what happens around a fork. */
+/* Registers what happens around a fork: once, without a lock (it may allocate). */
 void ab_fork_prepare(void);
 
 /* Handlers of others may allocate while this thread forks: it holds the lock. */
@@ -292,7 +300,7 @@ static inline void ab_block_free(void *p)
         struct ab_free_block *block = p;
         uint64_t offset = (uintptr_t)p & (AB_UNIT_BYTES - 1);
         if (AB_LIKELY(slab->heap == ab_own_heap && offset * slab->inverse < slab->inverse &&
-                      block->mark != ab_mark_of(block))) {
+                      offset < slab->carved && block->mark != ab_mark_of(block))) {
             ab_span_put(slab, block);
             return;
         }
