@@ -81,8 +81,7 @@ static void threads_free_each_others_blocks_in_every_mode(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b =
-            heap_model_variant(*settings[i].backend, settings[i].params);
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
         struct ab_heap *heap = heap_model_open(b, settings[i].params, &facts);
         for (int round = 0; round < 3; round++) {
             heap_model_run_threads(b, heap, 4000, 6000);
@@ -100,8 +99,7 @@ static void one_lane_works_in_every_mode(void **state)
     struct ab_facts one = facts;
     one.lanes = 1;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b =
-            heap_model_variant(*settings[i].backend, settings[i].params);
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
         struct ab_heap *heap = heap_model_open(b, settings[i].params, &one);
         heap_model_run(b, heap, &(struct heap_model_work){6000, 5000, 64, false});
         heap_model_run(b, enter(b, heap, 0), &(struct heap_model_work){6000, 5000, 64, false});
@@ -142,8 +140,7 @@ static void blocks_freed_elsewhere_are_used_again(void **state)
     static ab_ref refs[N_BLOCKS];
     static const size_t sizes[] = {8, 100, 4096, 9000};
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b =
-            heap_model_variant(*settings[i].backend, settings[i].params);
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
         for (size_t k = 0; k < (settings[i].backend == &pool ? 2 : 4); k++) {
             struct ab_heap *heap = heap_model_open(b, settings[i].params, &facts);
             struct ab_heap *maker = enter(b, heap, 0), *eater = enter(b, heap, 1);
