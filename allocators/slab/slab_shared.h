@@ -65,6 +65,8 @@ static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size
 {
     if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_slab_shared_alloc_slow(own, 0, size, false);
+    if (size > AB_SLAB_LARGEST)
+        __builtin_unreachable(); /* fast_max is no more: said for sizes that are constants */
     return ab_slabs_alloc_from(&own->slabs, ab_slab_class_of(&own->slabs, size), size);
 }
 
