@@ -269,12 +269,13 @@ static unsigned n_late;
 static void be_late(void *block)
 {
     struct ab_allocator allocator = ab_pool_shared_allocator(late_pool);
-    allocator.free(SLOT, block, allocator.context);
+    if (block != &late_pool)
+        allocator.free(SLOT, block, allocator.context);
     void *more = allocator.alloc(SLOT, allocator.context);
     memset(more, 3, SLOT);
     allocator.free(SLOT, more, allocator.context);
-    if (n_late++ % 3 != 2) /* once more, after the others */
-        pthread_setspecific(late_key, allocator.alloc(SLOT, allocator.context));
+    n_late++;
+    pthread_setspecific(late_key, &late_pool); /* as often as the system calls it */
 }
 
 static void *end_late(void *arg)
@@ -290,14 +291,15 @@ static void who_is_late_is_served_and_no_heap_is_lost(void **state)
     (void)state;
     pthread_t thread;
     late_pool = open_pool(AB_SHARDS_LOCAL, 4);
-    assert_int_equal(pthread_key_create(&late_key, be_late), 0);
+    assert_ptr_not_equal(ab_pool_shared_own(late_pool), late_pool);
+    assert_int_equal(pthread_key_create(&late_key, be_late), 0); /* after that of the pool */
     for (int i = 0; i < 100; i++) {
         assert_int_equal(pthread_create(&thread, NULL, end_late, NULL), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
     }
-    assert_int_equal(n_late, 300);
+    assert_true(n_late >= 200);
     assert_int_equal(ab_pool_shared_sum(late_pool).live, 0);
-    assert_int_equal(ab_pool_shared_sum(late_pool).n_heaps, 2);
+    assert_int_equal(ab_pool_shared_sum(late_pool).n_heaps, 3);
     pthread_key_delete(late_key);
     ab_pool_shared_close(late_pool);
 }
