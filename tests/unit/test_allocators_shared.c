@@ -119,8 +119,11 @@ static void run_crew(struct ab_allocator allocator, size_t largest)
 static const struct mode {
     enum ab_shards_mode mode;
     uint32_t n;
-} modes[] = {{AB_SHARDS_MUTEX, 0},   {AB_SHARDS_LOCAL, 0},   {AB_SHARDS_LOCAL, 3},
-             {AB_SHARDS_SHARDED, 0}, {AB_SHARDS_SHARDED, 2}};
+} modes[] = {{AB_SHARDS_MUTEX, 0},
+             {AB_SHARDS_LOCAL, 0},
+             {AB_SHARDS_LOCAL, 3},
+             {AB_SHARDS_SHARDED, 0},
+             {AB_SHARDS_SHARDED, 2}};
 enum { N_MODES = sizeof modes / sizeof modes[0] };
 
 static void pool_threads_free_each_others_blocks_in_every_mode(void **state)
@@ -281,8 +284,7 @@ static void be_late(void *block)
 static void *end_late(void *arg)
 {
     (void)arg;
-    pthread_setspecific(late_key,
-                        ab_pool_shared_alloc(ab_pool_shared_own(late_pool), SLOT));
+    pthread_setspecific(late_key, ab_pool_shared_alloc(ab_pool_shared_own(late_pool), SLOT));
     return NULL;
 }
 
@@ -345,7 +347,8 @@ static void a_number_has_the_same_heap_and_there_are_no_more_than_asked_for(void
     errno = 0;
     assert_null(ab_slab_shared_enter(slab, 2));
     assert_int_equal(errno, EINVAL);
-    assert_ptr_equal(ab_slab_shared_own(slab), slab); /* all have a thread: the first for the rest */
+    assert_ptr_equal(ab_slab_shared_own(slab),
+                     slab); /* all have a thread: the first for the rest */
     ab_slab_shared_leave(b);
     assert_ptr_equal(ab_slab_shared_enter(slab, 1), b);
     ab_slab_shared_close(slab);
