@@ -22,7 +22,8 @@ static void arena_bury(struct ab_arena *a, char *from)
     AB_MARK_UNUSED(from, bytes);
 }
 
-/* Blocks end at `to` now, which need not be a multiple of 16. */
+/* Blocks end at `to` now, which need not be a multiple of 16. Where any lay close that end stays
+ * known to the byte: else a block below it would be taken for the last one, padded to 16. */
 static void arena_move_down(struct ab_arena *a, char *to)
 {
     char *next = to + (-(uintptr_t)to & (AB_ARENA_ALIGN - 1));
@@ -30,11 +31,9 @@ static void arena_move_down(struct ab_arena *a, char *to)
         a->dirty = a->next;
     arena_bury(a, next);
     a->next = next;
-    a->packed = a->packed_end = NULL;
-    if (to != next) {
-        a->packed = to;
-        a->packed_end = next;
-    }
+    bool is_close = to != next || (a->packed != NULL && next != a->base);
+    a->packed = is_close ? to : NULL;
+    a->packed_end = is_close ? next : NULL;
 }
 
 /* The end of the last block, to the byte. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checked build of the arenas: what stands around each block, and which blocks are live.
+ * The checked build: what stands around each block, and which blocks are live. Arenas use this as
+ * it is, what frees single blocks through checked.h.
  *
  *   below, above, size, serial … | 0xDEADBEEFCAFEBABE | block | 0xFEEDFACEDEADC0DE
  *
@@ -103,6 +104,17 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand(
         ab_guard_end(list->name, block, "its size is another one");
 }
 
+/* The block leaves the list, wherever it is there. */
+static inline void ab_block_take_out(struct ab_block_list *list, const struct ab_block_head *head)
+{
+    if (head->below != NULL)
+        head->below->above = head->above;
+    if (head->above != NULL)
+        head->above->below = head->below;
+    else
+        list->top = head->below;
+}
+
 /* Of a block that moved away: nothing about it is known any more, its number stays known. */
 static inline void ab_block_moved(struct ab_block_list *list, void *block)
 {
@@ -110,12 +122,7 @@ static inline void ab_block_moved(struct ab_block_list *list, void *block)
     uint32_t *covers = head->below != NULL ? &head->below->covers : &list->covers;
     if (*covers < head->covers)
         *covers = head->covers;
-    if (head->below != NULL)
-        head->below->above = head->above;
-    if (head->above != NULL)
-        head->above->below = head->below;
-    else
-        list->top = head->below;
+    ab_block_take_out(list, head);
     memset(head, AB_GUARD_DEAD, sizeof *head);
 }
 
@@ -173,6 +180,10 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
+    const uint64_t dead = UINT64_C(0xDDDDDDDDDDDDDDDD);
+    uint64_t word = dead;
+    while (to - from >= (ptrdiff_t)sizeof word && memcpy(&word, from, sizeof word) && word == dead)
+        from += sizeof word;
     for (; from < to; from++)
         if ((unsigned char)*from != AB_GUARD_DEAD)
             ab_guard_end(list->name, from, "written to after it was dead");

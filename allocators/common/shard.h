@@ -53,7 +53,9 @@ struct ab_shards_options {
     /* local: threads at the same time that have a heap of their own, others share the first one;
      * sharded: heaps. 0: AB_SHARDS_…_USUAL. Else of no meaning. */
     uint32_t n;
-    bool is_guarded; /* for who lays guard.h over it: every call takes a lock, none is inline */
+    /* For who lays guard.h over it: every call takes a lock, none is inline, nothing waits in a
+     * queue. So in the checked build, for pool and slab. */
+    bool is_guarded;
 };
 
 struct ab_shards_link { /* inside a freed block */

@@ -4,6 +4,9 @@
  */
 #include "pool_shared.h"
 
+#ifdef AB_WITH_CHECKS
+#include "../common/guard.h"
+#endif
 #include "../common/shard_queue.h"
 #include "../common/shards.h"
 
@@ -66,7 +69,9 @@ struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *
     static const struct ab_shards_calls calls = {open_heap, free_own, drain,
                                                  sizeof(struct ab_pool_shared)};
     size_t span = options->pool.range_bytes;
-    struct ab_shards *shards = ab_shards_open(&options->threads, &calls,
+    struct ab_shards_options threads = options->threads;
+    threads.is_guarded |= AB_POOL_CHECKS; /* what is wrong shall show at the call itself */
+    struct ab_shards *shards = ab_shards_open(&threads, &calls,
                                               span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)
         return NULL;
@@ -117,8 +122,14 @@ void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t
 
 void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block)
 {
-    if (block != NULL)
-        ab_shard_free(&own->shard, ab_shards_owner(own->shard.shards, block), block, false);
+    struct ab_shard *owner = ab_shards_owner(own->shard.shards, block);
+    if (block == NULL)
+        return;
+#ifdef AB_WITH_CHECKS
+    if (owner == NULL)
+        ab_guard_end("pool", block, "not from this heap");
+#endif
+    ab_shard_free(&own->shard, owner, block, false);
 }
 
 bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p)

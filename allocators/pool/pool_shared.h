@@ -16,7 +16,8 @@
  *     ab_pool_shared_free(own, m);                                   (its own, or another's)
  *
  * Each call takes the thread's own heap, or the group itself, which any thread may use: with a lock
- * then. Not for blocks larger than a slot: they fail. A free is believed, as that of pool.h.
+ * then. Not for blocks larger than a slot: they fail. A free is believed, as that of pool.h,
+ * but in the checked build.
  */
 #ifndef AB_ALLOCATORS_POOL_SHARED_H
 #define AB_ALLOCATORS_POOL_SHARED_H

@@ -4,6 +4,9 @@
  */
 #include "slab_shared.h"
 
+#ifdef AB_WITH_CHECKS
+#include "../common/checked.h"
+#endif
 #include "../common/shard_queue.h"
 #include "../common/shards.h"
 
@@ -86,7 +89,9 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
     struct ab_slabs_options slabs = options->slabs;
     if (slabs.reserve_bytes == 0)
         slabs.reserve_bytes = AB_SHARDS_SPAN_BYTES;
-    struct ab_shards *shards = ab_shards_open(&options->threads, &calls, slabs.reserve_bytes);
+    struct ab_shards_options threads = options->threads;
+    threads.is_guarded |= AB_SLABS_CHECKS; /* what is wrong shall show at the call itself */
+    struct ab_shards *shards = ab_shards_open(&threads, &calls, slabs.reserve_bytes);
     if (shards == NULL)
         return NULL;
     struct ab_slab_shared *group = heap_of(ab_shards_at(shards, 0));
@@ -127,12 +132,24 @@ void ab_slab_shared_leave(struct ab_slab_shared *own)
 
 /* ---- with a lock, or of another heap ---- */
 
+/* Where the slabs have the block: in the checked build before it. */
+static const void *raw_of(const void *block)
+{
+#ifdef AB_WITH_CHECKS
+    if (ab_block_head_of(block)->canary != AB_GUARD_FRONT)
+        ab_guard_end("slab", block, "not the begin of a live block");
+    return ab_checked_raw(block);
+#else
+    return block;
+#endif
+}
+
 static struct ab_slab_shared *owner_of(const struct ab_slab_shared *heap, const void *block)
 {
     struct ab_shard *owner = ab_shards_owner(heap->shard.shards, block);
     if (owner != NULL)
         return heap_of(owner);
-    return heap_with(((const struct ab_slab_large *)block - 1)->home);
+    return heap_with(((const struct ab_slab_large *)raw_of(block) - 1)->home);
 }
 
 void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t size, bool zeroed)

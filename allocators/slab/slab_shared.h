@@ -14,7 +14,7 @@
  *     ab_slab_shared_free(own, text);                                (its own, or another's)
  *
  * Each call takes the thread's own heap, or the group itself, which any thread may use: with a lock
- * then. A free is believed, as that of slab.h.
+ * then. A free is believed, as that of slab.h, but in the checked build.
  */
 #ifndef AB_ALLOCATORS_SLAB_SHARED_H
 #define AB_ALLOCATORS_SLAB_SHARED_H
