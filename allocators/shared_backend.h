@@ -52,7 +52,8 @@ static inline bool ab_heap_is_guarded(const struct ab_heap *heap)
     return ((const struct ab_shard *)heap)->is_guarded;
 }
 
-/* Off the fast path, and out of line: guarded, or as the allocator below has it. free: NULL does nothing. */
+/* Off the fast path, and out of line: guarded, or as the allocator below has it, whose free does
+ * nothing with NULL. */
 __attribute__((noinline, unused)) static ab_ref ab_guarded_alloc(const struct ab_guard_below *below,
                                                                  struct ab_heap *heap, size_t align,
                                                                  size_t size, bool is_zeroed)
@@ -66,7 +67,7 @@ __attribute__((noinline, unused)) static void ab_guarded_free(const struct ab_gu
 {
     if (ab_heap_is_guarded(heap))
         ab_guard_free(below, heap, (void *)ref);
-    else if (ref != 0)
+    else
         below->free(heap, (void *)ref);
 }
 

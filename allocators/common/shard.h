@@ -25,8 +25,9 @@
  *     heap. Blocks that are freed in a heap without a thread are put in order by who frees them.
  *   - fork: the child has the thread that forked and no other. A heap in which another thread is
  *     working at that moment cannot be used in the child. before_fork and after_fork, given to
- *     pthread_atfork or called around fork, make all others usable: see below. A child that only
- *     calls exec, or _exit, needs neither.
+ *     pthread_atfork or called around fork, make all others usable; what the thread that forks
+ *     entered by number serves it on, but is not given to another thread of the child. A child that
+ *     only calls exec, or _exit, needs neither.
  */
 #ifndef AB_ALLOCATORS_SHARD_H
 #define AB_ALLOCATORS_SHARD_H
