@@ -4,7 +4,7 @@
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
- * thread at a time; pool_lockfree.h and ../shards are for more. Example:
+ * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
  *
  * The struct may be moved, but not under Valgrind, which knows it by its address.
@@ -71,7 +71,7 @@ struct ab_pool {
     size_t align;   /* of every slot */
     uint64_t n_os_calls;
     char *range, *range_end; /* where chunks come from; NULL: the system */
-    /* For several threads, see ../shards: the lock that callers hold, let go while the pool grows;
+    /* For several threads, see pool_shared.h: the lock that callers hold, let go while the pool grows;
      * and where to look for slots before: true when there were any. NULL both for one thread. */
     pthread_mutex_t *mutex;
     bool (*collect)(struct ab_pool *pool);
