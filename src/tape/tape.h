@@ -27,6 +27,7 @@
 struct ab_phase {
     char name[AB_PHASE_NAME_MAX + 1];
     bool is_measured;
+    uint8_t only_code;                /* ALLOC, touched or not, where all ops are that; else 0 */
     uint32_t begin, end;              /* ops [begin, end) of the tape */
     uint32_t n_ops[AB_OP_KIND_COUNT]; /* how many of each kind, wide ones included */
     uint32_t n_touches;               /* touch ops, touched allocs, writing accesses */

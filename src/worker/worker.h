@@ -63,6 +63,8 @@ struct ab_lane {
     uint32_t chunk_ops; /* the untimed loop notes where it is every so many */
     bool may_reset;     /* the back end has a bulk reset */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
+    uint8_t only_code;  /* in this phase: of struct ab_phase */
+    uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared;  /* frees that the last one made needless */
     bool is_strict;
     bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
