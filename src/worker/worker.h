@@ -126,6 +126,7 @@ const struct ab_facts *ab_worker_facts(const struct ab_worker *w);
 
 /* open_heap.c: the back end of a heap boundary, in steps. */
 struct ab_work_of_heap {
+    const char *name; /* in messages; NULL = of one heap, which needs none */
     const struct ab_facts *facts;
     uint32_t n_lanes;  /* that use it */
     uint64_t n_remote; /* frees and resizes by another lane than the one that allocated */

@@ -46,13 +46,14 @@ static void check_lanes(struct ab_worker *w, const struct ab_backend *b,
                         const struct ab_work_of_heap *work)
 {
     char buf[24];
+    const char *name = work->name != NULL ? work->name : "", *is = work->name != NULL ? ": " : "";
     if (work->n_lanes <= 1)
         return;
     if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "is single-threaded, the workload has ",
+        ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "is single-threaded, the workload has ",
                        ab_worker_number(buf, work->n_lanes), " threads", NULL);
     if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && work->n_remote > 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN,
+        ab_worker_fail(w, AB_FAILURE_OPEN, name, is,
                        "cannot free blocks across threads, the workload does so ",
                        ab_worker_number(buf, work->n_remote), " times", NULL);
 }
@@ -87,7 +88,9 @@ struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_back
     check_lanes(w, b, work);
     int error = b->open(&args, &heap);
     if (error != 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
+        ab_worker_fail(w, AB_FAILURE_OPEN, work->name != NULL ? work->name : "",
+                       work->name != NULL ? ": " : "", "open refused: ", strerrordesc_np(error),
+                       NULL);
     return heap;
 }
 
@@ -127,7 +130,7 @@ uint32_t ab_worker_hooks_of(const struct ab_backend *b)
 
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
 {
-    struct ab_work_of_heap work = {ab_worker_facts(w), w->image->n_lanes, w->image->n_remote};
+    struct ab_work_of_heap work = {NULL, ab_worker_facts(w), w->image->n_lanes, w->image->n_remote};
     const struct ab_backend *b = ab_worker_find_backend(w);
     w->page->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
     ab_memory_before_open(w);

@@ -231,7 +231,7 @@ static struct ab_heap_face open_malloc(struct ab_worker *w, uint32_t h)
 
 static struct ab_heap_face open_backend(struct ab_worker *w, const struct ab_route_heap *heap)
 {
-    struct ab_work_of_heap work = {&heap->facts, heap->n_lanes, heap->n_remote};
+    struct ab_work_of_heap work = {heap->name, &heap->facts, heap->n_lanes, heap->n_remote};
     const struct ab_backend *b = ab_worker_find_backend(w);
     if (b->resolve != NULL)
         ab_worker_fail(w, AB_FAILURE_OPEN, heap->name,
