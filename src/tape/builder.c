@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pushing ops and laying them down share.
+ * What pushing ops and laying them down share, and what is said of a tape before that.
  */
 #include "tape/builder.h"
 
@@ -46,6 +46,12 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
                                               .to = (uint32_t)b->to->n,
                                               .from = *awaited - 1};
     return true;
+}
+
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
+{
+    b->window = window;
+    b->is_window_always = always;
 }
 
 void ab_tape_group(struct ab_tape_builder *b, uint32_t group)
