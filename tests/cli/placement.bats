@@ -70,6 +70,12 @@ expect_same_work() { # ROW ROW FILE
             | .rss_peak_bytes;
         peak("@map") * 3 < peak("arena")' "$OUT/r.json"
     grep -q '@map' "$OUT/stdout" || fail "no row"
+    bench report "$OUT/r.json" -v
+    expect_code 0
+    tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/notes"
+    grep -q '@map: arena 4.00 k requests of [0-9.]* KiB, up to [0-9.]* KiB live; glibc 1.95 k requests' "$OUT/notes" ||
+        fail "no note of what each serves"
+    grep -q 'Rules: frame=arena,\*=glibc' "$OUT/notes" || fail "no rules"
 }
 
 @test "the work is the same with and without a mapping" {
