@@ -78,6 +78,18 @@ expect_same_work() { # ROW ROW FILE
     grep -q 'Rules: frame=arena,\*=glibc' "$OUT/notes" || fail "no rules"
 }
 
+@test "a region in two heaps empties both" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b arena --set rounds=200 --map 'frame=arena' \
+        --map 'parts=glibc,grown=glibc,size:1-100=arena,frame=arena:reserve=64MiB' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[2].map.heaps | map(.n_requests) | min > 5000' "$OUT/r.json"
+    # Both hold one frame, not all of them.
+    expect_json 'def peak($b): .memory[] | select(.backend == $b and .phase == "frames")
+            | .rss_peak_bytes;
+        peak("@map2") < 2 * peak("@map") and peak("@map2") * 10 < peak("arena")' "$OUT/r.json"
+}
+
 @test "the work is the same with and without a mapping" {
     write_workload
     bench check frames.yaml --json "$OUT/plain.json"
