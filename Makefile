@@ -447,6 +447,7 @@ install-heaps: heaps
 	for header in $(HEAPS_HEADERS); do \
 	  sed -e 's|^#include ".*/\([a-z_]*\.h\)"|#include "\1"|' \
 	    -e 's|^#define AB_ALLOCATORS_MARKS_H|&\n\n#define AB_MARKS_OFF|' \
+	    -e 's|^#define AB_ALLOCATORS_LANGUAGE_H|&\n\n#ifdef AB_WITH_CHECKS\n#error "compile the sources: the library has no checked build"\n#endif|' \
 	    $$header >$(HEAPS_INCLUDE)/$${header##*/} || exit 1; \
 	done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: allocbench-heaps' \

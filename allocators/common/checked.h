@@ -122,8 +122,7 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
 static inline void ab_checked_demand_dead(const struct ab_block_list *list, const char *raw,
                                           size_t links_bytes, size_t raw_bytes)
 {
-    if (!AB_MARKS)
-        ab_block_demand_dead(list, raw + links_bytes, raw + raw_bytes);
+    ab_block_demand_dead(list, raw + links_bytes, raw + raw_bytes);
 }
 
 /* In place. What the block gains or loses between its end and the canary's is marked. */

@@ -430,8 +430,7 @@ size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
 void ab_pool_visit(const struct ab_pool *pool,
                    void (*visit)(void *block, size_t size, void *context), void *context)
 {
-    for (struct ab_block_head *head = pool->blocks.top; head != NULL; head = head->below)
-        visit(head + 1, head->size, context);
+    ab_block_visit(&pool->blocks, visit, context);
 }
 
 #endif

@@ -380,6 +380,7 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
 {
     bool is_small = ab_slabs_is_small(s, block);
+    AB_MARK_EXPECT(block, AB_SLABS_PLAIN(owns)(s, block));
     size_t usable = AB_SLABS_PLAIN(usable)(s, block);
     if (is_small && new_size <= usable &&
         (new_size == 0 || ab_slab_class_of(s, new_size)->bytes == usable))

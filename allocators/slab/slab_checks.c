@@ -156,8 +156,7 @@ void ab_slabs_fini(struct ab_slabs *s)
 void ab_slabs_visit(const struct ab_slabs *s,
                     void (*visit)(void *block, size_t size, void *context), void *context)
 {
-    for (struct ab_block_head *head = s->blocks.top; head != NULL; head = head->below)
-        visit(head + 1, head->size, context);
+    ab_block_visit(&s->blocks, visit, context);
 }
 
 #endif

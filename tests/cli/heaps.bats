@@ -218,6 +218,8 @@ in_c_and_cxx() { # FILE FLAG…
         compile clang++ -std=c++17 $STRICT -x c++ "$OUT/$name/main.c"
         # shellcheck disable=SC2086 # words
         compile cc -std=c11 -O1 -g -fsanitize=address,undefined $STRICT "$OUT/$name/main.c"
+        # shellcheck disable=SC2086 # words
+        compile cc -std=c11 -O1 -g -DAB_WITH_CHECKS $STRICT "$OUT/$name/main.c"
     done
 }
 
@@ -254,6 +256,10 @@ library_files() { # h|c
             printf '#include "%s"\nint ab_test_unit;\n' "$file" |
                 $compiler -fsyntax-only $STRICT -I. - >"$OUT/stdout" 2>"$OUT/stderr" ||
                 fail "$compiler: $file"
+            ! grep -q AB_WITH_CHECKS "$file" && continue
+            printf '#include "%s"\nint ab_test_unit;\n' "$file" |
+                $compiler -fsyntax-only -DAB_WITH_CHECKS $STRICT -I. - >"$OUT/stdout" 2>"$OUT/stderr" ||
+                fail "$compiler -DAB_WITH_CHECKS: $file"
         done
     done
 }
@@ -309,6 +315,10 @@ install_library() {
     # shellcheck disable=SC2046 # words
     LD_LIBRARY_PATH=$OUT/prefix/lib compile cc -fsanitize=address "$OUT/main.c" \
         $(pkg-config --cflags --libs allocbench-heaps)
+    # shellcheck disable=SC2046 # words
+    ! cc -DAB_WITH_CHECKS -fsyntax-only "$OUT/main.c" $(pkg-config --cflags allocbench-heaps) \
+        2>"$OUT/stderr" || fail "it takes the library for a checked one"
+    expect_error "the library has no checked build"
     sed -i '/define AB_MARKS_OFF/d' "$OUT/prefix/include/allocbench/heaps/marks.h"
     # shellcheck disable=SC2046 # words
     cc -fsanitize=address -o "$OUT/prog" "$OUT/main.c" $(pkg-config --cflags --libs allocbench-heaps)

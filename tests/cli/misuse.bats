@@ -39,6 +39,7 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
         expect_end "free in another heap" "$name" "not from this heap"
         expect_end "free of a pointer into a block" "$name" "not the begin of a live block"
         expect_end "wrong size" "$name" "its size is another one"
+        [ "$name" = pool ] || expect_end "resize after free" "$name" "freed already"
     done
 }
 

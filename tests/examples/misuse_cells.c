@@ -24,7 +24,9 @@ struct kind {
     void (*reset)(int which);
     void (*close)(int which);
     bool (*restore_stale)(int which);
+    bool (*resize_dead)(char *block); /* of what frees and resizes */
     bool frees, takes_sizes;
+    size_t largest;
 };
 
 /* ---- the allocators ---- */
@@ -127,6 +129,12 @@ static void slab_close(int which)
     ab_slabs_fini(&slabs[which]);
 }
 
+static bool slab_resize_dead(char *block)
+{
+    ab_slabs_free(&slabs[0], block);
+    return ab_slabs_resize(&slabs[0], block, SIZE, 10 * SIZE) != NULL;
+}
+
 static struct ab_paged_pool paged_pools[HEAPS];
 
 static bool paged_pool_open(int which, size_t size)
@@ -157,6 +165,12 @@ static void paged_pool_reset(int which)
 static void paged_pool_close(int which)
 {
     ab_paged_pool_fini(&paged_pools[which]);
+}
+
+static bool paged_pool_resize_dead(char *block)
+{
+    ab_paged_pool_free(&paged_pools[0], block);
+    return ab_paged_pool_resize(&paged_pools[0], block, 10 * SIZE) != NULL;
 }
 
 static struct ab_paged_arena paged_arenas[HEAPS];
@@ -246,14 +260,16 @@ static void handle_close(int which)
 
 static const struct kind kinds[] = {
     {"arena", arena_open, arena_get, arena_give, arena_reset, arena_close, arena_restore_stale,
-     false, true},
+     NULL, false, true, 3000},
     {"paged arena", paged_arena_open, paged_arena_get, paged_arena_give, paged_arena_reset,
-     paged_arena_close, paged_arena_restore_stale, false, true},
-    {"pool", pool_open, pool_get, pool_give, pool_reset, pool_close, NULL, true, true},
-    {"slab", slab_open, slab_get, slab_give, slab_reset, slab_close, NULL, true, true},
+     paged_arena_close, paged_arena_restore_stale, NULL, false, true, 3000},
+    {"pool", pool_open, pool_get, pool_give, pool_reset, pool_close, NULL, NULL, true, true, SIZE},
+    {"slab", slab_open, slab_get, slab_give, slab_reset, slab_close, NULL, slab_resize_dead, true,
+     true, 9000},
     {"paged pool", paged_pool_open, paged_pool_get, paged_pool_give, paged_pool_reset,
-     paged_pool_close, NULL, true, true},
-    {"handle", handle_open, handle_get, handle_give, handle_reset, handle_close, NULL, true, false},
+     paged_pool_close, NULL, paged_pool_resize_dead, true, true, 9000},
+    {"handle", handle_open, handle_get, handle_give, handle_reset, handle_close, NULL, NULL, true,
+     false, 0},
 };
 
 /* ---- the mistakes ---- */
@@ -281,22 +297,24 @@ static int refused_unless(bool is_done)
     return 0;
 }
 
-/* Blocks come and go, all of them at last. */
+/* Blocks of all sizes come and go, all of them at last. */
 static int work(void)
 {
     static char *held[HELD];
+    static size_t sizes[HELD];
     unsigned random = 1;
     for (int i = 0; i < WORK; i++) {
         random = random * 1103515245u + 12345u;
-        unsigned k = random >> 16 & 0x7fff;
+        unsigned k = (random >> 16 & 0x7fff) % HELD;
         if (i % 1000 == 999) {
             kind->reset(0);
             memset(held, 0, sizeof held);
         }
-        if (held[k % HELD] != NULL && kind->frees && !kind->give(0, held[k % HELD], SIZE))
+        if (held[k] != NULL && kind->frees && !kind->give(0, held[k], sizes[k]))
             return 1;
-        held[k % HELD] = get(SIZE);
-        if (held[k % HELD] == NULL)
+        sizes[k] = kind->largest == 0 ? SIZE : 1 + (random >> 8) % kind->largest;
+        held[k] = get(sizes[k]);
+        if (held[k] == NULL)
             return 1;
     }
     kind->reset(0);
@@ -314,6 +332,9 @@ static int hand_in_wrongly(char *block, char *other)
         return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, block + 16, SIZE));
     if (is("wrong size"))
         return kind->takes_sizes ? refused_unless(kind->give(0, block, SIZE - 1)) : NO_SUCH_MISTAKE;
+    if (is("resize after free"))
+        return kind->resize_dead == NULL ? NO_SUCH_MISTAKE
+                                         : refused_unless(kind->resize_dead(block));
     if (is("stale handle")) {
         if (!is_handle)
             return NO_SUCH_MISTAKE;
