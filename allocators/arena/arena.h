@@ -10,7 +10,7 @@
  *
  * Beside it: arena_scratch.h (two arenas of each thread for temporary memory), arena_text.h
  * (strings, printf, a string builder), arena_array.h (growable arrays), arena_allocator.h (the
- * interface of ab_allocator.h), ../cpp/heaps.hpp (C++17).
+ * interface of ab_allocator.h), arena_shared.h (for several threads), ../cpp/heaps.hpp (C++17).
  *
  * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
  * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use. The

@@ -67,6 +67,13 @@ need_program() {
         <<<"$line"
 }
 
+@test "a fork waits for a library whose thread waits for memory" {
+    slab_setup
+    timeout -s KILL 60 env LD_PRELOAD="$library $GUESTS/libforkorder.so" \
+        bash -c 'for i in {1..20}; do (exit 3); [ $? = 3 ] || exit 1; done; echo done' >"$OUT/forked" 3>&-
+    [ "$(cat "$OUT/forked")" = done ]
+}
+
 @test "bash does the same" {
     same_output bash -c 'for i in $(seq 3000); do a[$i]="x$i$(( i * 7 ))"; done
         echo "${a[*]}" | md5sum; for i in 1 2 3; do (echo "$i $(seq $i | wc -l)"); done; exit 3'
@@ -124,8 +131,9 @@ SQL
     }
     serve() { # OUTPUT PRELOAD
         LD_PRELOAD=$2 redis-server --port 0 --unixsocket "$OUT/redis" --save '' --dir "$OUT" >/dev/null 3>&- &
-        local server=$! i
+        local server=$! i # mapped: lines of its memory map that are the library's
         for i in $(seq 100); do ask ping >/dev/null 2>&1 && break; sleep 0.05; done
+        mapped=$(grep -c "$library" "/proc/$server/maps" || true)
         { ask eval 'for i = 1, 20000 do redis.call("set", "k" .. i, string.rep("v", i % 300)) end
             for i = 1, 20000, 3 do redis.call("del", "k" .. i) end return redis.call("dbsize")' 0
           ask strlen k299; ask get k13; ask save; } >"$1"
@@ -133,7 +141,9 @@ SQL
         wait "$server"
     }
     serve "$OUT/plain" ""
+    [ "$mapped" -eq 0 ]
     serve "$OUT/ours" "$library"
+    [ "$mapped" -gt 0 ]
     cmp "$OUT/plain" "$OUT/ours"
     grep -q 13333 "$OUT/ours"
 }

@@ -104,6 +104,18 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
+     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "What runs", 0, RUN, LIST_OF(maps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
+     "(default: glibc)",
+     "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
@@ -128,7 +140,8 @@ static const struct ab_option_info table[] = {
      "What runs", 0, VERIFY, TEXT(only_check)},
     {"no-fork", NULL,
      "for a debugger: become the process that runs the one check of --check\n"
-     "NAME on the one back end, without a time limit; a failure aborts it",
+     "NAME on the one back end, without a limit of time or memory; a\n"
+     "failure aborts it",
      "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
