@@ -282,7 +282,7 @@ static uint64_t number_stack(struct ab_sites *s, struct ab_spool_tail *tail, boo
                              const struct stack *stack)
 {
     uint64_t hash = hash_of(stack);
-    struct known_stack *places = &s->stacks[(hash >> 20) % s->n_stacks & ~UINT64_C(1)];
+    struct known_stack *places = &s->stacks[(hash >> 20) & (s->n_stacks - 2)];
     if (is_nested)
         return note_stack(s, tail, true, stack);
     if (__builtin_expect(places[0].hash == hash, 1))
