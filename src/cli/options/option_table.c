@@ -105,6 +105,18 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
+     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "What runs", 0, RUN, LIST_OF(maps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
+     "(default: glibc)",
+     "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
