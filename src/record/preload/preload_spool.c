@@ -17,7 +17,7 @@
  */
 #include "record/preload/preload_spool.h"
 
-#include "record/preload/preload_files.h"
+#include "record/preload/preload_environment.h"
 #include "record/preload/preload_program.h"
 #include "record/preload/preload_starts.h"
 #include "record/preload/spool_codec.h"
@@ -415,8 +415,8 @@ static bool start_image(const struct fork_point *from)
 
 AB_HIDDEN void ab_spool_start(void)
 {
-    const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
-    const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
+    const char *where = ab_environment(AB_SPOOL_ENV_FOLDER);
+    const char *pid = ab_environment(AB_SPOOL_ENV_PID);
     size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
     if (where == NULL || pid == NULL)
         return;
