@@ -15,6 +15,7 @@
 #define AB_RECORD_CONVERT_H
 
 #include "core/status.h"
+#include "record/bypass.h"
 #include "record/family.h"
 #include "trace/event.h"
 
@@ -38,10 +39,11 @@ struct ab_convert_report {
     uint64_t n_reused; /* addresses given out while live: their free was not seen; 0 unless the
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
-    uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
-    uint64_t span_ticks;    /* from the first event to the last */
-    double noting_ticks;    /* estimate: what all events cost the program, without full halves */
-    uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
+    struct ab_bypass_report bypass; /* beside info.bypass */
+    uint64_t n_usable_size;         /* calls of malloc_usable_size: counted, not in the trace */
+    uint64_t span_ticks;            /* from the first event to the last */
+    double noting_ticks; /* estimate: what all events cost the program, without full halves */
+    uint64_t turn_ticks; /* spent on full halves, by all threads; measured */
 };
 
 /* Converts one image to `to`. *report is filled also on failure, as far as known; info.events is

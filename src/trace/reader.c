@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "core/text.h"
+#include "trace/bypass.h"
 #include "trace/checksum.h"
 #include "trace/chunk/chunk.h"
 #include "trace/chunk/compress.h"
@@ -259,6 +260,17 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
     return AB_OK;
 }
 
+static enum ab_status take_bypass(struct ab_trace_reader *r, const struct chunk_head *h,
+                                  struct ab_err *err)
+{
+    const char *wrong = r->account.info.bypass.is_there
+                            ? "a second chunk of calls past the recorder"
+                        : h->raw_bytes != h->stored_bytes
+                            ? "a chunk of calls past the recorder of two lengths"
+                            : ab_bypass_decode(r->stored, h->stored_bytes, &r->account.info.bypass);
+    return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
+}
+
 static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab_err *err)
 {
     uint64_t left = r->account.info.inherited - r->n_events;
@@ -389,6 +401,8 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     r->sequence++;
     if (h.kind == AB_TRACE_CHUNK_INHERITED)
         return take_inherited(r, &h, err);
+    if (h.kind == AB_TRACE_CHUNK_BYPASS)
+        return take_bypass(r, &h, err);
     if (is_optional(h.kind)) {
         r->account.info.optional_chunks++;
         return AB_OK;

@@ -163,11 +163,92 @@ short_threads() { # N
         record_with_witness linked "$OUT/linked" exit 20000
         expect_code 0
         # the program's own, and what the library's start asks itself for
+        [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ] || fail "$library"
         [ "$(events "$OUT/t.abt")" -ge 49936 ] || fail "$library: $(events "$OUT/t.abt")"
         [ "$(events "$OUT/t.abt")" -le 50036 ] || fail "$library: $(events "$OUT/t.abt")"
     done
     [ -n "${linked-}" ] || skip "no such malloc here"
 }
+
+# ---- calls past the recorder ----
+
+NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
+
+# From its own side: 2 N pairs, N blocks given and N taken. The library's 4 N calls and its N
+# allocations and N frees of the others' blocks are not there.
+@test "a library that was loaded with RTLD_DEEPBIND is named, with what is missing and the way to it" {
+    record -- "$MODULES" deep "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 1000 0" ] || fail "$(ops)"
+    expect_error '^allocbench: warning: .*t.abt lacks calls of libdeep.so \(loaded with RTLD_DEEPBIND'
+    expect_error 'at least [0-9]+ calls?, probably more; at the end at most [0-9.]+ [KM]iB of blocks'
+    expect_error "load it first: LD_PRELOAD=$GUESTS/libdeep.so allocbench record$"
+    ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
+    bench trace info "$OUT/t.abt"
+    grep -q '^not seen .* of libdeep.so$' "$OUT/stdout" || fail "trace info is silent"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json "$NOT_SEEN and .not_seen.least_calls >= 1 and .not_seen.modules == 1"
+}
+
+@test "memory that no recorded block explains is told, within what malloc adds to it" {
+    record -- "$MODULES" hold "$GUESTS/libdeep.so" 4000 # 20,004,000 bytes that nobody saw
+    expect_code 0
+    bench trace info --json - "$OUT/t.abt"
+    expect_json "$NOT_SEEN and .not_seen.most_bytes > 20004000 and .not_seen.most_bytes < 22000000"
+}
+
+@test "with the library loaded first, as the warning says, every call is on record" {
+    export LD_PRELOAD=$GUESTS/libdeep.so
+    record -- "$MODULES" deep "$GUESTS/libdeep.so" 1000
+    unset LD_PRELOAD
+    expect_code 0
+    expect_error 'no call was lost'
+    ! grep -q 'lacks calls' "$OUT/stderr" || fail "a warning without reason"
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
+    [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ]
+}
+
+@test "a library that was simply opened is on record, and nothing is warned of" {
+    record -- "$MODULES" open "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    expect_error 'no call was lost'
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
+}
+
+@test "a library in a namespace of its own is named" {
+    record -- "$MODULES" own "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    [ "$(of_size 7001) $(of_size 6001)" = "1000 0" ] || fail "$(ops)"
+    expect_error 'lacks calls of libdeep.so \(loaded with dlmopen.*an unknown number of calls'
+    expect_error 'have the program use dlopen$'
+}
+
+@test "what a process that ends by _exit did not let be seen is not called nothing" {
+    need gcc
+    cat >"$OUT/e.c" <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    void *(*give)(size_t);
+    void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_DEEPBIND);
+    *(void **)&give = library == NULL ? NULL : dlsym(library, "deep_give");
+    for (int i = 0; give != NULL && i < 10; i++)
+        free(give((size_t)i + 1));
+    _exit(give == NULL);
+}
+C
+    gcc -O0 -fno-builtin -o "$OUT/e" "$OUT/e.c"
+    record -- "$OUT/e" "$GUESTS/libdeep.so"
+    expect_code 0
+    expect_error 'warning: .*t.abt lacks calls: at least 10 calls, probably more; how much memory is not known'
+    [ "$(allocbench trace info --json - "$OUT/t.abt" | jq -c .not_seen)" = \
+        '{"least_calls":10,"most_bytes":null,"modules":0,"module_names":[]}' ] || fail json
+}
+
+# ---- deaths ----
 
 @test "killed at any point of its life, a program of four threads loses at most a call of each" {
     AB_BUILD=$BUILD "$ROOT/scripts/stress-kill" 20 1 >"$OUT/stdout" 2>"$OUT/stderr" || fail killed

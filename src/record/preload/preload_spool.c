@@ -446,7 +446,7 @@ AB_HIDDEN void ab_spool_end(void)
 {
     struct process *p = process;
     if (p != NULL && p->image != NULL && p->image->pid == ab_process_id())
-        p->image->has_exited = 1;
+        ab_files_end(p->image, file_of(-1));
 }
 
 /* ---- forks ---- */
