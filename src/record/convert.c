@@ -61,6 +61,16 @@ static enum ab_status convert_all(struct ab_converter *c, ab_convert_progress *p
     return status;
 }
 
+/* Once all events are in. */
+static void note_bypass(struct ab_converter *c)
+{
+    struct ab_trace_bypass bypass;
+    ab_bypass_read(c->folder, c->image, &c->report->bypass, &bypass);
+    ab_bypass_estimate(&c->report->bypass, c->report->n_foreign + c->report->n_reused,
+                       ab_trace_writer_info(c->writer), &bypass);
+    ab_trace_writer_bypass(c->writer, &bypass);
+}
+
 static enum ab_status inherit(struct ab_converter *c, struct ab_family *family, struct ab_err *err)
 {
     struct ab_held *blocks = NULL;
@@ -102,6 +112,7 @@ enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry 
     if (status == AB_OK)
         status = convert_all(&c, progress, user, err);
     if (status == AB_OK) {
+        note_bypass(&c);
         status = ab_trace_writer_close(c.writer, &report->info, err);
         c.writer = NULL;
     }

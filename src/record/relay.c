@@ -5,6 +5,8 @@
  */
 #include "record/relay.h"
 
+#include "record/bindings.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +106,20 @@ static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint6
     return is_made ? AB_SPOOL_RUNNING : AB_SPOOL_NO_SPACE;
 }
 
+static enum ab_spool_stop serve_wish(const struct ab_relay *r,
+                                     const struct ab_spool_request *request, const char *name)
+{
+    char bypass[80];
+    if (request->wish == AB_SPOOL_SAVE)
+        return save_slot(r, name);
+    if (request->wish == AB_SPOOL_MAKE)
+        return make(r, name, request->bytes);
+    snprintf(bypass, sizeof bypass, AB_BYPASS_FILE ".%s", name);
+    if (request->wish == AB_SPOOL_LOOK)
+        ab_bindings_look((pid_t)request->pid, r->folder, bypass);
+    return AB_SPOOL_RUNNING;
+}
+
 static void answer(const struct ab_relay *r, struct ab_spool_request *request)
 {
     char name[48];
@@ -112,8 +128,7 @@ static void answer(const struct ab_relay *r, struct ab_spool_request *request)
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     name_file(name, sizeof name, request);
-    request->answer = request->wish == AB_SPOOL_SAVE ? save_slot(r, name)
-                                                     : make(r, name, request->bytes);
+    request->answer = serve_wish(r, request, name);
     __atomic_store_n(&request->state, AB_SPOOL_ANSWERED, __ATOMIC_RELEASE);
     syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -197,6 +212,7 @@ void ab_relay_close(struct ab_relay *r)
         __atomic_fetch_add(&r->control->n_asked, 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, &r->control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         pthread_join(r->thread, NULL);
+        __atomic_store_n(&r->control->server, 0, __ATOMIC_RELEASE); /* nobody waits for us */
     }
     if (r->control != NULL)
         munmap(r->control, sizeof *r->control);

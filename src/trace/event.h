@@ -37,11 +37,23 @@ struct ab_event {
                          without times */
 };
 #define AB_NO_BLOCK UINT64_MAX
+enum { AB_TRACE_BYPASS_NAMES_MAX = 512 };
 
 static inline bool ab_event_gives_block(const struct ab_event *e)
 {
     return e->kind <= AB_EVENT_ALLOC_ALIGNED && !e->failed;
 }
+
+/* Calls that the program made past the recorder. */
+struct ab_trace_bypass {
+    bool is_there;                         /* there were some: the rest is of them */
+    uint64_t least_calls;                  /* their blocks came to light */
+    uint64_t most_bytes;                   /* of such blocks at the end; AB_BYPASS_UNKNOWN */
+    uint32_t n_modules;                    /* that called another malloc, as far as known */
+    uint32_t n_names;                      /* bytes of names */
+    char names[AB_TRACE_BYPASS_NAMES_MAX]; /* of the modules, each with its NUL; not all, maybe */
+};
+#define AB_BYPASS_UNKNOWN UINT64_MAX
 
 struct ab_trace_info {
     uint64_t events, threads;                   /* calls: ends of threads are not counted */
@@ -56,6 +68,7 @@ struct ab_trace_info {
     uint64_t optional_chunks;      /* of kinds that this reader does not know, skipped */
     bool has_sites;                /* there are chunks of call sites, read or not */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
+    struct ab_trace_bypass bypass;
 };
 
 #endif

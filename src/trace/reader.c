@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "core/text.h"
+#include "trace/bypass.h"
 #include "trace/checksum.h"
 #include "trace/chunk/chunk.h"
 #include "trace/chunk/compress.h"
@@ -257,6 +258,14 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
     return AB_OK;
 }
 
+static enum ab_status take_bypass(struct ab_trace_reader *r, const struct chunk_head *h,
+                                  struct ab_err *err)
+{
+    const char *wrong = ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes,
+                                       &r->account.info.bypass);
+    return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
+}
+
 static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab_err *err)
 {
     uint64_t left = r->account.info.inherited - r->n_events;
@@ -400,6 +409,8 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
         return take_inherited(r, &h, err);
     if (h.kind == AB_TRACE_CHUNK_SITES || h.kind == AB_TRACE_CHUNK_SITE_COLUMN)
         return take_sites(r, &h, err);
+    if (h.kind == AB_TRACE_CHUNK_BYPASS)
+        return take_bypass(r, &h, err);
     if ((h.kind & AB_TRACE_CHUNK_OPTIONAL) != 0) {
         r->account.info.optional_chunks++;
         return AB_OK;
@@ -435,11 +446,10 @@ static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *e
     size_t taken = ab_account_take_all(&r->account, &r->records[r->at], n, events, &wrong);
     r->at += taken;
     r->n_events += taken;
-    if (wrong != NULL) {
-        char event[40];
-        snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
+    char event[40];
+    snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
+    if (wrong != NULL)
         return blame(r, event, wrong, err);
-    }
     for (size_t i = 0; r->options.has_digest && i < n; i++) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
         SHA256Update(&r->sha, record, ab_event_canonical(&events[i], r->codec.has_time, record));

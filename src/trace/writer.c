@@ -6,6 +6,7 @@
 #include "trace/writer.h"
 
 #include "base/bytes.h"
+#include "trace/bypass.h"
 #include "trace/checksum.h"
 #include "trace/chunk/chunk_kinds.h"
 #include "trace/encoder.h"
@@ -232,6 +233,25 @@ static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
     return put_encoded(w, err);
 }
 
+void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_bypass *bypass)
+{
+    w->account.info.bypass = *bypass;
+}
+
+const struct ab_trace_info *ab_trace_writer_info(const struct ab_trace_writer *w)
+{
+    return &w->account.info;
+}
+
+static enum ab_status put_bypass(struct ab_trace_writer *w, struct ab_err *err)
+{
+    uint8_t bytes[AB_TRACE_BYPASS_MAX];
+    if (!w->account.info.bypass.is_there)
+        return AB_OK;
+    size_t n = ab_bypass_encode(&w->account.info.bypass, bytes);
+    return put_chunk(w, AB_TRACE_CHUNK_BYPASS, &(struct ab_stored_chunk){bytes, n, n, 0}, err);
+}
+
 static enum ab_status put_end(struct ab_trace_writer *w, struct ab_err *err)
 {
     uint8_t bytes[AB_TRACE_SUMMARY_BYTES];
@@ -245,6 +265,8 @@ enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_
 {
     enum ab_status status = put_rest(w, err);
     ab_account_end_known(&w->account);
+    if (status == AB_OK)
+        status = put_bypass(w, err);
     if (status == AB_OK)
         status = put_end(w, err);
     w->account.info.file_bytes = w->file_bytes;

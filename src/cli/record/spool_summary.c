@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "cli/record/bypass_text.h"
 #include "cli/record/launch.h"
 #include "cli/record/name_counts.h"
 #include "cli/record/spool_texts.h"
@@ -103,7 +104,7 @@ static void print_sizes(const struct ab_spool_traces *t)
 
 struct sum { /* over all traces */
     struct ab_convert_report report;
-    uint64_t n_running, n_short;
+    uint64_t n_running, n_short, n_bypassed;
     uint32_t end; /* enum ab_spool_stop: recording was ended while they went on */
 };
 
@@ -130,6 +131,7 @@ static struct sum add_up(const struct ab_spool_traces *t)
         s.end = ab_spool_end_text(r->stop) != NULL ? r->stop : s.end;
         s.n_running += t->results[i].is_running;
         s.n_short += t->results[i].outcome == AB_SPOOL_SHORT;
+        s.n_bypassed += r->info.bypass.is_there;
     }
     return s;
 }
@@ -174,8 +176,10 @@ static void print_call_sites(const struct sum *s)
 static void print_order(const struct sum *s, double ns_per_tick)
 {
     const struct ab_convert_report *r = &s->report;
-    bool is_whole = s->end == AB_SPOOL_RUNNING &&
-                    s->n_running + s->n_short + r->n_foreign + r->n_reused + r->n_unfinished == 0;
+    bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + s->n_bypassed +
+                                                          r->n_foreign + r->n_reused +
+                                                          r->n_unfinished ==
+                                                      0;
     fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
             is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
             plural(r->n_repairs));
@@ -184,6 +188,19 @@ static void print_order(const struct sum *s, double ns_per_tick)
                 AB_TIME((double)r->repair_ticks_max * ns_per_tick));
     fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
             (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
+}
+
+/* Calls past the recorder. */
+static void print_bypasses(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (is_written(r) && r->report.info.bypass.is_there && n++ < LINES_MOST)
+            ab_bypass_print_warning(stderr, r->path, &r->report.bypass, &r->report.info.bypass);
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: %zu more traces lack calls\n", n - LINES_MOST);
 }
 
 static void print_short(const struct ab_spool_traces *t)
@@ -338,6 +355,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     print_short(t);
     if (t->n_written == 0)
         return;
+    print_bypasses(t);
     print_losses(&s);
     print_call_sites(&s);
     print_order(&s, t->ns_per_tick);

@@ -7,6 +7,8 @@
 #include "report/json.h"
 #include "trace_tools/event_text.h"
 
+#include <string.h>
+
 static void put(struct ab_json *w, json_t *o, const char *name, uint64_t value)
 {
     ab_json_put(w, o, name, ab_json_integer(value));
@@ -95,6 +97,23 @@ static json_t *live_curve(struct ab_json *w, const struct ab_curve *c)
     return list;
 }
 
+/* null: every call that was made is in the trace, as far as is known. */
+static json_t *bypass(struct ab_json *w, const struct ab_trace_bypass *b)
+{
+    if (!b->is_there)
+        return json_null();
+    json_t *o = json_object(), *names = json_array();
+    put(w, o, "least_calls", b->least_calls);
+    ab_json_put(w, o, "most_bytes",
+                b->most_bytes == AB_BYPASS_UNKNOWN ? json_null()
+                                                   : json_integer((json_int_t)b->most_bytes));
+    put(w, o, "modules", b->n_modules);
+    for (const char *p = b->names; p < b->names + b->n_names; p += strlen(p) + 1)
+        ab_json_append(w, names, ab_json_string(p));
+    ab_json_put(w, o, "module_names", names);
+    return o;
+}
+
 static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info *i)
 {
     json_t *ops = json_object();
@@ -109,6 +128,7 @@ static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info 
     ab_json_put(w, o, "ops", ops);
     put(w, o, "failed", i->failed);
     put(w, o, "inherited", i->inherited);
+    ab_json_put(w, o, "not_seen", bypass(w, &i->bypass));
     put(w, o, "live_end_bytes", i->live_end_bytes);
     put(w, o, "live_end_blocks", i->live_end_blocks);
     put(w, o, "total_bytes", i->total_bytes);

@@ -2,6 +2,7 @@
  *
  * The facts of a trace for people: the totals, then three small pictures.
  */
+#include "cli/record/bypass_text.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -15,6 +16,17 @@ enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8 };
 static double share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_bypass(FILE *to, const struct ab_trace_bypass *b)
+{
+    fputs("not seen   ", to);
+    ab_bypass_print_amount(to, b);
+    if (b->n_modules > 0) {
+        fputs("; of ", to);
+        ab_bypass_print_modules(to, b);
+    }
+    fputc('\n', to);
 }
 
 static void print_totals(FILE *to, const struct ab_trace_info *i)
@@ -39,6 +51,8 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     if (i->inherited > 0)
         fprintf(to, "inherited  %llu: the first events are the blocks live at the fork\n",
                 (unsigned long long)i->inherited);
+    if (i->bypass.is_there)
+        print_bypass(to, &i->bypass);
     if (i->failed > 0)
         fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
     fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));

@@ -304,3 +304,12 @@ enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tai
         why = ask(AB_SPOOL_SAVE, id, 0, why);
     return why;
 }
+
+void ab_files_end(struct ab_spool_image *image, struct ab_file_id id)
+{
+    int saved = errno;
+    image->has_exited = 1;
+    if (__atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST) == AB_SPOOL_RUNNING)
+        ask(AB_SPOOL_LOOK, id, 0, AB_SPOOL_RUNNING);
+    errno = saved;
+}

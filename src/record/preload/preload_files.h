@@ -43,6 +43,9 @@ void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *wh
 /* Writes what is packed to the end of the file of `tail`, and empties its place. */
 enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tail) AB_HIDDEN;
 
+/* The process is about to exit: that is noted, and it is looked at from outside. */
+void ab_files_end(struct ab_spool_image *image, struct ab_file_id id) AB_HIDDEN;
+
 /* Maps what is private to the process. */
 void *ab_files_map_private(uint64_t bytes) AB_HIDDEN;
 

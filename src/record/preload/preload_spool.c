@@ -18,6 +18,7 @@
 #include "record/preload/preload_spool.h"
 
 #include "record/preload/preload_clock.h"
+#include "record/preload/preload_environment.h"
 #include "record/preload/preload_files.h"
 #include "record/preload/preload_halves.h"
 #include "record/preload/preload_program.h"
@@ -366,8 +367,8 @@ static bool start_image(const struct fork_point *from)
 
 AB_HIDDEN void ab_spool_start(void)
 {
-    const char *where = secure_getenv(AB_SPOOL_ENV_FOLDER);
-    const char *pid = secure_getenv(AB_SPOOL_ENV_PID);
+    const char *where = ab_environment(AB_SPOOL_ENV_FOLDER);
+    const char *pid = ab_environment(AB_SPOOL_ENV_PID);
     size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
     if (where == NULL || pid == NULL)
         return;
@@ -397,7 +398,7 @@ AB_HIDDEN void ab_spool_end(void)
 {
     struct process *p = process;
     if (p != NULL && p->image != NULL && p->image->pid == ab_process_id())
-        p->image->has_exited = 1;
+        ab_files_end(p->image, file_of(-1));
 }
 
 /* ---- forks ---- */

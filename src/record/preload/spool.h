@@ -90,11 +90,12 @@ struct ab_spool_tail {
     uint32_t is_turning; /* its thread is busy with a half that was full */
 };
 
-/* What a process cannot do for itself any more, because of limits or rights, `record` does. The
- * process waits for it. */
+/* What a process cannot do for itself any more, because of limits or rights, or not without locks,
+ * `record` does. The process waits for it. */
 enum ab_spool_wish {
     AB_SPOOL_SAVE, /* write the packed chunks of a slot to the end of its file */
     AB_SPOOL_MAKE, /* make a file of `bytes` bytes */
+    AB_SPOOL_LOOK, /* see which modules bypass the recorder: the process is about to exit */
 };
 enum ab_spool_request_state { /* a futex */
                               AB_SPOOL_FREE_PLACE,

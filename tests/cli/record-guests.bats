@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+#
+# Programs that are hard to record, each with a number of calls that is known beforehand or seen by
+# the witness. tests/README.md says which kinds of guests there are and where each is.
+
+load helpers
+load recording
+
+HARD=$GUESTS/prog_hard
+MODULES=$GUESTS/prog_modules
+
+# How many calls of the trace asked for so many bytes.
+of_size() { # BYTES [FILE]
+    allocbench trace dump "${2:-$OUT/t.abt}" | awk -v "size=$1" '$4 == size { n++ } END { print n + 0 }'
+}
+
+expect_ops() { # ALLOC ZEROED ALIGNED RESIZE FREE
+    [ "$(ops)" = "$*" ] || fail "$(ops), expected $*"
+    expect_clean "$OUT/t.abt"
+    expect_error 'no call was lost'
+    expect_nothing_left
+}
+
+# All calls of a program of several threads: the C library's of pthread_create too.
+hard_with_witness() { # HOW N
+    record_counted -- "$HARD" "$@"
+    expect_code 0
+    expect_witnessed prog_hard
+    expect_clean "$OUT/t.abt"
+    expect_error 'no call was lost'
+    expect_nothing_left
+}
+
+@test "calls before every constructor, in a hundred of them and in a destructor are on record" {
+    record -- "$GUESTS/prog_early"
+    expect_code 0
+    expect_ops 102 0 0 50 102
+}
+
+@test "a dlsym that allocates gets memory that stays good for ever" {
+    export LD_PRELOAD=$GUESTS/libdlsym.so
+    record -- "$LIFE" exit 100
+    unset LD_PRELOAD
+    expect_code 0
+    expect_ops 101 0 0 50 37 # with the block that moves into the heap when it is resized
+}
+
+@test "twenty libraries with thread-local memory, opened late: the witness saw what was recorded" {
+    local i
+    mkdir "$OUT/tls"
+    for i in $(seq 20); do cp "$GUESTS/libtls.so" "$OUT/tls/$i.so"; done
+    record_with_witness prog_modules "$MODULES" tls "$OUT/tls" 20
+    expect_code 0
+    [ "$(ops | cut -d ' ' -f 1)" -gt 80 ] || fail "$(ops)" # that of each library in each thread
+    [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .threads)" -eq 5 ]
+}
+
+# Each child's trace is whole, whatever the other threads were in the middle of.
+many_forks() { # N
+    record --follow -- "$HARD" forks "$1"
+    expect_code 0
+    [ "$(ls "$OUT"/t.*.abt | wc -l)" -eq "$1" ] || fail "$(ls "$OUT" | wc -l) traces"
+    expect_clean "$OUT"/t*.abt
+    ! grep -q 'omitted\|unrecorded path' "$OUT/stderr" || fail "conflicts"
+    local trace
+    for trace in "$OUT"/t.*.abt; do
+        [ "$(of_size 7001 "$trace")" -eq 10 ] || fail "$trace: $(of_size 7001 "$trace")"
+    done
+    expect_nothing_left
+}
+
+@test "forks while four threads allocate: each child has its own calls, all of them" {
+    many_forks 20
+}
+
+# bats test_tags=full
+@test "a thousand forks while four threads allocate: each child has its own calls, all of them" {
+    many_forks 1000
+}
+
+@test "children that share the memory of their parent count as its calls" {
+    record -- "$HARD" clone 300
+    expect_code 0
+    expect_ops 301 0 0 0 301
+}
+
+@test "a fork in a signal handler disturbs nothing, and its children are recorded on request" {
+    record -- "$HARD" handler 100
+    expect_code 0
+    expect_ops 100 0 0 0 100
+    record --follow -- "$HARD" handler 10
+    expect_code 0
+    [ "$(of_size 7001)" -eq 10 ]
+    expect_clean "$OUT"/t*.abt
+}
+
+@test "a program that waits for signals gets them all, and has no thread more than without" {
+    record -- "$HARD" sigwait 200
+    expect_code 0
+    [ "$(of_size 7001)" -eq 200 ] || fail "$(of_size 7001)"
+    expect_clean "$OUT/t.abt"
+}
+
+@test "a chain of programs, with an exec that fails before each: each is a trace of its own" {
+    local trace n=0
+    record --follow -- "$HARD" execs 5
+    expect_code 0
+    for trace in "$OUT"/t*.abt; do
+        [ "$(ops "$trace")" = "2 0 0 0 2" ] || fail "$trace: $(ops "$trace")"
+        n=$((n + 1))
+    done
+    [ $n -eq 5 ] || fail "$n traces"
+    expect_clean "$OUT"/t*.abt
+    record -- "$HARD" execs 5
+    expect_code 0
+    [ "$(ops)" = "2 0 0 0 2" ] || fail "$(ops)"
+    expect_error 'called exec 4 times'
+}
+
+@test "threads that are cancelled while they allocate: the witness saw what was recorded" {
+    hard_with_witness cancel 50
+}
+
+@test "detached threads whose keys' destructors allocate: the witness saw what was recorded" {
+    hard_with_witness keys 300
+    [ "$(of_size 7001)" -eq 600 ] || fail "$(of_size 7001)"
+}
+
+@test "calls on a signal stack of 16 KiB are on record, and leave it room" {
+    record -- "$HARD" altstack 3000 # more than a half of the buffer: it turns there
+    expect_code 0
+    expect_ops 3000 0 0 0 3000
+}
+
+short_threads() { # N
+    record --no-convert -- "$HARD" threads "$1"
+    expect_code 0
+    [ "$(ls "$OUT"/t.abt/spool | wc -l)" -le 40 ] || fail "$(ls "$OUT"/t.abt/spool | wc -l) files"
+    bench trace recover "$OUT/t.abt" -o "$OUT/r.abt"
+    expect_code 0
+    expect_clean "$OUT/r.abt"
+    [ "$(of_size 7001 "$OUT/r.abt")" -eq "$1" ] || fail "$(of_size 7001 "$OUT/r.abt")"
+    [ "$(allocbench trace info --json - "$OUT/r.abt" | jq .threads)" -eq $(($1 + 1)) ]
+}
+
+@test "short threads use the same few files one after the other" {
+    short_threads 1000
+}
+
+# bats test_tags=full
+@test "a hundred thousand short threads use the same few files one after the other" {
+    short_threads 100000
+}
+
+@test "a program that is linked with a malloc of its own is recorded through it" {
+    need gcc
+    local library linked
+    for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+        linked=$(ldconfig -p | awk -v "l=$library" '$1 == l { print $NF; exit }')
+        [ -n "$linked" ] || continue
+        gcc -O0 -fno-builtin -pthread -o "$OUT/linked" "$ROOT/tests/guests/prog_life.c" \
+            -Wl,--no-as-needed "$linked"
+        record_with_witness linked "$OUT/linked" exit 20000
+        expect_code 0
+        # the program's own, and what the library's start asks itself for
+        [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ] || fail "$library"
+        [ "$(events "$OUT/t.abt")" -ge 49936 ] || fail "$library: $(events "$OUT/t.abt")"
+        [ "$(events "$OUT/t.abt")" -le 50036 ] || fail "$library: $(events "$OUT/t.abt")"
+    done
+    [ -n "${linked-}" ] || skip "no such malloc here"
+}
+
+# ---- calls past the recorder ----
+
+NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
+
+# From its own side: 2 N pairs, N blocks given and N taken. The library's 4 N calls and its N
+# allocations and N frees of the others' blocks are not there.
+@test "a library that was loaded with RTLD_DEEPBIND is named, with what is missing and the way to it" {
+    record -- "$MODULES" deep "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 1000 0" ] || fail "$(ops)"
+    expect_error '^allocbench: warning: .*t.abt lacks calls of libdeep.so \(loaded with RTLD_DEEPBIND'
+    expect_error 'at least [0-9]+ calls?, probably more; at the end at most [0-9.]+ [KM]iB of blocks'
+    expect_error "load it first: LD_PRELOAD=$GUESTS/libdeep.so allocbench record$"
+    ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
+    bench trace info "$OUT/t.abt"
+    grep -q '^not seen .* of libdeep.so$' "$OUT/stdout" || fail "trace info is silent"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json "$NOT_SEEN and .not_seen.least_calls >= 1 and .not_seen.modules == 1"
+}
+
+@test "memory that no recorded block explains is told, within what malloc adds to it" {
+    record -- "$MODULES" hold "$GUESTS/libdeep.so" 4000 # 20,004,000 bytes that nobody saw
+    expect_code 0
+    bench trace info --json - "$OUT/t.abt"
+    expect_json "$NOT_SEEN and .not_seen.most_bytes > 20004000 and .not_seen.most_bytes < 22000000"
+}
+
+@test "with the library loaded first, as the warning says, every call is on record" {
+    export LD_PRELOAD=$GUESTS/libdeep.so
+    record -- "$MODULES" deep "$GUESTS/libdeep.so" 1000
+    unset LD_PRELOAD
+    expect_code 0
+    expect_error 'no call was lost'
+    ! grep -q 'lacks calls' "$OUT/stderr" || fail "a warning without reason"
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
+    [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ]
+}
+
+@test "a library that was simply opened is on record, and nothing is warned of" {
+    record -- "$MODULES" open "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    expect_error 'no call was lost'
+    [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
+}
+
+@test "a library in a namespace of its own is named" {
+    record -- "$MODULES" own "$GUESTS/libdeep.so" 1000
+    expect_code 0
+    [ "$(of_size 7001) $(of_size 6001)" = "1000 0" ] || fail "$(ops)"
+    expect_error 'lacks calls of libdeep.so \(loaded with dlmopen.*an unknown number of calls'
+    expect_error 'have the program use dlopen$'
+}
+
+@test "what a process that ends by _exit did not let be seen is not called nothing" {
+    need gcc
+    cat >"$OUT/e.c" <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    void *(*give)(size_t);
+    void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_DEEPBIND);
+    *(void **)&give = library == NULL ? NULL : dlsym(library, "deep_give");
+    for (int i = 0; give != NULL && i < 10; i++)
+        free(give((size_t)i + 1));
+    _exit(give == NULL);
+}
+C
+    gcc -O0 -fno-builtin -o "$OUT/e" "$OUT/e.c"
+    record -- "$OUT/e" "$GUESTS/libdeep.so"
+    expect_code 0
+    expect_error 'warning: .*t.abt lacks calls: at least 10 calls, probably more; how much memory is not known'
+    [ "$(allocbench trace info --json - "$OUT/t.abt" | jq -c .not_seen)" = \
+        '{"least_calls":10,"most_bytes":null,"modules":0,"module_names":[]}' ] || fail json
+}
+
+# ---- deaths ----
+
+@test "killed at any point of its life, a program of four threads loses at most a call of each" {
+    AB_BUILD=$BUILD "$ROOT/scripts/stress-kill" 20 1 >"$OUT/stdout" 2>"$OUT/stderr" || fail killed
+    grep -q '^20 points, 0 failed; .* at most [01] of a thread$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+# bats test_tags=full
+@test "killed at a thousand points, a program of four threads loses at most a call of each" {
+    AB_BUILD=$BUILD "$ROOT/scripts/stress-kill" 1000 >"$OUT/stdout" 2>"$OUT/stderr" || fail killed
+    grep -q '^1000 points, 0 failed' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
