@@ -339,9 +339,7 @@ static const struct ab_option_info table[] = {
      "What is read", 0, REPLAY, FLAG(is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
-    {"sites", "[N]",
-     "info: the N call sites (default 20) that did most, of a trace recorded\n"
-     "with --sites",
+    {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
      "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders)},
@@ -360,8 +358,7 @@ static const struct ab_option_info table[] = {
      "continues, and record waits for its end",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
     {"sites", "[DEPTH]",
-     "also record where each allocation is called from: that call, and those\n"
-     "above it, DEPTH (1 to 64, default 8) in all; trace info --sites shows them",
+     "also where each allocation is called from: DEPTH calls (1 to 64, default 8)",
      "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
