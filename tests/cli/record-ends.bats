@@ -294,7 +294,7 @@ interrupt_conversion() {
             n=$((n + 1))
         done
     done
-    [ $n -eq 45 ]
+    [ $n -eq 60 ]
     bench trace recover "$OUT/s" -o "$OUT/t.abt"
     expect_code 0
 }
