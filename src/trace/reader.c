@@ -427,16 +427,6 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
-static size_t leave_out_thread_ends(struct ab_event *events, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        events[kept] = events[i];
-        kept += events[i].kind != AB_EVENT_THREAD_END;
-    }
-    return kept;
-}
-
 /* Takes the next n records; *kept: how many are to be handed out. */
 static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    size_t *kept, struct ab_err *err)
@@ -456,7 +446,7 @@ static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *e
     }
     *kept = r->options.has_thread_ends || r->account.info.thread_ends == thread_ends
                 ? n
-                : leave_out_thread_ends(events, n);
+                : ab_events_without_thread_ends(events, n);
     return AB_OK;
 }
 
