@@ -167,11 +167,12 @@ $(B)/recorder1/%.o: %.c $(B)/flags
 $(B)/recorder2/%.o: %.c $(B)/flags
 	$(RECORDER_CC) -DAB_RECORD_WRONG=2
 
-SLAB_MALLOC_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
-                    -ftls-model=initial-exec
+# Without -fcf-protection, as the malloc libraries of distributions are: it costs two instructions a pair.
+SLAB_MALLOC_FLAGS = $(filter-out -fPIE -fcf-protection,$(PLAIN_FLAGS)) -fPIC -fno-builtin \
+                    -fvisibility=hidden -ftls-model=initial-exec
 $(B)/$(SLAB_MALLOC): $(patsubst %.c,$(B)/slab_malloc/%.o,$(SLAB_MALLOC_SRC) allocators/common/pages.c)
 	$(call say,SO,$@)
-	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(SLAB_MALLOC) \
+	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now,-z,initfirst -Wl,-soname,$(SLAB_MALLOC) \
 	  $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(B)/slab_malloc/%.o: %.c $(B)/flags
 	$(call say,CC,$<)

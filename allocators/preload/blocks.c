@@ -53,7 +53,7 @@ static void *alloc_once(size_t size, size_t align, bool *is_zero)
     *is_zero = false;
     if (size <= AB_CLASS_BYTES && align <= AB_UNIT_BYTES) {
         unsigned class = ab_size_class_of(size);
-        while (ab_size_class_bytes(class) % align != 0)
+        while (align > 16 && (ab_size_class_bytes(class) & (align - 1)) != 0)
             class ++; /* the next power of two, at the latest */
         return alloc_in_class(class, is_zero);
     }
@@ -116,34 +116,37 @@ static struct ab_span *find(const void *p)
     if (span->kind != AB_SPAN_SLAB && span->kind != AB_SPAN_RUN)
         ab_fail_free(p, "it is no block, or was freed already");
     size_t offset = (size_t)((const char *)p - ab_span_base(span));
-    if (span->kind == AB_SPAN_RUN ? offset != 0
-                                  : offset * span->inverse >= span->inverse ||
-                                        offset >= (size_t)span->capacity * span->bytes)
+    if (span->kind == AB_SPAN_RUN
+            ? offset != 0
+            : ab_span_index(span, offset) >= __atomic_load_n(&span->n_carved, __ATOMIC_RELAXED))
         ab_fail_free(p, "it is not the begin of a block");
     if (span->kind == AB_SPAN_SLAB && ((const struct ab_free_block *)p)->mark == ab_mark_of(p))
         ab_fail_free(p, "it was freed already");
     return span;
 }
 
+static void free_pages(struct ab_span *run, void *p)
+{
+    int error = errno;
+    if (run != NULL)
+        ab_page_heap_free(run);
+    else
+        ab_large_free(p);
+    ab_decay_tick();
+    errno = error;
+}
+
 void ab_block_free_slow(void *p)
 {
     if (p == NULL)
         return;
-    int error = errno;
     struct ab_span *span = find(p);
-    if (span != NULL && span->kind == AB_SPAN_SLAB) {
-        if (span->heap == ab_own_heap)
-            ab_span_put(span, p);
-        else
-            ab_threads_push(span->heap, p);
-    } else {
-        if (span != NULL)
-            ab_page_heap_free(span);
-        else
-            ab_large_free(p);
-        ab_decay_tick();
-    }
-    errno = error;
+    if (span == NULL || span->kind != AB_SPAN_SLAB)
+        free_pages(span, p);
+    else if (span->heap == ab_own_heap)
+        ab_span_put(span, p);
+    else
+        ab_threads_push(span->heap, p);
 }
 
 size_t ab_block_usable(const void *p)
@@ -173,8 +176,7 @@ static bool resize_run(struct ab_span *run, size_t size)
 
 static void *resize_by_copy(void *p, size_t usable, size_t size)
 {
-    bool is_zero;
-    void *block = alloc(size, 16, &is_zero);
+    void *block = ab_block_alloc(size);
     if (block == NULL)
         return size <= usable ? p : NULL;
     memcpy(block, p, size < usable ? size : usable);
@@ -182,10 +184,9 @@ static void *resize_by_copy(void *p, size_t usable, size_t size)
     return block;
 }
 
-void *ab_block_resize(void *p, size_t size)
+static void *resize(struct ab_span *span, void *p, size_t size)
 {
     int error = errno;
-    struct ab_span *span = find(p);
     size_t usable = span != NULL ? span->bytes : ab_large_usable(p);
     if (usable == 0)
         ab_fail_free(p, "it is no block, or was freed already");
@@ -193,8 +194,7 @@ void *ab_block_resize(void *p, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    if (span != NULL ? fits(usable, size) || (span->kind == AB_SPAN_RUN && resize_run(span, size))
-                     : false)
+    if (span != NULL && span->kind == AB_SPAN_RUN && resize_run(span, size))
         return p;
     void *moved = span == NULL && size > AB_RUN_BYTES ? ab_large_resize(p, size) : NULL;
     if (moved == NULL)
@@ -202,4 +202,10 @@ void *ab_block_resize(void *p, size_t size)
     if (moved != NULL)
         errno = error;
     return moved;
+}
+
+void *ab_block_resize(void *p, size_t size)
+{
+    struct ab_span *span = find(p);
+    return span != NULL && fits(span->bytes, size) ? p : resize(span, p, size);
 }

@@ -10,7 +10,7 @@ static uint32_t last_ms; /* atomic */
 void ab_decay_tick(void)
 {
     uint32_t now = ab_clock_ms(), last = __atomic_load_n(&last_ms, __ATOMIC_RELAXED);
-    if (now - last < AB_DECAY_MS ||
+    if (!ab_clock_is_due(last, now) ||
         !__atomic_compare_exchange_n(&last_ms, &last, now, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;

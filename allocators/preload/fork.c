@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * A fork while others allocate: all locks are taken before it, so that what they guard is whole in
- * the child. Handlers of other libraries run between ours and the fork; what they ask for is served
- * without a lock, since this thread holds them all.
+ * the child. Handlers of other libraries may wait for a thread that waits for our locks, so ours
+ * have to run last before the fork, which those do that are registered first: the library is linked
+ * with `-z initfirst`, and begins before all others. Handlers that run after ours all the same are
+ * served without a lock: this thread holds them all.
  */
 #include "allocators/preload/preload.h"
 

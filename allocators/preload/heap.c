@@ -2,13 +2,17 @@
  *
  * The slabs of one heap. `left` of a slab is how many frees there are until something changes:
  *
- *     current   blocks in use + 1: never 0, it stays current even when it is empty
+ *     current   many: it stays current even when it is empty
  *     partial   blocks in use: at 0 the slab is empty and goes back
  *     full      1: the next free makes it partial
  *
- * so that a free counts down one number and looks at nothing else.
+ * so that a free counts down one number and looks at nothing else, and an allocation counts nothing:
+ * blocks come from current slabs only, and those leave that place when they are full. Where one has
+ * to leave it earlier, its free blocks are counted.
  */
 #include "allocators/preload/preload.h"
+
+#include <errno.h>
 
 enum { CARVE_BYTES = 4096 }; /* are linked at a time: no page is touched before it is needed */
 
@@ -43,6 +47,15 @@ static void take_out(struct ab_span_queue *queue, struct ab_span *slab)
 
 /* ---- slabs ---- */
 
+/* Of an odd number, modulo 2^32: each step doubles the bits that are right, of which there are 3. */
+static uint32_t inverse_of(uint32_t odd)
+{
+    uint32_t x = odd;
+    for (int i = 0; i < 4; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
 static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
 {
     size_t bytes = ab_size_class_bytes(class);
@@ -55,10 +68,16 @@ static struct ab_span *new_slab(struct ab_thread_heap *heap, unsigned class)
     slab->n_carved = 0;
     slab->bytes = (uint32_t)bytes;
     slab->capacity = (uint32_t)((n_units << AB_UNIT_LOG2) / bytes);
-    slab->inverse = UINT64_MAX / bytes + 1;
+    slab->shift = (uint32_t)__builtin_ctzll(bytes);
+    slab->inverse = inverse_of((uint32_t)bytes >> slab->shift);
     slab->class = (uint8_t) class;
     slab->heap = heap;
     return slab;
+}
+
+static bool is_carved_up(const struct ab_span *slab)
+{
+    return slab->n_carved == slab->capacity;
 }
 
 static void retire(struct ab_span *slab)
@@ -83,7 +102,7 @@ static void carve(struct ab_span *slab)
     last->mark = ab_mark_of(last);
     last->next = slab->free;
     slab->free = first;
-    slab->n_carved += n;
+    __atomic_store_n(&slab->n_carved, slab->n_carved + n, __ATOMIC_RELAXED);
 }
 
 /* Sizes of this class find it by one look. */
@@ -99,7 +118,7 @@ static void set_direct(struct ab_thread_heap *heap, unsigned class, struct ab_sp
 static void make_current(struct ab_thread_heap *heap, struct ab_span *slab)
 {
     slab->place = AB_SLAB_CURRENT;
-    slab->left++;
+    slab->left = UINT32_MAX;
     set_direct(heap, slab->class, slab);
 }
 
@@ -124,7 +143,7 @@ struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool
     struct ab_span *slab = heap->current[class];
     if (slab->free != NULL)
         return slab;
-    if (slab->n_carved == slab->capacity) {
+    if (is_carved_up(slab)) {
         struct ab_span *other = heap->partial[class].first;
         if (other != NULL)
             take_out(&heap->partial[class], other);
@@ -148,9 +167,23 @@ void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab)
         make_partial(heap, slab, slab->capacity - 1);
         return;
     }
+    if (slab->place == AB_SLAB_CURRENT) {
+        slab->left = UINT32_MAX;
+        return;
+    }
+    int error = errno; /* free keeps it, and the system may refuse to take memory back */
     take_out(&heap->partial[slab->class], slab);
     retire(slab);
     ab_decay_tick();
+    errno = error;
+}
+
+static uint32_t count_free(const struct ab_span *slab)
+{
+    uint32_t n = 0;
+    for (const struct ab_free_block *block = slab->free; block != NULL; block = block->next)
+        n++;
+    return n;
 }
 
 void ab_heap_settle_all(struct ab_thread_heap *heap)
@@ -160,10 +193,10 @@ void ab_heap_settle_all(struct ab_thread_heap *heap)
         if (slab == &ab_empty_span)
             continue;
         set_direct(heap, class, &ab_empty_span);
-        uint32_t n_used = slab->left - 1;
+        uint32_t n_used = slab->n_carved - count_free(slab);
         if (n_used == 0)
             retire(slab);
-        else if (slab->free == NULL && slab->n_carved == slab->capacity)
+        else if (n_used == slab->capacity)
             make_full(slab);
         else
             make_partial(heap, slab, n_used);

@@ -138,7 +138,7 @@ void ab_large_purge(uint32_t now_ms, bool all)
 {
     ab_large_lock();
     for (struct spare *s = spares; s < spares + N_SPARE; s++)
-        if (s->map.at != NULL && (all || now_ms - s->since_ms >= AB_DECAY_MS)) {
+        if (s->map.at != NULL && (all || ab_clock_is_due(s->since_ms, now_ms))) {
             struct mapping map = drop(s);
             ab_pages_release(map.at, map.bytes);
         }
@@ -166,13 +166,14 @@ void ab_large_free(void *p)
 {
     ab_large_lock();
     struct mapping *slot = slot_of(p), gone = *slot;
-    if (gone.at != NULL) {
+    bool is_block = gone.at != NULL;
+    if (is_block) {
         take_out(slot);
         gone = keep(gone);
-    } else {
-        ab_fail_free(p, "it is no block, or was freed already");
     }
     ab_large_unlock();
+    if (!is_block) /* a handler of the signal may allocate */
+        ab_fail_free(p, "it is no block, or was freed already");
     if (gone.at != NULL)
         ab_pages_release(gone.at, gone.bytes);
 }

@@ -27,6 +27,7 @@ static uint64_t bin_mask;                                 /* which are not empty
 static struct ab_span *fresh;      /* the newest region: its first unit that was never used */
 static unsigned n_fresh, n_commit; /* units from there to its end; those with access */
 static size_t n_used, n_dirty;     /* units in use; of free spans that are not zero */
+static size_t n_refused;           /* of these, what the system would not take: locked pages */
 
 void ab_page_heap_lock(void)
 {
@@ -188,6 +189,7 @@ struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind)
         span->back = 0;
         set_parts(span, n_units);
         n_used += n_units;
+        n_refused = n_refused < n_dirty ? n_refused : n_dirty;
     }
     ab_page_heap_unlock();
     return span;
@@ -221,13 +223,15 @@ static void purge(uint32_t now_ms, bool all)
 {
     for (unsigned bin = 0; bin < N_BINS; bin++)
         for (struct ab_span *span = bins[bin]; span != NULL; span = span->next) {
-            if (span->is_zero || (!all && now_ms - span->left < AB_DECAY_MS))
+            if (span->is_zero || (!all && !ab_clock_is_due(span->left, now_ms)))
                 continue;
             span->left = now_ms; /* not again soon where the system refuses: locked pages */
             span->is_zero = ab_pages_discard(ab_span_base(span),
                                              (size_t)span->n_units << AB_UNIT_LOG2) == 0;
             n_dirty -= span->is_zero ? span->n_units : 0;
         }
+    if (all || n_refused > n_dirty)
+        n_refused = n_dirty;
 }
 
 static void free_units(struct ab_span *span, unsigned n_units)
@@ -235,7 +239,7 @@ static void free_units(struct ab_span *span, unsigned n_units)
     uint32_t now_ms = ab_clock_ms();
     n_used -= n_units;
     join(span, n_units, now_ms);
-    if (n_dirty > DIRTY_UNITS && n_dirty > n_used / 2)
+    if (n_dirty > n_refused + DIRTY_UNITS && n_dirty > n_used / 2)
         purge(now_ms, true);
 }
 

@@ -24,7 +24,8 @@
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
  * a lock or an atomic operation. Of each class one slab is `current`; others with room are
  * `partial`; full ones are in no list. One counter in the record says when a free has to look
- * closer: it reaches 0 when a full slab has room again, and when a partial one is empty. Others
+ * closer: it reaches 0 when a full slab has room again, and when a partial one is empty. Taking a
+ * block counts nothing: what is current leaves that place when it is full. Others
  * push what they free on the heap's remote list, and its owner takes the whole list when a slab
  * runs empty.
  *
@@ -35,14 +36,15 @@
  * the middle of something.
  *
  * Giving back. An empty slab leaves its heap immediately. The page heap keeps the pages of free
- * spans for about 100 ms, and never more than 32 MiB or half of what is in use; it looks at the
- * clock when spans come and go, so there is no thread for it. malloc_trim gives back everything.
+ * spans for about 100 ms, and of not more than 32 MiB, or half of what is in use where that is
+ * more; it looks at the clock when spans come and go, so there is no thread for it. malloc_trim
+ * gives back everything.
  * Known limit: what others freed in the heap of a thread that lives and never allocates again stays
  * until its end.
  *
- * Wrong frees. Every free checks that the pointer is in one of our regions, at the start of a
- * block, and that the block's second word is not the mark of a freed one (its own address, changed;
- * malloc clears it). What fails ends the process with one line.
+ * Wrong frees. Every free checks that the pointer is in one of our regions, at the start of a block
+ * that was given once, and that the block's second word is not the mark of a freed one (its own
+ * address, changed; malloc clears it). What fails ends the process with one line.
  *
  * Locks, in the order in which they may be taken: threads, page heap, large. Nothing here calls malloc,
  * directly or in the C library.
@@ -98,11 +100,11 @@ enum ab_slab_place { AB_SLAB_CURRENT, AB_SLAB_PARTIAL, AB_SLAB_FULL };
 struct ab_span {
     struct ab_free_block *free;
     uint32_t left;     /* frees until ab_heap_settle has to look; of a free span: since when, ms */
-    uint32_t n_carved; /* blocks that were ever linked */
+    uint32_t n_carved; /* blocks that were ever linked; atomic: any thread may ask */
     uint32_t capacity; /* blocks */
     uint32_t bytes;    /* of a block, or of the run */
     struct ab_thread_heap *heap; /* NULL but for the first unit of a slab */
-    uint64_t inverse;            /* n is a multiple of bytes when n * inverse < inverse */
+    uint32_t inverse, shift;     /* of bytes, for ab_span_index */
     struct ab_span *prev, *next; /* slabs: the partial ones of a class; free spans: their bin */
     uint16_t n_units, back;      /* back: units to the first one */
     uint8_t kind, class, place;
@@ -199,6 +201,13 @@ void ab_large_unlock(void);
 
 uint32_t ab_clock_ms(void);
 
+/* AB_DECAY_MS or more have passed. Who asks may have read the clock first and waited for a lock
+ * while `since` was noted: up to a minute before `since` counts as no time. */
+static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
+{
+    return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
+}
+
 /* ---- decay.c ---- */
 
 /* Where spans and mappings come and go, without a lock: gives back what was free for a while. */
@@ -211,7 +220,7 @@ _Noreturn void ab_fail_free(const void *p, const char *why);
 
 /* ---- fork.c ---- */
 
-/* Registers what happens around a fork. */
+/* Registers what happens around a fork: once, without a lock (it may allocate). */
 void ab_fork_prepare(void);
 
 /* Handlers of others may allocate while this thread forks: it holds the lock. */
@@ -243,8 +252,9 @@ static inline bool ab_region_is_ours(const void *p)
 /* The record of the unit of p, which is in one of our regions. */
 static inline struct ab_span *ab_span_of_unit(const void *p)
 {
-    uintptr_t a = (uintptr_t)p, in_region = a & (AB_REGION_BYTES - 1);
-    return (struct ab_span *)(a - in_region + (in_region >> AB_UNIT_LOG2 << AB_SPAN_LOG2));
+    uintptr_t a = (uintptr_t)p, region = a & ~(AB_REGION_BYTES - 1);
+    uintptr_t record = a >> (AB_UNIT_LOG2 - AB_SPAN_LOG2) & (AB_REGION_UNITS - 1) << AB_SPAN_LOG2;
+    return (struct ab_span *)(region + record);
 }
 
 static inline char *ab_span_base(const struct ab_span *span)
@@ -253,13 +263,22 @@ static inline char *ab_span_base(const struct ab_span *span)
     return (char *)(region + ((a - region) >> AB_SPAN_LOG2 << AB_UNIT_LOG2));
 }
 
-/* A free block of a slab that is the caller's, or NULL. */
+/* Which block begins there; a number of 2^15 or more where none does. bytes is odd << shift, and
+ * inverse is that of the odd part modulo 2^32: the product of a multiple is the quotient << shift,
+ * all that is no multiple ends, turned right by shift, above (2^32 - 1) / bytes (T. Granlund,
+ * P. Montgomery, Division by invariant integers using multiplication, 1994, section 9). */
+static inline uint32_t ab_span_index(const struct ab_span *slab, size_t offset)
+{
+    uint32_t product = (uint32_t)offset * slab->inverse;
+    return product >> (slab->shift & 31) | product << (-slab->shift & 31);
+}
+
+/* A free block of a current slab of the caller's, or NULL. */
 static inline void *ab_span_take(struct ab_span *slab)
 {
     struct ab_free_block *block = slab->free;
     if (AB_LIKELY(block != NULL)) {
         slab->free = block->next;
-        slab->left++;
         block->mark = 0;
     }
     return block;
@@ -290,8 +309,8 @@ static inline void ab_block_free(void *p)
     if (AB_LIKELY(ab_region_is_ours(p))) {
         struct ab_span *slab = ab_span_of_unit(p);
         struct ab_free_block *block = p;
-        uint64_t offset = (uintptr_t)p & (AB_UNIT_BYTES - 1);
-        if (AB_LIKELY(slab->heap == ab_own_heap && offset * slab->inverse < slab->inverse &&
+        size_t offset = (uintptr_t)p & (AB_UNIT_BYTES - 1);
+        if (AB_LIKELY(slab->heap == ab_own_heap && ab_span_index(slab, offset) < slab->n_carved &&
                       block->mark != ab_mark_of(block))) {
             ab_span_put(slab, block);
             return;

@@ -159,6 +159,13 @@ void ab_threads_trim(void)
         ab_heap_drain(ab_own_heap);
         ab_heap_settle_all(ab_own_heap);
     }
+    ab_lock_take(&mutex);
+    for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
+        if (take(heap, AB_HEAP_BUSY)) {
+            ab_heap_settle_all(heap); /* one that was borrowed has current slabs */
+            give_up(heap);
+        }
+    ab_lock_release(&mutex);
 }
 
 /* ---- fork ---- */

@@ -16,8 +16,7 @@ static double mean_bytes(const struct ab_work *w)
 
 static bool is_freed_in_bulk(const struct ab_work *w)
 {
-    double stretches = w->n_resets > 0 ? (double)w->n_resets : 1;
-    return (double)w->requested_bytes / stretches <= 1.25 * (double)w->live_peak_bytes;
+    return (double)w->stretch_bytes <= 1.25 * (double)w->live_peak_bytes;
 }
 
 static bool is_of_one_size(const struct ab_work *w)

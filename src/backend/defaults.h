@@ -16,7 +16,8 @@
 struct ab_work {                          /* of the whole tape, what is not measured included */
     uint64_t n_requests, requested_bytes; /* allocations, and resizes with their new size */
     uint64_t largest_bytes;               /* largest request */
-    uint64_t live_peak_bytes, n_resets;   /* resets: those of all that is live, in one call */
+    uint64_t live_peak_bytes;
+    uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
 };
 
 struct ab_default {

@@ -49,9 +49,9 @@ static char *join_command_line(int argc, char **argv)
 {
     struct ab_text t = {0};
     for (int i = 0; i < argc; i++) {
-        bool is_plain = argv[i][0] != 0 && strpbrk(argv[i], " \t\n'\"\\$`*?<>|&;()#~") == NULL;
-        ab_text_addf(&t, is_plain ? "%s%s" : "%s'%s'", i == 0 ? "" : " ",
-                     i == 0 ? "allocbench" : argv[i]);
+        if (i > 0)
+            ab_text_add(&t, " ");
+        ab_text_add_shell(&t, i == 0 ? "allocbench" : argv[i]);
     }
     return t.s;
 }

@@ -40,6 +40,31 @@ void ab_text_fini(struct ab_text *t)
     *t = (struct ab_text){0};
 }
 
+void ab_text_add_shell(struct ab_text *t, const char *s)
+{
+    if (s[0] != 0 && strpbrk(s, " \t\n'\"\\$`*?<>|&;()#~[{!") == NULL) {
+        ab_text_add(t, s);
+        return;
+    }
+    ab_text_add(t, "'");
+    for (; *s != 0; s++)
+        ab_text_addf(t, *s == '\'' ? "'\\''" : "%c", *s);
+    ab_text_add(t, "'");
+}
+
+size_t ab_text_shell_word(const char *s)
+{
+    bool is_quoted = false;
+    size_t n = 0;
+    for (; s[n] != 0 && (is_quoted || s[n] != ' '); n++) {
+        if (s[n] == '\'')
+            is_quoted = !is_quoted;
+        else if (s[n] == '\\' && !is_quoted && s[n + 1] != 0)
+            n++;
+    }
+    return n;
+}
+
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word)
 {
     size_t n = strlen(buf);

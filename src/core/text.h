@@ -17,6 +17,12 @@ void ab_text_add(struct ab_text *t, const char *s);
 void ab_text_addf(struct ab_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_text_fini(struct ab_text *t);
 
+/* Adds `s` as one word of a command line that a shell takes as it is: in single quotes where it needs
+ * them. */
+void ab_text_add_shell(struct ab_text *t, const char *s);
+/* The bytes of the first word of such a command line: up to a blank that is not quoted, or the end. */
+size_t ab_text_shell_word(const char *s);
+
 /* Appends a word to the list in buf, which is text already; cut at cap. */
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word);
 

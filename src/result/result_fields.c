@@ -64,7 +64,8 @@ bool ab_field_exists(const struct ab_field *field, const struct ab_result *resul
         return false;
     if (field->group == AB_FIELD_PROGRAM && !(result->wall_ns > 0))
         return false;
-    return field->type == AB_FIELD_U64 || isfinite(ab_field_f64(field, result));
+    return field->type == AB_FIELD_U64 ? ab_field_u64(field, result) != UINT64_MAX
+                                       : isfinite(ab_field_f64(field, result));
 }
 
 void ab_fields_forget(struct ab_result *result, enum ab_field_group group)

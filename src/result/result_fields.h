@@ -36,7 +36,7 @@ extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;
 
 /* Does this result have the number at all? Not: throughput of one kind of op, the tail where no
- * tail pass ran, an F64 that is NaN, latencies of nothing. */
+ * tail pass ran, an F64 that is NaN, a U64 that is UINT64_MAX, latencies of nothing. */
 bool ab_field_exists(const struct ab_field *field, const struct ab_result *result);
 
 /* Its value; U64 fields are exact through ab_field_u64 only. */

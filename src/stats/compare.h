@@ -38,8 +38,8 @@ struct ab_cell {
     enum ab_verdict verdict;
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
-    bool is_drift;      /* inconclusive because libraries that are the same in both moved as well */
-    uint32_t n_confirm; /* rounds that were run to confirm a regression; 0 = none */
+    bool is_drift; /* inconclusive because of the machine, see `reason` (stats/compare_drift.h) */
+    uint32_t n_confirm;   /* rounds that were run to confirm a regression; 0 = none */
     double confirm_ratio; /* the effect in these; NaN = none */
 };
 /* Is there a limit, and so a verdict that counts? */

@@ -35,7 +35,8 @@ static const struct ab_cell *find_cell(const struct ab_comparison *c, const stru
 {
     for (uint32_t i = 0; i < c->n_cells; i++)
         if (ab_cell_is_judged(&c->cells[i]) && strcmp(c->cells[i].metric, like->metric) == 0 &&
-            strcmp(c->cells[i].backend, like->backend) == 0)
+            strcmp(c->cells[i].backend, like->backend) == 0 &&
+            strcmp(c->cells[i].base_backend, like->base_backend) == 0)
             return &c->cells[i];
     return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other libraries say about a verdict: where those that are the same build in both results moved
- * as well, it was the machine that changed, or its settings, and not the library. A library never
- * excuses itself: what counts are the others.
+ * What else the two results say about a verdict: where libraries that are the same build in both moved
+ * as well, or without such libraries the loop that tells how fast the CPU is, it was the machine that
+ * changed, or its settings, and not the library. A library never excuses itself: what counts are the
+ * others. And where other programs had the CPU, a verdict needs more.
  */
 #include "stats/compare_drift.h"
 
@@ -14,6 +15,8 @@
 
 /* The unchanged ones must have gone at least this part of the way, on logarithms. */
 static const double least_share = 0.5;
+/* More of the time than this lost to other programs makes a result one of a busy machine. */
+static const double most_lost = 0.13;
 
 static bool is_time(const struct ab_cell *cell)
 {
@@ -32,9 +35,9 @@ static bool is_same_build(const struct ab_comparison *c, const struct ab_cell *c
 }
 
 /* Of the unchanged ones beside `cell` that which moved least, in the direction of `sign`; NULL =
- * there is none, or one of them moved less than its share. */
+ * there is none (*has_others: false), or one of them moved less than its share. */
 static const struct ab_cell *find_witness(const struct ab_comparison *c, const struct ab_cell *cell,
-                                          double sign)
+                                          double sign, bool *has_others)
 {
     const struct ab_cell *least = NULL;
     double wanted = least_share * sign * log(cell->effect.ratio);
@@ -43,6 +46,7 @@ static const struct ab_cell *find_witness(const struct ab_comparison *c, const s
         if (!is_time(other) || strcmp(other->backend, cell->backend) == 0 ||
             !is_same_build(c, other))
             continue;
+        *has_others = true;
         double moved = sign * log(other->effect.ratio);
         if (!(moved >= wanted))
             return NULL;
@@ -52,21 +56,81 @@ static const struct ab_cell *find_witness(const struct ab_comparison *c, const s
     return least;
 }
 
-static void excuse(const struct ab_comparison *c, struct ab_cell *cell)
+static void set_inconclusive(struct ab_cell *cell)
 {
-    double sign = cell->verdict == AB_VERDICT_REGRESSED ? 1 : -1;
-    const struct ab_cell *witness = find_witness(c, cell, sign);
-    if (witness == NULL)
-        return;
-    double rest = sign * (log(cell->effect.ratio) - log(witness->effect.ratio));
-    if (!is_same_build(c, cell) && rest > log(1 + cell->limit))
-        return; /* more than the machine can explain */
     cell->verdict = AB_VERDICT_INCONCLUSIVE;
     cell->is_drift = true;
+}
+
+/* Is what remains of the effect, that of the machine divided out, more than the machine explains? */
+static bool is_beyond(const struct ab_comparison *c, const struct ab_cell *cell, double sign,
+                      double of_machine)
+{
+    double rest = sign * (log(cell->effect.ratio) - log(of_machine));
+    return !is_same_build(c, cell) && rest > log(1 + cell->limit);
+}
+
+static void excuse_by(const struct ab_comparison *c, struct ab_cell *cell, double sign,
+                      const struct ab_cell *witness)
+{
+    if (is_beyond(c, cell, sign, witness->effect.ratio))
+        return;
+    set_inconclusive(cell);
     snprintf(cell->reason, sizeof cell->reason,
              "the machine changed: %.60s, the same build in both, takes %.1f %% %s time as well; "
              "measure both in one run",
              witness->backend, 100 * fabs(witness->effect.ratio - 1), sign > 0 ? "more" : "less");
+}
+
+/* The loop between the slices, which uses registers alone and is in every result. */
+static void excuse_by_canary(const struct ab_comparison *c, struct ab_cell *cell, double sign)
+{
+    double ratio = c->now->noise.canary_quiet_ns / c->base->noise.canary_quiet_ns;
+    if (!(ratio > 0 && isfinite(ratio)) ||
+        sign * log(ratio) < least_share * sign * log(cell->effect.ratio) ||
+        is_beyond(c, cell, sign, ratio))
+        return;
+    set_inconclusive(cell);
+    snprintf(cell->reason, sizeof cell->reason,
+             "the CPU changed: allocbench's own test loop takes %.1f %% %s time as well; "
+             "measure both in one run",
+             100 * fabs(ratio - 1), sign > 0 ? "more" : "less");
+}
+
+/* For which part of its time a session waited for a CPU that other programs had; 0 = not known: several
+ * threads wait for each other, too. */
+static double lost_share(const struct ab_session *s)
+{
+    const struct ab_noise *n = &s->noise;
+    return n->slices_s > 0 && n->wall_s > 0 && n->cpu_s > 0 ? 1 - n->cpu_s / n->wall_s : 0;
+}
+
+/* Where others had the CPU, rounds of one result err together: the interval, which knows how they
+ * differ from each other only, is too narrow, and must then be beyond the limit as a whole. */
+static void doubt(const struct ab_comparison *c, struct ab_cell *cell, double sign)
+{
+    double lost = fmax(lost_share(c->base), lost_share(c->now));
+    double end = sign > 0 ? cell->effect.low : 1 / cell->effect.high;
+    if (lost <= most_lost || end > 1 + cell->limit)
+        return;
+    set_inconclusive(cell);
+    snprintf(cell->reason, sizeof cell->reason,
+             "other programs had the CPU for %.0f %% of the time, and the interval is not wholly "
+             "beyond the limit; measure both in one run, or when the machine is idle",
+             100 * lost);
+}
+
+static void excuse(const struct ab_comparison *c, struct ab_cell *cell)
+{
+    double sign = cell->verdict == AB_VERDICT_REGRESSED ? 1 : -1;
+    bool has_others = false;
+    const struct ab_cell *witness = find_witness(c, cell, sign, &has_others);
+    if (witness != NULL)
+        excuse_by(c, cell, sign, witness);
+    else if (!has_others)
+        excuse_by_canary(c, cell, sign);
+    if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
+        doubt(c, cell, sign);
 }
 
 void ab_comparison_excuse_drift(struct ab_comparison *c)

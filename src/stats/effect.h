@@ -37,7 +37,8 @@ struct ab_effect {
     double sd; /* standard deviation of the log-ratio of a round; of two samples, of one round of
                          each: sqrt(var + var); NaN = not known */
     double p_larger;  /* probability of data like these or clearer, were new not larger than base;
-                         low > 1 exactly where it is at most 0.05. NaN = no interval */
+                         low > 1 exactly where it is at most 0.05 (before ab_effect_shown,
+                         which may widen the interval). NaN = no interval */
     double p_smaller; /* the same, were it not smaller */
     uint32_t n_base, n_new; /* rounds that were used; alike where they are pairs */
     enum ab_effect_method method;

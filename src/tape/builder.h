@@ -64,8 +64,10 @@ struct ab_tape_builder {
     size_t cap_slots;
     uint64_t n_pushed, n_requests;
     uint64_t live_blocks, live_bytes;
-    uint32_t phases_before; /* of bursts that were cut off */
-    bool is_cut;            /* the tape is lent out; its arrays are used again */
+    uint64_t reset_at_bytes; /* requested before the last bulk reset */
+    bool lost_resets;        /* one was forbidden when lanes were laid down */
+    uint32_t phases_before;  /* of bursts that were cut off */
+    bool is_cut;             /* the tape is lent out; its arrays are used again */
 };
 
 /* Ends the lane's crest here. False when out of memory. */

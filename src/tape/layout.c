@@ -180,6 +180,7 @@ static void forbid_resets(struct layout *l, uint32_t p)
     if (n_busy < 2 || l->b->tape.phases[p].n_ops[AB_OP_RESET] == 0)
         return;
     l->b->tape.phases[p].n_ops[AB_OP_RESET] = 0;
+    l->b->lost_resets = true;
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         for (uint32_t op = l->lanes[i].begin; op < l->lanes[i].end; op++)
             if (AB_OP_CODE(l->b->lanes[i].ops[op]) == AB_CODE_RESET)

@@ -413,6 +413,14 @@ enum ab_status ab_tape_cache(struct ab_tape_builder *b, uint64_t bytes, struct a
     return push_op(b, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_CACHE, lines), err);
 }
 
+/* A stretch between bulk resets ends here, or the tape does. */
+static void note_stretch(struct ab_tape_builder *b)
+{
+    uint64_t begin = b->lost_resets ? 0 : b->reset_at_bytes, end = b->tape.facts.total_bytes;
+    if (end - begin > b->tape.stretch_bytes)
+        b->tape.stretch_bytes = end - begin;
+}
+
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
                              struct ab_err *err)
 {
@@ -424,6 +432,10 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
         return status;
     b->tape.facts.kinds |= 1u << AB_OP_RESET;
     b->phase->n_ops[AB_OP_RESET] += is_bulk;
+    if (is_bulk) {
+        note_stretch(b);
+        b->reset_at_bytes = b->tape.facts.total_bytes;
+    }
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
         status = ab_tape_free(b, slots[i], err);
     return status;
@@ -455,7 +467,9 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
     ab_tape_take_digest(b);
-    return ab_tape_lay_down(b, err);
+    enum ab_status status = ab_tape_lay_down(b, err);
+    note_stretch(b); /* after it: it may forbid resets */
+    return status;
 }
 
 enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,

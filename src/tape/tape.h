@@ -63,8 +63,9 @@ struct ab_tape {
     struct ab_facts facts; /* lanes: how many */
     uint64_t live_end_blocks, live_end_bytes; /* still live after the last op */
     uint64_t cache_bytes;                     /* of a lane's buffer, see ab_tape_cache; 0 = none */
-    uint64_t no_op_frees; /* frees of empty slots that the workload asked for: counted, not run */
-    char sha256[65];      /* of ops, side table and phases, little-endian: same digest, same work */
+    uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
+    uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
+    char sha256[65]; /* of ops, side table and phases, little-endian: same digest, same work */
 };
 #define AB_TAPE_PAD 16
 #define AB_TAPE_MAX_OPS (UINT32_MAX - 64)

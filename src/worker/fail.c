@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *ab_worker_number(char *buf, uint64_t n)
@@ -29,12 +30,12 @@ void ab_worker_tell(const struct ab_worker *w, const char *text)
     (void)ignored;
 }
 
-/* Where no parent reads the report a debugger may be there: it is to stop here. */
+/* Where no parent reads the report a debugger may be there: it is to stop here, in this thread. */
 static void stop_alone(const struct ab_worker *w)
 {
     ab_worker_tell(w, w->page->report.reason);
     if (w->page->request.is_alone != 0)
-        kill(getpid(), SIGABRT);
+        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), SIGABRT);
 }
 
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)

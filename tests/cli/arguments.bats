@@ -230,6 +230,9 @@ bench_at() { # PROGRAM ARGUMENT…
     bench run @last
     expect_code 2
     expect_error '@last is a stored result, not a workload; try: allocbench report @last$'
+    bench run @laster
+    expect_code 2
+    expect_error 'no workload is called @laster; see allocbench list workloads$'
 }
 
 @test "what is not recognised is left to the command, and a name with @ is a file after ./" {

@@ -135,6 +135,11 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
     expect_json '.ratios[] | select(.phase == null and .metric == "time") | .low > .ratio * 0.4 and .high < .ratio * 1.6' "$OUT/r.json"
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the intervals of all whole runs are within 50 %' ||
         fail "no note"
+    local more=$(($(jq '.rounds | length' "$OUT/r.json") + 1)) # what ended it does not end it again
+    bench run --resume "$OUT/r.json" --rounds $more --time-budget 100s --json "$OUT/more.json" -q
+    expect_code 0
+    expect_json '.config.stopping | .ended == "rounds" and .precision == null and .time_budget_s == 100' "$OUT/more.json"
+    expect_json "(.rounds | length) == $more" "$OUT/more.json"
     small -b arena,glibc --precision 0.1% --rounds 7
     expect_code 0
     expect_json '.config.stopping.ended == "rounds" and (.rounds | length) == 7' "$OUT/r.json"

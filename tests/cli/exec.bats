@@ -329,6 +329,13 @@ has_no_program() {
     expect_code 0
 }
 
+@test "what three rounds leave open says with how many to try again" {
+    bench exec --rounds 3 -b "glibc,toy=$TOY" --limit 0.1% -- "$PROG" works 1000
+    expect_code 0
+    grep -Eq '^next: allocbench exec --rounds [0-9]+ -b ' "$OUT/stdout" || fail "no command"
+    ! grep -q 'both results' "$OUT/stdout" || fail "there is one result"
+}
+
 # bats test_tags=full
 @test "a stored result is a base as well: the same command, each allocator with itself" {
     cd "$OUT"

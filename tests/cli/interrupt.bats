@@ -70,7 +70,7 @@ interrupt() { # SEED COUNT ARGUMENT…
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'Interrupted after [0-9]* of' || fail "not marked"
     expect_error '^Stored: '
     expect_error '^allocbench: interrupted after 1 of 3 rounds; what is complete is kept$'
-    grep -q "^continue:  allocbench run --resume '$OUT/r/churn-[^ ]*json' --results '$OUT/r' -b " "$OUT/stderr" ||
+    grep -q "^continue:  allocbench run --resume $OUT/r/churn-[^ ]*json --results $OUT/r -b " "$OUT/stderr" ||
         fail "no command"
     cp "$OUT/stdout" "$OUT/table"
     bench report "$OUT"/r/*.json

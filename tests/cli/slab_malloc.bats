@@ -67,6 +67,13 @@ need_program() {
         <<<"$line"
 }
 
+@test "a fork waits for a library whose thread waits for memory" {
+    slab_setup
+    timeout -s KILL 60 env LD_PRELOAD="$library $GUESTS/libforkorder.so" \
+        bash -c 'for i in {1..20}; do (exit 3); [ $? = 3 ] || exit 1; done; echo done' >"$OUT/forked" 3>&-
+    [ "$(cat "$OUT/forked")" = done ]
+}
+
 @test "bash does the same" {
     same_output bash -c 'for i in $(seq 3000); do a[$i]="x$i$(( i * 7 ))"; done
         echo "${a[*]}" | md5sum; for i in 1 2 3; do (echo "$i $(seq $i | wc -l)"); done; exit 3'

@@ -365,6 +365,9 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     dies stack content crashed
     of_check memory '^(write|access) to 0x[0-9a-f]+: the stack has overflowed'
     of_check function '\(descend\+0x'
+    dies stack threads crashed # below that of another thread is a guard, which cannot be read
+    of_check memory '^(write|access) to 0x[0-9a-f]+: the stack has overflowed'
+    of_check function '\(descend\+0x'
     dies smash content crashed
     of_check reason '^SIG(SEGV|BUS) .* in malloc\('
     of_check function '\((malloc|smash_stack)\+0x'
@@ -444,6 +447,12 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
         3>&- </dev/null || true
     grep -Eq 'received signal SIGSEGV' "$OUT/stdout" || fail "gdb does not stop"
     grep -Eq '(free|write_nowhere) \(' "$OUT/stdout" || fail "gdb does not show the function"
+    bench verify "$BUILD/mutants/libmutantheap.so:mutant=48" --check threads --json -
+    repeat=$(jq -r '.backends[0].checks[0].repeat' "$OUT/stdout")
+    bash -c "${repeat/-ex run/-batch -nx -ex run -ex bt}" >"$OUT/stdout" 2>"$OUT/stderr" \
+        3>&- </dev/null || true
+    grep -Eq 'received signal SIGABRT' "$OUT/stdout" || fail "gdb does not stop at what failed"
+    grep -Eq ' ab_worker_fail \(' "$OUT/stdout" || fail "gdb stops in another thread"
 }
 
 @test "--no-fork runs one check on one back end" {
@@ -462,6 +471,12 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
         expect_code 2
         expect_error '--no-fork takes one'
     done
+    bench verify glibc --check zeroed --no-fork --json -
+    expect_code 2
+    expect_error '--no-fork writes no result; leave out --json'
+    bench verify glibc --check zeroed --no-fork --mem-limit 1G
+    expect_code 2
+    expect_error '--no-fork has no limit of memory; leave out --mem-limit'
     bench verify nowhere/libmine.so --check zeroed --no-fork
     expect_code 4
 }

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools with budgets and names, and an arena over one of them, by the public headers alone.
+ * Pools with budgets and names, an arena over one of them, and what lives in it by the names of tags:
+ * by the public headers alone.
  *     cc -I. -o paged tests/examples/paged.c allocators/paged/paged_pool.c \
  *        allocators/paged/paged_arena.c allocators/paged/paged_arena_resize.c \
- *        allocators/paged/paged_page.c allocators/common/pages.c
+ *        allocators/paged/paged_page.c allocators/paged/paged_report.c allocators/common/pages.c
  */
 #include "allocators/paged/paged_arena.h"
+#include "allocators/paged/paged_report.h"
 
 #include <stdio.h>
 
-enum { TAG_NONE, TAG_MESH, TAG_SOUND };
+enum { TAG_NONE };
+
+struct vertex {
+    _Alignas(32) float at[8];
+};
+
+static void print(const char *line, size_t n, void *to)
+{
+    fwrite(line, 1, n, to);
+}
 
 int main(void)
 {
@@ -20,10 +31,12 @@ int main(void)
         ab_paged_pools_add(&pools, &editor, "editor", 1 << 20) != 0 ||
         ab_paged_arena_init(&arena, ab_paged_pools_find(&pools, "level"), 16 << 10, 0) != 0)
         return 1;
-    for (int i = 0; i < 100; i++)
-        ab_paged_arena_alloc_tagged(&arena, 1000, i % 4 == 0 ? TAG_SOUND : TAG_MESH);
-    printf("meshes %zu, sounds %zu bytes\n", (size_t)arena.tags[TAG_MESH].bytes,
-           (size_t)arena.tags[TAG_SOUND].bytes);
+    unsigned mesh = ab_paged_arena_tag(&arena, "mesh"), sound = ab_paged_arena_tag(&arena, "sound");
+    for (int i = 0; i < 75; i++)
+        AB_PAGED_ARRAY(&arena, struct vertex, 30, mesh);
+    for (int i = 0; i < 25; i++)
+        ab_paged_arena_alloc_tagged(&arena, 1000, sound);
+    ab_paged_arena_report(&arena, print, stdout);
 
     char *text = ab_paged_arena_alloc(&arena, 8);
     char *grown = ab_paged_arena_resize(&arena, strcpy(text, "vector"), 8, 80, TAG_NONE);

@@ -26,7 +26,8 @@ static void small_mixed_sizes_that_come_and_go_get_the_slab(void **state)
     struct ab_work churn = {.n_requests = 1000000,
                             .requested_bytes = 160000000,
                             .largest_bytes = 256,
-                            .live_peak_bytes = 160000};
+                            .live_peak_bytes = 160000,
+                            .stretch_bytes = 160000000};
     assert_string_equal(suited(churn), "slab ");
     churn.requested_bytes = 512000000;
     churn.largest_bytes = 65536;
@@ -38,8 +39,11 @@ static void small_mixed_sizes_that_come_and_go_get_the_slab(void **state)
 static void requests_of_nearly_one_size_get_the_pool_and_no_slab(void **state)
 {
     (void)state;
-    struct ab_work particles = {
-        .n_requests = 1000, .requested_bytes = 48000, .largest_bytes = 48, .live_peak_bytes = 4800};
+    struct ab_work particles = {.n_requests = 1000,
+                                .requested_bytes = 48000,
+                                .largest_bytes = 48,
+                                .live_peak_bytes = 4800,
+                                .stretch_bytes = 48000};
     assert_string_equal(suited(particles), "pool ");
     particles.largest_bytes = 60; /* 48 is just 80 % */
     assert_string_equal(suited(particles), "pool ");
@@ -56,18 +60,19 @@ static void what_is_freed_in_bulk_or_never_gets_the_arena(void **state)
                              .requested_bytes = 600 * 35000,
                              .largest_bytes = 4096,
                              .live_peak_bytes = 36000,
-                             .n_resets = 600};
+                             .stretch_bytes = 36000};
     assert_string_equal(suited(frames), "arena slab ");
-    frames.n_resets = 0; /* the same blocks, freed one by one */
+    frames.stretch_bytes = 600 * 35000; /* the same blocks, freed one by one */
     assert_string_equal(suited(frames), "slab ");
-    frames.n_resets = 1; /* one at the end is not enough */
+    frames.stretch_bytes = 90000; /* one frame of two without its reset */
     assert_string_equal(suited(frames), "slab ");
     struct ab_work compiler = {.n_requests = 1000,
                                .requested_bytes = 1250000,
                                .largest_bytes = 100000,
-                               .live_peak_bytes = 1000000};
+                               .live_peak_bytes = 1000000,
+                               .stretch_bytes = 1250000};
     assert_string_equal(suited(compiler), "arena ");
-    compiler.requested_bytes++;
+    compiler.stretch_bytes++;
     assert_string_equal(suited(compiler), "");
 }
 

@@ -25,6 +25,23 @@ static void text_grows_and_stays_terminated(void **state)
     assert_null(t.s);
 }
 
+static void a_word_is_quoted_where_a_shell_needs_it_and_found_again(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {
+        {"now.json", "now.json"}, {"", "''"},           {"a b", "'a b'"}, {"it's", "'it'\\''s'"},
+        {"$HOME", "'$HOME'"},     {"{a,b}", "'{a,b}'"}, {"a\\", "'a\\'"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct ab_text t = {0};
+        ab_text_add_shell(&t, words[i][0]);
+        assert_string_equal(t.s, words[i][1]);
+        ab_text_add(&t, " next");
+        assert_int_equal(ab_text_shell_word(t.s), strlen(words[i][1]));
+        ab_text_fini(&t);
+    }
+}
+
 static void the_nearest_spelling_is_found_and_far_ones_are_not(void **state)
 {
     (void)state;
@@ -73,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_grows_and_stays_terminated),
+        cmocka_unit_test(a_word_is_quoted_where_a_shell_needs_it_and_found_again),
         cmocka_unit_test(the_nearest_spelling_is_found_and_far_ones_are_not),
         cmocka_unit_test(hostile_text_becomes_printable),
     };

@@ -303,6 +303,20 @@ static void the_headline_can_be_reckoned(void **state)
     screen_free(x);
 }
 
+/* The labels are settings; what they change most has its column. */
+static void a_sweep_shows_what_stays_after_free(void **state)
+{
+    static const char *const settings[SCREEN_BACKENDS] = {
+        "", "{MALLOC_CONF=dirty_decay_ms:0,muzzy_decay_ms:0}",
+        "{MALLOC_CONF=background_thread:true}", "{MALLOC_CONF=metadata_thp:auto}"};
+    (void)state;
+    struct screen *x = screen_new(1);
+    for (unsigned b = 0; b < SCREEN_BACKENDS; b++)
+        snprintf(x->backends[b].name, sizeof x->backends[b].name, "jemalloc%s", settings[b]);
+    check_all(x, "sweep");
+    screen_free(x);
+}
+
 /* One row of each section of a program follows from two others; what the headline says is the row of
  * the ranking, in the same words. */
 static void a_program_can_be_reckoned(void **state)
@@ -367,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_four_by_four),
+        cmocka_unit_test(a_sweep_shows_what_stays_after_free),
         cmocka_unit_test(threads),
         cmocka_unit_test(a_replay),
         cmocka_unit_test(a_noisy_run),

@@ -59,6 +59,35 @@ static void the_winner_and_its_price_are_named(void **state)
     fake_session_free(f);
 }
 
+static void set_peaks(struct fake_session *f, unsigned backend, double first, double second)
+{
+    uint32_t from = f->s.n_memory;
+    fake_session_set_peak(f, backend, first);
+    for (uint32_t i = from + f->s.n_rounds / 2; i < f->s.n_memory; i++)
+        f->memory[i].footprint_bytes = f->memory[i].rss_peak_bytes = second;
+}
+
+/* Four times the memory on the first machine; the same on the second, where glibc takes ten times. */
+static void peaks_of_several_machines_are_compared_round_by_round(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    set_peaks(f, FAKE_GLIBC, 6 << 20, 60 << 20);
+    set_peaks(f, FAKE_ARENA, 24 << 20, 60 << 20);
+    set_peaks(f, FAKE_JEMALLOC, 3 << 20, 30 << 20);
+    assert_mentions(f, "but takes 4.00x the memory", true); /* 24 and 6 MiB, of the middle round */
+    assert_mentions(f, "Least memory: jemalloc", true);
+    f->s.hosts = hosts;
+    f->s.n_hosts = 2;
+    for (uint32_t i = 4; i < 8; i++)
+        f->rounds[i].host = 1;
+    assert_mentions(f, "4.00x the memory", false);
+    assert_mentions(f, "but takes 2.50x the memory", true);
+    assert_mentions(f, "Least memory", false);
+    fake_session_free(f);
+}
+
 static void failed_and_partial_ones_take_no_part(void **state)
 {
     (void)state;
@@ -186,6 +215,7 @@ static void too_little_work_is_no_verdict(void **state)
         for (uint32_t k = 0; k < f->s.n_results; k++)
             if (f->results[k].op == AB_OP_ALL) {
                 f->results[k].n_ops = cases[i].n / 2;
+                f->results[k].n_unsupported = 0;
                 f->results[k].ns_per_op = (f->results[k].backend + 1) * cases[i].ns;
             }
         fake_session_keep(f, FAKE_JEMALLOC + 1);
@@ -194,6 +224,28 @@ static void too_little_work_is_no_verdict(void **state)
         assert_mentions(f, "100 % less", false);
         fake_session_free(f);
     }
+}
+
+/* The ops of a phase are those of any back end and round: here the first round has none. */
+static void ops_that_one_round_does_not_know_are_those_of_the_others(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_JEMALLOC + 1);
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        if (f->results[k].op == AB_OP_ALL) {
+            f->results[k].n_ops = f->results[k].round == 0 ? UINT64_MAX : 1000;
+            f->results[k].ns_per_op = f->results[k].round == 0 ? NAN : 100;
+            f->results[k].n_unsupported = 0;
+        }
+    assert_mentions(f, "too little work", false); /* 2,000 in 0.2 ms */
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        f->results[k].ns_per_op /= 100;
+    assert_mentions(f, "too little work: 2000 operations in 2.00 us cannot be timed", true);
+    for (uint32_t k = 0; k < f->s.n_results; k++)
+        f->results[k].n_ops = f->results[k].n_unsupported = UINT64_MAX;
+    assert_mentions(f, "operations in", false);
+    fake_session_free(f);
 }
 
 static void too_few_rounds_are_no_verdict(void **state)
@@ -287,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_winner_and_its_price_are_named),
+        cmocka_unit_test(peaks_of_several_machines_are_compared_round_by_round),
         cmocka_unit_test(failed_and_partial_ones_take_no_part),
         cmocka_unit_test(the_time_of_the_whole_run_decides),
         cmocka_unit_test(the_fastest_is_named_on_every_workload),
@@ -294,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_winner_that_deviates_says_so),
         cmocka_unit_test(a_program_that_fails_by_itself_is_said),
         cmocka_unit_test(too_little_work_is_no_verdict),
+        cmocka_unit_test(ops_that_one_round_does_not_know_are_those_of_the_others),
         cmocka_unit_test(too_few_rounds_are_no_verdict),
         cmocka_unit_test(what_the_interval_does_not_show_is_no_difference),
         cmocka_unit_test(noise_forbids_a_verdict),

@@ -138,6 +138,10 @@ static void test_texts_of_values(void **state)
                {AB_AXIS_CHANGE, 0.000713, "+0.07 %"},
                {AB_AXIS_FACTOR, 3113, "3.11 k×"},
                {AB_AXIS_CHANGE, -0.3, "-30 %"},
+               {AB_AXIS_RATIO, 1, "0"},
+               {AB_AXIS_RATIO, 0.5, "-50 %"},
+               {AB_AXIS_RATIO, 3.2, "+220 %"},
+               {AB_AXIS_RATIO, 3113, "+311200 %"},
                {AB_AXIS_QUANTILE, 0.999, "99.9 %"}};
     struct ab_format_guard guard;
     (void)state;

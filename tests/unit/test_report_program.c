@@ -5,6 +5,7 @@
  */
 #include "report/html/report.h"
 #include "report/view/program/program.h"
+#include "report/view/view.h"
 #include "support/cmocka.h"
 #include "support/report_screen.h"
 
@@ -52,6 +53,35 @@ static void a_ratio_is_that_of_the_medians(void **state)
                 7); /* of none there is no multiple */
     assert_true(isnan(value_of(x, TCMALLOC, "faults_minor").ratio.ratio));
     assert_null(ab_program_field("no_such_field"));
+    screen_free(x);
+}
+
+static void set_faults(struct screen *x, uint32_t backend, const uint64_t faults[SCREEN_ROUNDS])
+{
+    for (uint32_t round = 0; round < SCREEN_ROUNDS; round++)
+        result(x, backend, round)->faults_minor = faults[round];
+}
+
+/* A round in which the base has none counts, as it does in the median beside the ratio. */
+static void rounds_of_nothing_count_in_the_ratio(void **state)
+{
+    static const uint64_t rare[] = {0, 0, 0, 0, 0, 0, 0, 2}, rarer[] = {0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint64_t some[] = {0, 0, 0, 4, 4, 4, 4, 4}, more[] = {8, 8, 8, 8, 8, 8, 8, 8};
+    (void)state;
+    struct screen *x = screen_new_exec();
+    set_faults(x, GLIBC, rare);
+    set_faults(x, JEMALLOC, rarer);
+    set_faults(x, TCMALLOC, more);
+    assert_true(value_of(x, JEMALLOC, "faults_minor").median == 0);
+    assert_true(isnan(value_of(x, JEMALLOC, "faults_minor").ratio.ratio));
+    assert_true(isnan(value_of(x, TCMALLOC, "faults_minor").ratio.ratio));
+    set_faults(x, GLIBC, some);
+    assert_true(value_of(x, TCMALLOC, "faults_minor").ratio.ratio == 2);
+    assert_true(isnan(value_of(x, JEMALLOC, "faults_minor").ratio.ratio)); /* not 0 times */
+    for (uint32_t round = 0; round < 6; round++)
+        result(x, GLIBC, round)->faults_minor = UINT64_MAX;
+    set_faults(x, TCMALLOC, (const uint64_t[]){1, 1, 1, 1, 1, 1, 8, 8});
+    assert_true(value_of(x, TCMALLOC, "faults_minor").ratio.ratio == 0.25); /* 1 by 4 */
     screen_free(x);
 }
 
@@ -148,11 +178,77 @@ static void the_page_has_memory_over_time_and_every_round(void **state)
     screen_free(x);
 }
 
+/* The first n runs: 100 ms of CPU time, and so much more until the end. */
+static void set_switches(struct screen *x, uint32_t n, double more_ns, double voluntary,
+                         uint64_t involuntary)
+{
+    for (uint32_t i = 0; i < x->s.n_results; i++) {
+        struct ab_result *r = &x->results[i];
+        r->cpu_ns = 100e6;
+        r->wall_ns = 100e6 + (i < n ? more_ns : 1e6);
+        r->switches_voluntary = voluntary;
+        r->switches_involuntary = involuntary;
+    }
+}
+
+static bool is_said_to_be_held_up(const struct screen *x, const char *wanted)
+{
+    struct ab_view v;
+    assert_true(ab_view_make(&x->s, &v));
+    const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, "preempted");
+    bool is_said = w != NULL;
+    assert_true(is_said == v.warnings.is_noisy);
+    if (is_said && strncmp(w->text, wanted, strlen(wanted)) != 0)
+        fail_msg("'%s' does not begin: %s", w->text, wanted);
+    ab_view_fini(&v);
+    return is_said;
+}
+
+static void a_program_that_waited_for_the_cpu_is_warned_of(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    uint32_t n = x->s.n_results, few = n / 10;
+    char wanted[160];
+    snprintf(wanted, sizeof wanted,
+             "%u of %u runs were preempted (wall time up to 1.5x the CPU time", n, n);
+    set_switches(x, n, 50e6, 150, 100);
+    assert_true(is_said_to_be_held_up(x, wanted));
+    set_switches(x, n, 9e6, 150, 100); /* not for long */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, few, 50e6, 150, 100); /* in too few runs */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, few + 1, 50e6, 150, 100);
+    assert_true(is_said_to_be_held_up(x, ""));
+    screen_free(x);
+}
+
+static void waits_of_its_own_are_no_noise(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    uint32_t n = x->s.n_results;
+    set_switches(x, n, 50e6, 1500, 100); /* for a pipe */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, n, 900e6, 3, 2); /* it sleeps: two time slices are not that long */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, n, 50e6, 150, UINT64_MAX);
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, n, 50e6, NAN, 100);
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, n, -80e6, 0, 100); /* several CPUs at once */
+    assert_false(is_said_to_be_held_up(x, ""));
+    screen_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ratio_is_that_of_the_medians),
+        cmocka_unit_test(rounds_of_nothing_count_in_the_ratio),
         cmocka_unit_test(predictions_and_measurements_are_set_side_by_side),
+        cmocka_unit_test(a_program_that_waited_for_the_cpu_is_warned_of),
+        cmocka_unit_test(waits_of_its_own_are_no_noise),
         cmocka_unit_test(the_page_has_memory_over_time_and_every_round),
     };
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);

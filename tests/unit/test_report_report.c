@@ -70,6 +70,31 @@ static void test_pages(void **state)
     fake_depth_free(d);
 }
 
+/* As in the terminal: per cent, however large, also beside the axis. */
+static void test_changes_are_per_cent(void **state)
+{
+    struct fake_depth *d = fake_depth_new();
+    struct ab_comparison c;
+    size_t n;
+    (void)state;
+    assert_true(ab_compare_backends(&d->f->s, FAKE_GLIBC, 0.05, &c));
+    for (uint32_t i = 0; i < c.n_cells; i++) {
+        struct ab_effect *e = &c.cells[i].effect;
+        *e = (struct ab_effect){.ratio = 3.2, .low = 3, .high = 3.5, .method = e->method};
+    }
+    char *text = report_of(&d->f->s, &c, &n);
+    char *page = strstr(text, "<section id=\"compare\""), *end = strstr(page, "</section>");
+    assert_non_null(end);
+    *end = 0;
+    assert_true(count(page, ">+220 %<") >= c.n_cells);
+    assert_true(count(page, ">[+200, +250]<") > 0);
+    assert_non_null(strstr(page, ">+100 %<")); /* of the axis */
+    assert_null(strstr(page, "×"));
+    free(text);
+    ab_comparison_fini(&c);
+    fake_depth_free(d);
+}
+
 /* A name that ends the script, one that moves the cursor, one that is no UTF-8. */
 static void test_hostile(void **state)
 {
@@ -204,9 +229,8 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_pages),   cmocka_unit_test(test_changes_are_per_cent),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_empty),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,36 @@ static void a_narrow_terminal_leaves_out_the_peak_and_says_so(void **state)
     ab_trace_sums_fini(&sums);
 }
 
+/* 100 ops a phase take some microseconds: its ratios are not shown, and it counts in no sentence. */
+static void add_short(struct ab_trace_sums *sums)
+{
+    struct screen *x = screen_new(2);
+    x->s.kind = "trace";
+    x->s.name = "short.abt";
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        x->results[i].n_ops = 100;
+    assert_true(ab_trace_sums_add(sums, &x->s));
+    screen_free(x);
+}
+
+static void a_trace_with_too_little_work_is_not_compared(void **state)
+{
+    (void)state;
+    struct ab_trace_sums sums = three();
+    add_short(&sums);
+    char *text = draw(&sums, 80);
+    assert_non_null(strstr(text, "in 2 of 2 traces"));
+    assert_null(strstr(strstr(text, "short.abt"), "faster"));
+    assert_non_null(strstr(text, "\n-: too little work for a comparison\n"));
+    free(text);
+    ab_trace_sums_fini(&sums);
+    add_short(&sums);
+    text = draw(&sums, 80);
+    assert_non_null(strstr(text, "No trace has enough work for a comparison."));
+    free(text);
+    ab_trace_sums_fini(&sums);
+}
+
 static void nothing_is_an_empty_table(void **state)
 {
     (void)state;
@@ -81,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_trace_has_its_ranking_or_says_that_there_is_none),
         cmocka_unit_test(a_narrow_terminal_leaves_out_the_peak_and_says_so),
+        cmocka_unit_test(a_trace_with_too_little_work_is_not_compared),
         cmocka_unit_test(nothing_is_an_empty_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,9 @@ static void names_and_values_stay_whole(void **state)
     assert_string_equal(
         HEAD("g{T=glibc.malloc.tcache_count=0}", "g{T=glibc.malloc.tcache_count=1}"),
         "g{T=glibc.malloc.");
+    assert_string_equal(HEAD("mimalloc{A=1;B=2}", "mimalloc{A=2}"), "mimalloc{");
+    assert_string_equal(HEAD("mimalloc{A=1;B=2}", "mimalloc{A=2;B=2}"), "mimalloc{");
+    assert_string_equal(HEAD("jemalloc{A=x:1}", "jemalloc{A=2}"), "jemalloc{");
 }
 
 static void nothing_is_left_out_of_what_has_nothing_in_common(void **state)

@@ -127,6 +127,9 @@ static void fields_exist_where_they_were_measured(void **state)
     assert_true(ab_field_exists(field_named("ns_per_op"), &r));
     assert_true(ab_field_exists(field_named("tail_over_100us"), &r));
     assert_int_equal(ab_field_u64(field_named("tail_n"), &r), 7);
+    assert_true(ab_field_exists(field_named("faults_minor"), &r));
+    r.faults_minor = UINT64_MAX; /* null in a stored result */
+    assert_false(ab_field_exists(field_named("faults_minor"), &r));
 }
 
 /* Bins meet, and a value is in the bin whose ends are around it. */

@@ -169,13 +169,13 @@ static void a_reset_among_busy_lanes_is_not_in_bulk(void **state)
         alloc(b, 0, 0);
         alloc(b, 0, 1);
         assert_int_equal(ab_tape_reset(b, slots, 2, &err), AB_OK);
-        if (is_busy)
-            alloc(b, 1, 2);
+        alloc(b, is_busy ? 1 : 0, 2);
         end(b, &tape);
         assert_int_equal(AB_OP_CODE(tape.ops[2]), AB_CODE_RESET);
         assert_int_equal(AB_OP_SLOT(tape.ops[2]), is_busy);
         assert_int_equal(AB_OP_SIZE(tape.ops[2]), 2);
         assert_int_equal(tape.phases[0].n_ops[AB_OP_RESET], !is_busy);
+        assert_int_equal(tape.stretch_bytes, is_busy ? 48 : 32);
         assert_int_equal(tape.phases[0].n_ops[AB_OP_FREE], 2);
         ab_tape_fini(&tape);
     }

@@ -41,6 +41,27 @@ static void facts_are_those_of_the_ops(void **state)
     ab_tape_fini(&t);
 }
 
+static void the_longest_stretch_between_bulk_resets_is_kept(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    struct ab_tape t;
+    struct ab_request small = {.size = 100}, large = {.size = 5000};
+    const uint32_t slots[] = {0, 1};
+    assert_int_equal(ab_tape_alloc(b, 0, &small, &err), AB_OK);
+    assert_int_equal(ab_tape_reset(b, slots, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 0, &large, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 1, &small, &err), AB_OK);
+    assert_int_equal(ab_tape_reset(b, slots, 1, &err), AB_OK); /* not of all: no bulk reset */
+    assert_int_equal(ab_tape_resize(b, 1, &small, &err), AB_OK);
+    assert_int_equal(ab_tape_reset(b, slots + 1, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 0, &large, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
+    assert_int_equal(t.stretch_bytes, 5200);
+    assert_int_equal(t.facts.total_bytes, 10300);
+    ab_tape_fini(&t);
+}
+
 static void impossible_ops_are_refused(void **state)
 {
     (void)state;
@@ -225,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_those_of_the_ops),
+        cmocka_unit_test(the_longest_stretch_between_bulk_resets_is_kept),
         cmocka_unit_test(impossible_ops_are_refused),
         cmocka_unit_test(an_access_is_an_op_of_a_live_block_that_has_a_byte),
         cmocka_unit_test(an_access_by_another_lane_is_guarded_and_no_remote_free),

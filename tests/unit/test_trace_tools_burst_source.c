@@ -85,6 +85,7 @@ static void compare_totals(const struct ab_trace_feed *feed, const struct ab_tap
 {
     const struct ab_tape *total = &feed->total;
     assert_memory_equal(&total->facts, &tape->facts, sizeof tape->facts);
+    assert_int_equal(total->stretch_bytes, tape->stretch_bytes);
     assert_memory_equal(total->phases[0].n_ops, tape->phases[0].n_ops,
                         sizeof tape->phases[0].n_ops);
     assert_int_equal(total->phases[0].n_touches, tape->phases[0].n_touches);

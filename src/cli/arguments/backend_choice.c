@@ -11,13 +11,11 @@
 struct ab_work ab_work_of(const struct ab_tape_map *tape)
 {
     const struct ab_facts *facts = &tape->image->facts;
-    struct ab_work work = {.n_requests = facts->total_blocks,
-                           .requested_bytes = facts->total_bytes,
-                           .largest_bytes = facts->largest_bytes,
-                           .live_peak_bytes = facts->live_peak_bytes};
-    for (uint32_t i = 0; i < tape->image->n_phases; i++)
-        work.n_resets += tape->phases[i].n_ops[AB_OP_RESET];
-    return work;
+    return (struct ab_work){.n_requests = facts->total_blocks,
+                            .requested_bytes = facts->total_bytes,
+                            .largest_bytes = facts->largest_bytes,
+                            .live_peak_bytes = facts->live_peak_bytes,
+                            .stretch_bytes = tape->image->stretch_bytes};
 }
 
 static bool is_chosen_by_work(const struct ab_backend_wish *wish)

@@ -209,7 +209,7 @@ static enum ab_status find_named(const struct store *store, const char *text, ch
 {
     struct ab_workload_names list;
     const char *shown = AB_SHOWN(256, text);
-    if (strncmp(text, "@last", 5) == 0)
+    if (strncmp(text, "@last", 5) == 0 && (text[5] == 0 || text[5] == '~'))
         return ab_fail(err, AB_USAGE, "%s is a stored result, not a %s; try: allocbench report %s",
                        shown, store->what, shown);
     AB_TRY(names_of(store, &list, err));

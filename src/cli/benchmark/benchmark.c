@@ -259,7 +259,8 @@ static void print_verdicts(const struct measurement *m)
         ab_sink_claims(stdout, &m->session, style);
     ab_decision_print(&m->decision, is_taken ? stderr : stdout, style);
     ab_sink_gates(is_taken ? stderr : stdout, &m->session, style);
-    ab_decision_print_next(&m->decision, &m->session, is_taken ? stderr : stdout, style);
+    ab_decision_print_next(&m->decision, &m->session, m->store.name[0] != 0,
+                           is_taken ? stderr : stdout, style);
 }
 
 /* Files come before the table, whose pipe may close; and one output that fails is no reason to go

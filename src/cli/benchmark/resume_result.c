@@ -125,15 +125,21 @@ static bool has_rule(const struct ab_session *s)
     return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
 }
 
+/* The precision that it reached would end it at once, whatever budget the command line has. */
+static bool is_reached(const struct ab_session *s, const struct ab_options *o)
+{
+    return s->stopping.ended == AB_ENDED_PRECISION && o->time_budget_ns > 0;
+}
+
 /* As many rounds; or the rule by which they end, and then their number is none of the conditions. */
 static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
+    if (o->precision <= 0 && !is_reached(s, o))
+        o->precision = s->stopping.precision;
     if (o->time_budget_ns == 0)
         o->time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
-    if (o->precision <= 0)
-        o->precision = s->stopping.precision;
     bool is_ruled = o->time_budget_ns > 0 || o->precision > 0;
     if (!o->has_rounds)
         o->rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;

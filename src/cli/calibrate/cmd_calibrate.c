@@ -102,13 +102,10 @@ static void print(const struct calibration *c)
            ab_text_printable(shown, sizeof shown, c->found.workload), n->rounds, n->n_rounds);
     for (uint32_t i = 0; i < n->n; i++) {
         snprintf(shown, sizeof shown, "%s/%s", n->entries[i].op, n->entries[i].metric);
-        if (strcmp(n->entries[i].op, "memory") == 0 && n->entries[i].p95 == 0)
-            printf("  %-32s  exact\n", shown); /* the same bytes in every round */
-        else
-            printf("  %-32s %6.2f %%\n", shown, 100 * n->entries[i].p95);
+        printf("  %-32s %6.2f %%\n", shown, 100 * n->entries[i].p95);
     }
     printf("\nallocbench explain METRIC says what one is, as ns_per_op.");
-    printf("\nrun, replay and compare warn of limits narrower than twice that.\n");
+    printf("\nrun, replay, exec and compare warn of limits narrower than twice that.\n");
 }
 
 /* The folder has to be there before anything is measured. */

@@ -101,13 +101,14 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
     return AB_OK;
 }
 
-static void print_one(const struct compare_run *r, const struct ab_comparison *c, FILE *to)
+static void print_one(const struct compare_run *r, size_t i, FILE *to)
 {
+    const struct ab_comparison *c = &r->comparisons[i];
     struct ab_table_style style = ab_terminal_style(r->options);
     style.color = style.color && to == stdout;
     ab_sink_compare(to, c, style);
     ab_sink_gates(to, c->now, style);
-    ab_verdict_print_next(to, c, c->now, style);
+    ab_verdict_print_next(to, r->options, c, c->now, r->options->args[i + 1], style);
 }
 
 static bool is_stdout_taken(const struct ab_options *o)
@@ -130,7 +131,7 @@ static void print_all(const struct compare_run *r)
         if (i > 0 && !is_taken)
             fputc('\n', stdout);
         if (!is_taken || is_bad)
-            print_one(r, c, is_taken ? stderr : stdout);
+            print_one(r, i, is_taken ? stderr : stdout);
     }
 }
 

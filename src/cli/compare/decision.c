@@ -131,10 +131,10 @@ void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_st
     ab_sink_compare(to, &d->comparison, style);
 }
 
-void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session, FILE *to,
-                            struct ab_table_style style)
+void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
+                            bool is_stored, FILE *to, struct ab_table_style style)
 {
-    ab_verdict_print_next(to, comparison_of(d), session, style);
+    ab_verdict_print_next(to, d->options, comparison_of(d), session, is_stored ? "" : NULL, style);
 }
 
 void ab_decision_close(struct ab_decision *d)

@@ -41,9 +41,9 @@ enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *ses
 enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
 /* The table of the comparison, if there is one. */
 void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style);
-/* What to type next, after the gates. */
-void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session, FILE *to,
-                            struct ab_table_style style);
+/* What to type next, after the gates. `is_stored`: the run is the newest stored result. */
+void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
+                            bool is_stored, FILE *to, struct ab_table_style style);
 void ab_decision_close(struct ab_decision *d);
 
 #endif

@@ -110,9 +110,10 @@ static bool is_ours(const struct ab_backend_info *b)
 /* A library of our own may still be where it was built, which no service should depend on. */
 static void add_place(struct snippet *s)
 {
-    if (s->is_preloaded && is_ours(s->backend) && strncmp(s->backend->path, "/usr/", 5) != 0)
+    if (s->is_preloaded && is_ours(s->backend) &&
+        strstr(s->backend->path, "/lib/allocbench/") == NULL)
         ab_text_add(s->out, "\nThis is the file of a build: make install puts the library into "
-                            "/usr/local/lib; use its path there.\n");
+                            "PREFIX/lib/allocbench; use its path there.\n");
 }
 
 static void add_shell(struct snippet *s)

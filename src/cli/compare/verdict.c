@@ -73,9 +73,7 @@ static size_t words_of_rounds(const char *word)
 
 static const char *skip_word(const char *s)
 {
-    bool is_quoted = false;
-    for (; *s != 0 && (is_quoted || *s != ' '); s++)
-        is_quoted = is_quoted != (*s == '\'');
+    s += ab_text_shell_word(s);
     return *s == ' ' ? s + 1 : s;
 }
 
@@ -131,33 +129,61 @@ static void print_rounds(FILE *to, const struct ab_comparison *c, const struct a
         ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
 }
 
-/* The name of the baseline that it was compared with; NULL = a file. */
-static const char *baseline_of(const struct ab_comparison *c)
+/* The name of a baseline; NULL = a file, or this run. */
+static const char *name_in(const char *label)
 {
     const size_t n = strlen(AB_BASELINE_LABEL);
-    bool is_one = c->base_label != NULL && strncmp(c->base_label, AB_BASELINE_LABEL, n) == 0;
-    return is_one ? c->base_label + n : NULL;
+    return label != NULL && strncmp(label, AB_BASELINE_LABEL, n) == 0 ? label + n : NULL;
 }
 
-void ab_verdict_print_next(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
+/* Better than a baseline, and no baseline itself: may it take the place of the one? */
+static bool is_renewal(const struct ab_comparison *c, const char *file)
+{
+    return file != NULL && name_in(c->base_label) != NULL && name_in(c->now_label) == NULL &&
+           ab_comparison_status(c) == AB_OK && ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0;
+}
+
+static void print_update(FILE *to, const struct ab_options *o, const char *name, const char *file,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    char shown[4096];
+    ab_text_addf(&t, "allocbench baseline update %s", name);
+    if (file[0] != 0) {
+        ab_text_add(&t, " ");
+        ab_text_add_shell(&t, file);
+    }
+    if (o->results != NULL) {
+        ab_text_add(&t, " --results ");
+        ab_text_add_shell(&t, o->results);
+    }
+    if (t.s != NULL)
+        ab_table_command(to, style, "next: ", ab_text_printable(shown, sizeof shown, t.s));
+    ab_text_fini(&t);
+}
+
+/* Where a regression can be seen. */
+static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
+{
+    bool is_cut = ab_sink_compare_is_cut(c, style.is_verbose), is_drawn = c->base != c->now;
+    if (is_cut || is_drawn)
+        ab_table_prose(
+            to, style, AB_PLAIN,
+            !is_drawn ? "next: -v lists every percentile"
+            : is_cut
+                ? "next: -v lists every percentile, --html FILE draws both results over each other"
+                : "next: --html FILE draws both results over each other");
+}
+
+void ab_verdict_print_next(FILE *to, const struct ab_options *o, const struct ab_comparison *c,
+                           const struct ab_session *s, const char *file,
                            struct ab_table_style style)
 {
     uint32_t rounds = most_needed(c, s);
-    char command[1200], name[500], file[500];
-    if (rounds > 0 && can_repeat(s)) {
+    if (rounds > 0 && can_repeat(s))
         print_rounds(to, c, s, rounds, style);
-    } else if (c != NULL && ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0) {
-        ab_table_prose(to, style, AB_PLAIN,
-                       ab_sink_compare_is_cut(c, style.is_verbose)
-                           ? "next: -v lists every percentile, --html FILE draws both results over "
-                             "each other"
-                           : "next: --html FILE draws both results over each other");
-    } else if (c != NULL && baseline_of(c) != NULL && ab_comparison_status(c) == AB_OK &&
-               ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0) {
-        bool is_file = c->now_label != NULL && strchr(c->now_label, '.') != NULL;
-        snprintf(command, sizeof command, "allocbench baseline update %s%s%s",
-                 ab_text_printable(name, sizeof name, baseline_of(c)), is_file ? " " : "",
-                 is_file ? ab_text_printable(file, sizeof file, c->now_label) : "");
-        ab_table_command(to, style, "next: ", command);
-    }
+    else if (c != NULL && ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0)
+        print_look(to, c, style);
+    else if (c != NULL && is_renewal(c, file))
+        print_update(to, o, name_in(c->base_label), file, style);
 }

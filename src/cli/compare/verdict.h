@@ -19,8 +19,10 @@ enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b);
 
 /* The line "next: …" where there is something to do: the command with the rounds that would settle
  * what is open, of the comparison (NULL = none) or of the gates of `session`; where a regression can
- * be seen; how a baseline is renewed. */
-void ab_verdict_print_next(FILE *to, const struct ab_comparison *c,
-                           const struct ab_session *session, struct ab_table_style style);
+ * be seen; how a baseline is renewed, with `file`, as `baseline update` takes it ("" = the newest
+ * result; NULL = not stored). */
+void ab_verdict_print_next(FILE *to, const struct ab_options *o, const struct ab_comparison *c,
+                           const struct ab_session *session, const char *file,
+                           struct ab_table_style style);
 
 #endif

@@ -203,6 +203,8 @@ static void print_verdicts(const struct exec *x)
     style.color = style.color && !is_taken;
     ab_decision_print(&x->decision, is_taken ? stderr : stdout, style);
     ab_sink_gates(is_taken ? stderr : stdout, &x->session, style);
+    ab_decision_print_next(&x->decision, &x->session, x->store.name[0] != 0,
+                           is_taken ? stderr : stdout, style);
 }
 
 static void tell_left(const struct exec *x)

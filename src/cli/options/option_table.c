@@ -128,7 +128,8 @@ static const struct ab_option_info table[] = {
      "What runs", 0, VERIFY, TEXT(only_check)},
     {"no-fork", NULL,
      "for a debugger: become the process that runs the one check of --check\n"
-     "NAME on the one back end, without a time limit; a failure aborts it",
+     "NAME on the one back end, without a limit of time or memory; a\n"
+     "failure aborts it",
      "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"

@@ -161,6 +161,10 @@ static enum ab_status check_alone(const struct verification *v, struct ab_err *e
         strcmp(only, "info") == 0)
         return ab_fail(err, AB_USAGE, "--no-fork takes one check: --check NAME, not %s",
                        only == NULL ? "all" : AB_SHOWN(256, only));
+    if (v->options->json != NULL || v->options->mem_limit_bytes != 0)
+        return ab_fail(err, AB_USAGE, "--no-fork %s; leave out %s",
+                       v->options->json != NULL ? "writes no result" : "has no limit of memory",
+                       v->options->json != NULL ? "--json" : "--mem-limit");
     return AB_OK;
 }
 

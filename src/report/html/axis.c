@@ -61,7 +61,7 @@ static void put_percent(char *buf, size_t cap, double x)
     if (fabs(percent) < 99.95) /* no "+0.0713 %": nothing is known that well */
         snprintf(buf, cap, "%+.*f %%", fabs(percent) < 9.995 ? 2 : 1, percent);
     else
-        snprintf(buf, cap, "%+.3g %%", percent);
+        snprintf(buf, cap, fabs(percent) < 1e6 ? "%+.0f %%" : "%+.3g %%", percent);
 }
 
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
@@ -78,6 +78,8 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
         put_factor(buf, cap, value);
     else if (unit == AB_AXIS_CHANGE)
         put_percent(buf, cap, value);
+    else if (unit == AB_AXIS_RATIO)
+        ab_axis_text(buf, cap, AB_AXIS_CHANGE, value - 1);
     else if (unit == AB_AXIS_QUANTILE)
         snprintf(buf, cap, "%.8g %%", 100 * value);
     else
@@ -96,8 +98,8 @@ const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns)
 
 const char *ab_axis_unit_name(enum ab_axis_unit unit)
 {
-    static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",   "bytes",
-                                                          "factor", "change", "quantile"};
+    static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",  "bytes",   "factor",
+                                                          "change", "ratio", "quantile"};
     return names[unit];
 }
 

@@ -21,6 +21,7 @@ enum ab_axis_unit {                   /* how a value reads */
                     AB_AXIS_BYTES,    /* "0", "64 MiB" */
                     AB_AXIS_FACTOR,   /* "1.25×" */
                     AB_AXIS_CHANGE,   /* "+5 %"; of 0.05 */
+                    AB_AXIS_RATIO,    /* the same of 1.05, for a log axis */
                     AB_AXIS_QUANTILE, /* "99.9 %"; of 0.999 */
                     AB_AXIS_UNIT_COUNT
 };

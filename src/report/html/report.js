@@ -57,7 +57,7 @@
     switch (unit) {
     case 'time': return scaled(x, 1000, ['ns', 'µs', 'ms', 's']);
     case 'bytes': return scaled(x, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
-    case 'factor': return `${+x.toPrecision(3)}×`;
+    case 'ratio': return show('change', x - 1);
     case 'change': return `${x > 0 ? '+' : ''}${+(100 * x).toPrecision(3)} %`;
     case 'quantile': return `${+(100 * x).toFixed(Math.min(8, Math.max(1, 1 - Math.log10(1 - x))))} %`;
     default: return scaled(x, 1000, ['', 'k', 'M', 'G', 'T']);

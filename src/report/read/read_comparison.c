@@ -44,6 +44,9 @@ static void read_verdict(struct ab_json_reader *r, const struct ab_json_node *o,
         c->verdict = (enum ab_verdict)ab_json_one_of(r, o, "verdict", verdicts, AB_VERDICT_COUNT);
     else if (!isnan(c->limit))
         ab_json_fail(r, o, "has a limit and no verdict");
+    bool is_judged = !isnan(c->limit) && c->verdict != AB_VERDICT_FAILED;
+    if (is_judged && !(isfinite(c->effect.ratio) && c->effect.ratio > 0))
+        ab_json_fail(r, o, "has a verdict and no ratio");
     ab_json_text_into(r, o, "reason", c->reason, sizeof c->reason);
     c->rounds_needed = (uint32_t)ab_json_whole(r, o, "rounds_needed", UINT32_MAX - 1, 0);
     c->n_confirm = (uint32_t)ab_json_whole(r, o, "confirm_rounds", UINT32_MAX, 0);

@@ -35,7 +35,7 @@ static struct ab_trace_sum *add(struct ab_trace_sums *sums, const char *trace, u
 }
 
 static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank,
-                     struct ab_trace_row *row)
+                     bool is_too_little, struct ab_trace_row *row)
 {
     const struct ab_backend_info *b = &s->backends[rank->backend];
     snprintf(row->name, sizeof row->name, "%s", b->name);
@@ -46,6 +46,8 @@ static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank
     row->run_ns = rank->run_ns.median;
     row->peak_bytes = rank->peak_bytes;
     row->vs = rank->vs;
+    if (is_too_little)
+        row->vs = (struct ab_view_factor){.times = NAN, .low = NAN, .high = NAN};
 }
 
 bool ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session)
@@ -54,8 +56,10 @@ bool ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *sess
     if (!ab_view_make(session, &v))
         return false;
     struct ab_trace_sum *sum = add(sums, session->name, v.ranking.n_rows);
+    if (sum != NULL)
+        sum->is_too_little = ab_view_warnings_find(&v.warnings, "little-work") != NULL;
     for (uint32_t i = 0; sum != NULL && i < sum->n_rows; i++)
-        copy_row(session, &v.ranking.rows[i], &sum->rows[i]);
+        copy_row(session, &v.ranking.rows[i], sum->is_too_little, &sum->rows[i]);
     ab_view_fini(&v);
     return sum != NULL;
 }
@@ -174,14 +178,15 @@ static void add_winners(const struct ab_trace_sums *sums, size_t n, struct ab_te
         }
 }
 
-/* "Clearly faster than glibc in 2 of 3 traces: mimalloc, slab." Of those that win most often. */
+/* "Clearly faster than glibc in 2 of 3 traces: mimalloc, slab." Of those that win most often, and of
+ * the traces that can be compared. */
 static void print_sentence(FILE *to, const struct ab_trace_sums *sums, const char *base,
                            struct ab_table_style style)
 {
     struct ab_text t = {0};
-    size_t n_with_result = 0, most = 0;
+    size_t n_compared = 0, most = 0;
     for (size_t i = 0; i < sums->n; i++) {
-        n_with_result += sums->items[i].n_rows > 0;
+        n_compared += sums->items[i].n_rows > 0 && !sums->items[i].is_too_little;
         for (uint32_t k = 0; k < sums->items[i].n_rows; k++) {
             size_t n = count_wins(sums, sums->items[i].rows[k].name);
             most = n > most ? n : most;
@@ -189,9 +194,11 @@ static void print_sentence(FILE *to, const struct ab_trace_sums *sums, const cha
     }
     if (most > 0)
         ab_text_addf(&t, "Clearly faster than %s in %zu of %zu trace%s", AB_SHOWN(512, base), most,
-                     n_with_result, n_with_result == 1 ? "" : "s");
-    else
+                     n_compared, n_compared == 1 ? "" : "s");
+    else if (n_compared > 0)
         ab_text_addf(&t, "Nothing is clearly faster than %s in any trace", AB_SHOWN(512, base));
+    else
+        ab_text_add(&t, "No trace has enough work for a comparison");
     if (most > 0)
         add_winners(sums, most, &t);
     ab_text_add(&t, ".");
@@ -205,6 +212,7 @@ void ab_sink_traces(FILE *to, const struct ab_trace_sums *sums, struct ab_table_
     const char *base = common_base(sums);
     char line[64], shown[AB_CELL_BYTES * 4] = "base", versus[AB_CELL_BYTES * 4 + 8];
     struct ab_table t;
+    bool has_too_little = false;
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     if (base != NULL)
@@ -223,8 +231,11 @@ void ab_sink_traces(FILE *to, const struct ab_trace_sums *sums, struct ab_table_
             add_row(&sums->items[i].rows[k], &t);
         if (sums->items[i].n_rows == 0)
             ab_table_add(&t, "no result, see above", false);
+        has_too_little = has_too_little || sums->items[i].is_too_little;
     }
     ab_table_print(to, &t, style);
+    if (has_too_little)
+        ab_table_line(to, style, AB_FAINT, "-: too little work for a comparison");
     ab_table_fini(&t);
     ab_format_end(&guard);
 }

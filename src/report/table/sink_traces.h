@@ -23,7 +23,8 @@ struct ab_trace_row {
 struct ab_trace_sum {
     char *trace; /* its name; owned */
     struct ab_trace_row *rows;
-    uint32_t n_rows; /* 0: there is no result */
+    uint32_t n_rows;    /* 0: there is no result */
+    bool is_too_little; /* work to compare anything */
 };
 
 struct ab_trace_sums { /* begins as zeroes */

@@ -15,8 +15,9 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    LABEL_WANTED = 24, /* longer labels are cut before any column goes */
-    LABEL_LEAST = 8,   /* shorter is no name any more */
+    LABEL_WANTED = 24,   /* longer labels are cut before any column goes */
+    BACKEND_WANTED = 20, /* the same of back ends, whose settings are the longest of labels */
+    LABEL_LEAST = 8,     /* shorter is no name any more */
     LINE_BYTES = 2048,
     WIDTH_LEAST = 20,
     WIDTH_MOST = 400,
@@ -114,6 +115,14 @@ static bool drop_column(const struct ab_table *t, struct layout *l)
     return worst > 0;
 }
 
+static unsigned label_wanted(const struct ab_table *t)
+{
+    for (size_t r = 0; r < t->n_rows; r++)
+        if (t->rows[r].is_backend)
+            return BACKEND_WANTED;
+    return LABEL_WANTED;
+}
+
 static void shrink_label(const struct ab_table *t, struct layout *l, unsigned width, unsigned least)
 {
     unsigned total = total_width(t, l);
@@ -135,7 +144,7 @@ static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8
             l.columns[c] = larger(l.columns[c], ab_format_width(t->rows[r].cells[c]));
     }
     const unsigned wanted = l.label;
-    shrink_label(t, &l, width, LABEL_WANTED);
+    shrink_label(t, &l, width, label_wanted(t));
     while (total_width(t, &l) > width && drop_column(t, &l)) {
     }
     unsigned total = total_width(t, &l); /* a column that went may have left room */
@@ -252,7 +261,7 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
 {
     unsigned width = width_of(style);
     struct layout all = lay_out(t, UINT_MAX, style.utf8);
-    shrink_label(t, &all, width, LABEL_WANTED);
+    shrink_label(t, &all, width, label_wanted(t));
     for (unsigned first = 0, n; first < t->n_columns; first += n) {
         struct layout part = {.label = all.label, .utf8 = all.utf8};
         memcpy(part.head, all.head, sizeof part.head);
@@ -314,26 +323,16 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         ab_table_line(to, style, emphasis, line);
 }
 
-/* Up to the next blank outside of '…': a backslash within quotes joins no lines. */
-static size_t word_bytes(const char *s)
-{
-    bool is_quoted = false;
-    size_t n = 0;
-    for (; s[n] != 0 && (is_quoted || s[n] != ' '); n++)
-        is_quoted = is_quoted != (s[n] == '\'');
-    return n;
-}
-
+/* Broken between words only: a backslash within quotes joins no lines. */
 void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command)
 {
     unsigned used = ab_format_width(lead), n_words = 0;
     fputs(lead, to);
     for (const char *s = command; *s != 0; n_words++) {
-        char word[LINE_BYTES];
-        size_t n = word_bytes(s);
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
-        s += n + strspn(s + n, " ");
-        unsigned width = ab_format_width(word), end = *s != 0 ? 2 : 0; /* of " \\" */
+        size_t n = ab_text_shell_word(s);
+        const char *next = s + n + strspn(s + n, " ");
+        unsigned width = ab_format_width(s) - ab_format_width(s + n);
+        unsigned end = *next != 0 ? 2 : 0; /* of " \\" */
         if (n_words > 0 && used + 1 + width + end > width_of(style)) {
             fprintf(to, " \\\n%*s", 2 * INDENT, "");
             used = 2 * INDENT;
@@ -341,8 +340,9 @@ void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, c
             fputc(' ', to);
             used++;
         }
-        fputs(word, to);
+        fwrite(s, 1, n, to);
         used += width;
+        s = next;
     }
     fputc('\n', to);
 }

@@ -29,7 +29,14 @@ static size_t whole_names(const char *s, size_t n)
 /* A value alone says nothing: its name stays with it. */
 static size_t keep_name(const char *s, size_t n)
 {
-    return n > 0 && s[n - 1] == '=' && strpbrk(s + n, "=:") == NULL ? whole_names(s, n - 1) : n;
+    bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
+    return is_value ? whole_names(s, n - 1) : n;
+}
+
+/* A row whose settings the labels show. */
+static bool has_settings(const struct ab_table_row *row)
+{
+    return row->is_backend && strchr(row->label, '{') != NULL;
 }
 
 void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES])
@@ -39,13 +46,16 @@ void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES
     unsigned n_rows = 0;
     for (size_t r = 0; r < t->n_rows; r++) {
         const struct ab_table_row *row = &t->rows[r];
-        if (!row->is_backend || strchr(row->label, '{') == NULL)
+        if (!has_settings(row))
             continue;
         first = first == NULL ? row->label : first;
         n = shared_bytes(first, row->label, n);
         n_rows += strcmp(first, row->label) != 0 || first == row->label;
     }
-    n = n_rows < 2 ? 0 : keep_name(first, whole_names(first, n));
+    n = n_rows < 2 ? 0 : whole_names(first, n);
+    for (size_t r = 0; r < t->n_rows && n > 0; r++)
+        if (has_settings(&t->rows[r]))
+            n = keep_name(t->rows[r].label, n);
     memcpy(head, n > 0 ? first : "", n);
     head[n] = 0;
 }

@@ -64,18 +64,12 @@ static void add_speed(struct writer *w, const struct ab_effect *speed)
                  f.is_less ? "slower" : "faster");
 }
 
-static double peak_ratio(const struct writer *w, uint32_t a, uint32_t b)
-{
-    double of = row_of(w, a)->peak_bytes, by = row_of(w, b)->peak_bytes;
-    return of > 0 && by > 0 ? of / by : NAN; /* 0: nothing that could be seen, and not all less */
-}
-
 /* ", and takes 8 % more memory", "… but 2.10x the memory", "at about the same memory" */
 static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 {
     char times[AB_CELL_BYTES];
-    double ratio = peak_ratio(w, a, b);
-    if (!isfinite(ratio))
+    double ratio = ab_view_peak_ratio(w->s, row_of(w, a), row_of(w, b)).ratio;
+    if (!isfinite(ratio) || !(ratio > 0))
         return;
     if (ratio >= 2)
         ab_text_addf(&w->text, ", but takes %sx the memory", ab_format_ratio(times, ratio));
@@ -230,11 +224,12 @@ static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t ba
     end_sentence(w);
 }
 
-/* The least memory, where neither of the two that the verdict names has it. */
+/* The least memory, where neither of the two that the verdict names has it. Peaks of several machines
+ * are not compared. */
 static void add_leanest(struct writer *w)
 {
     const struct ab_view_rank *least = NULL, *first = row_of(w, w->out->winner);
-    for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
+    for (uint32_t i = 0; i < w->ranking->n_rows && w->s->n_hosts <= 1; i++) {
         const struct ab_view_rank *row = &w->ranking->rows[i];
         if (takes_part(row) && isfinite(row->peak_bytes) && row->peak_bytes > 0 &&
             (least == NULL || row->peak_bytes < least->peak_bytes))

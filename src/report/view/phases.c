@@ -10,15 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t ops_of(const struct ab_session *s, const char *phase)
+static uint64_t known(uint64_t n)
 {
-    uint64_t n = 0;
+    return n != UINT64_MAX ? n : 0;
+}
+
+uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase)
+{
+    uint64_t most = 0;
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
-        if (r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && r->n_ops + r->n_unsupported > n)
-            n = r->n_ops + r->n_unsupported;
+        uint64_t n = known(r->n_ops) + known(r->n_unsupported);
+        if (r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && n > most)
+            most = n;
     }
-    return n;
+    return most;
 }
 
 static struct ab_view_time time_of(const struct ab_session *s, uint32_t backend, const char *phase,
@@ -76,7 +82,7 @@ static bool add_harness(const struct ab_session *s, const char *boundary, double
 static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
-        out->phases[p] = (struct ab_view_phase){s->phases[p], ops_of(s, s->phases[p])};
+        out->phases[p] = (struct ab_view_phase){s->phases[p], ab_view_phase_ops(s, s->phases[p])};
         for (uint32_t b = 0; b < s->n_backends; b++)
             out->times[(size_t)b * s->n_phases + p] = time_of(s, b, s->phases[p], base);
     }
@@ -113,4 +119,12 @@ const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uin
                                              uint32_t phase)
 {
     return &p->times[(size_t)backend * p->n_phases + phase];
+}
+
+double ab_view_phases_harness(const struct ab_view_phases *p, const char *boundary, uint32_t phase)
+{
+    for (unsigned i = 0; i < p->n_harness && boundary != NULL; i++)
+        if (strcmp(p->harness[i].boundary, boundary) == 0)
+            return p->harness[i].ns_per_op[phase];
+    return NAN;
 }

@@ -12,7 +12,7 @@
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops; /* in one round, of a back end that does all of them */
+    uint64_t n_ops; /* ab_view_phase_ops */
 };
 
 struct ab_view_time {
@@ -35,10 +35,15 @@ struct ab_view_phases {
     unsigned n_harness;
 };
 
+/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
+uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase);
+
 /* False: out of memory. */
 bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out);
 void ab_view_phases_fini(struct ab_view_phases *p);
 const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
                                              uint32_t phase);
+/* ns per op of the harness behind a boundary (NULL: none); NaN = not measured. */
+double ab_view_phases_harness(const struct ab_view_phases *p, const char *boundary, uint32_t phase);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "report/view/growth.h"
 #include "report/view/latency.h"
+#include "report/view/program/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,35 +81,22 @@ static void clear(struct ab_view_rank *row)
     row->why_growth = "";
 }
 
-static double resident_peak(const struct ab_session *s, uint32_t backend, uint32_t round)
-{
-    const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
-    return r != NULL ? r->resident_peak_bytes : NAN;
-}
-
 static struct ab_effect program_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
 {
-    struct ab_pairs pairs;
-    if (!ab_pairs_init(&pairs, s->n_rounds))
-        return ab_effect_paired(NULL, NULL, 0);
-    pairs.is_by_round = s->n_hosts > 1;
-    for (uint32_t i = 0; i < s->n_rounds; i++)
-        ab_pairs_add(&pairs, resident_peak(s, a, s->rounds[i].index),
-                     resident_peak(s, b, s->rounds[i].index));
-    struct ab_effect effect = ab_pairs_effect(&pairs);
-    ab_pairs_fini(&pairs);
-    return effect;
+    struct ab_program_value peak;
+    bool ok = ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
+    return ok ? peak.ratio : ab_effect_paired(NULL, NULL, 0);
 }
 
-/* Of the two peaks that are shown, with the interval of the pairs of rounds. */
-static struct ab_effect peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
-                                   const struct ab_view_rank *base)
+struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
+                                    const struct ab_view_rank *base)
 {
-    struct ab_effect e = ab_session_is_exec(s)
-                             ? program_peak_ratio(s, row->backend, base->backend)
-                             : ab_session_rss_ratio(s, row->backend, base->backend);
+    struct ab_effect e;
     if (!(row->peak_bytes > 0)) /* nothing was seen to be resident: no ratio says that */
         return ab_effect_paired(NULL, NULL, 0);
+    if (ab_session_is_exec(s))
+        return program_peak_ratio(s, row->backend, base->backend);
+    e = ab_session_rss_ratio(s, row->backend, base->backend);
     if (s->n_hosts > 1) /* peaks of several machines: only those of one round may be compared */
         return e;
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);
@@ -120,7 +108,7 @@ static void compare(const struct ab_session *s, const struct ab_view_rank *base,
     row->is_base = row == base;
     if (base != NULL && !row->is_base && row->standing == AB_VIEW_RANKED) {
         row->speed = ab_session_speed(s, row->backend, base->backend, NULL);
-        row->peak_ratio = peak_ratio(s, row, base);
+        row->peak_ratio = ab_view_peak_ratio(s, row, base);
     }
     row->vs = ab_view_factor_of(&row->speed);
 }

@@ -58,5 +58,9 @@ bool ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memor
 void ab_view_ranking_fini(struct ab_view_ranking *r);
 /* Row of a back end. */
 const struct ab_view_rank *ab_view_ranking_find(const struct ab_view_ranking *r, uint32_t backend);
+/* Of the two peaks that are shown, with the interval of the pairs of rounds; of results of several
+ * hosts that of the rounds. Ratio NaN: not known. */
+struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
+                                    const struct ab_view_rank *base);
 
 #endif

@@ -108,7 +108,8 @@ void ab_crash_call(const struct ab_run_report *r, char *buf, size_t cap)
     add_call(buf + used, cap - used, note);
     used = strlen(buf);
     if (r->crash.is_taken != 0 && r->crash.note == 0 && used < cap)
-        snprintf(buf + used, cap - used, "; another thread crashed, one of the allocator's own");
+        snprintf(buf + used, cap - used, "; another thread crashed%s",
+                 r->calls.n_threads < AB_CALL_NOTES ? ", one of the allocator's own" : "");
     else if (n > 1) {
         snprintf(buf + used, cap - used, "; %u other thread%s in a call as well", n - 1,
                  n == 2 ? " is" : "s are");
@@ -198,7 +199,7 @@ static void tell_memory(const struct ab_crash_report *c, char *buf, size_t cap)
     buf[0] = 0;
     if (!is_memory)
         return;
-    if (c->address == 0 && c->access == AB_FAULT_ACCESS) {
+    if (c->address == 0 && c->code == SI_KERNEL) {
         snprintf(buf, cap, "the address is not known: no pointer at all (not canonical)");
         return;
     }

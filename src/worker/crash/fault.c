@@ -64,7 +64,7 @@ static void note_registers(struct ab_crash_report *r, const ucontext_t *context)
 
 struct mapping {
     uint64_t begin, end;
-    bool is_code;
+    bool is_readable, is_code;
 };
 
 static const char *read_hex(const char *s, uint64_t *out)
@@ -89,6 +89,7 @@ static bool read_mapping(const char *line, struct mapping *m)
     if (*s != '-')
         return false;
     s = read_hex(s + 1, &m->end);
+    m->is_readable = s[0] == ' ' && s[1] == 'r';
     m->is_code = s[0] == ' ' && s[1] != 0 && s[2] != 0 && s[3] == 'x';
     return s[0] == ' ';
 }
@@ -107,7 +108,7 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
         r->below_end = m.end;
     else if (m.begin > r->address && r->above_begin == 0)
         r->above_begin = m.begin;
-    if (holds(&m, r->sp))
+    if (holds(&m, r->sp) && m.is_readable) /* not the guard below a thread's stack */
         *stack_end = m.end;
     if ((m.is_code || holds(&m, r->address) || holds(&m, r->sp)) &&
         r->maps_bytes + n + 2 < sizeof r->maps) {
@@ -117,7 +118,7 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
     }
 }
 
-/* Where the mapping that holds the stack pointer ends; 0 = there is none. */
+/* Where the mapping that holds the stack pointer ends; 0 = there is none that can be read. */
 static uint64_t note_maps(struct ab_crash_report *r)
 {
     static char line[LINE_MAX_BYTES], chunk[4096];

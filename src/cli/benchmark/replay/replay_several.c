@@ -68,7 +68,8 @@ static void tell(struct several *all, enum ab_status status, const char *trace,
     all->exit_code = ab_replay_worse(all->exit_code, ab_status_exit_code(status));
 }
 
-/* Not AB_OK: the others are not replayed either. */
+/* Not AB_OK: the others are not replayed either. What the first one refuses about the options is taken
+ * to concern them all. */
 static enum ab_status replay_one(struct several *all, size_t i, struct ab_err *err)
 {
     struct ab_options one = *all->options;
@@ -80,7 +81,7 @@ static enum ab_status replay_one(struct several *all, size_t i, struct ab_err *e
         fputc('\n', stdout);
     enum ab_status status = ab_replay(&one, &watch, &exit_code, err);
     all->exit_code = ab_replay_worse(all->exit_code, exit_code);
-    if (status == AB_USAGE || status == AB_INTERRUPTED || status == AB_OK)
+    if (status == AB_OK || status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
         return status;
     tell(all, status, one.args[0], err);
     return AB_OK;

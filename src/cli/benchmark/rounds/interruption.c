@@ -9,19 +9,10 @@
 
 #include <string.h>
 
-/* In single quotes, whatever is in it. */
-static void add_quoted(struct ab_text *t, const char *s)
-{
-    ab_text_add(t, "'");
-    for (; *s != 0; s++)
-        ab_text_addf(t, *s == '\'' ? "'\\''" : "%c", *s);
-    ab_text_add(t, "'");
-}
-
 static void add_option(struct ab_text *t, const char *option, const char *value)
 {
     ab_text_addf(t, " %s ", option);
-    add_quoted(t, value);
+    ab_text_add_shell(t, value);
 }
 
 /* What of -b has to be said again: a result is not taken at its word about libraries. */

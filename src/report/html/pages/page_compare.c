@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "core/units_show.h"
+#include "report/view/words/change.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -34,24 +35,15 @@ static const char *number(char buf[64], double x, const char *unit)
     return ab_axis_text(buf, 64, u, x);
 }
 
-/* "+7.4 %", or "3.2×" from twice or half on. */
 static const char *change(char buf[64], double ratio)
 {
-    if (ratio >= 2 || ratio <= 0.5)
-        return ab_axis_text(buf, 64, AB_AXIS_FACTOR, ratio);
-    return ab_axis_text(buf, 64, AB_AXIS_CHANGE, ratio - 1);
+    return isfinite(ratio) ? ab_view_change(buf, 64, ratio) : "n/a";
 }
 
 static const char *interval(char buf[160], const struct ab_effect *e)
 {
-    char low[64], high[64];
-    if (e->method == AB_EFFECT_EXACT)
-        snprintf(buf, 160, "exact");
-    else if (isnan(e->low) || isnan(e->high))
-        snprintf(buf, 160, "n/a");
-    else
-        snprintf(buf, 160, "%s … %s", change(low, e->low), change(high, e->high));
-    return buf;
+    ab_view_change_interval(buf, 160, e);
+    return buf[0] != 0 ? buf : "n/a";
 }
 
 static enum ab_colour colour_of(const struct ab_cell *c)
@@ -96,7 +88,7 @@ static void widen(struct ab_axis *x, double ratio)
     }
 }
 
-/* Changes in per cent while all are small, else factors. */
+/* Linear while all changes are small. */
 static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows, uint32_t n)
 {
     *x = (struct ab_axis){.low = 1, .high = 1};
@@ -108,7 +100,7 @@ static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows
     }
     bool is_small = x->high < 2 && x->low > 0.5;
     x->scale = is_small ? AB_SCALE_LINEAR : AB_SCALE_LOG;
-    x->unit = is_small ? AB_AXIS_CHANGE : AB_AXIS_FACTOR;
+    x->unit = is_small ? AB_AXIS_CHANGE : AB_AXIS_RATIO;
     x->title = "new by base; right is worse";
     x->low = is_small ? x->low - 1.02 : x->low / 1.1;
     x->high = is_small ? x->high - 0.98 : x->high * 1.1;
@@ -189,8 +181,7 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
     ab_html_f(
         h, "</th><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>",
         name_cell(text, sizeof text, c), number(base, c->base, c->unit),
-        number(now, c->now, c->unit),
-        isnan(c->effect.ratio) ? "n/a" : change(ratio, c->effect.ratio));
+        number(now, c->now, c->unit), change(ratio, c->effect.ratio));
     ab_html_f(h,
               "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s\">%s%s%s</td></tr>\n",
               interval(range, &c->effect), limit, ab_colours[colour_of(c)].class_name,

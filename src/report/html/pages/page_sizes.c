@@ -17,7 +17,7 @@
 enum { PHASES_MOST = 8, FEW = 20 };
 
 struct cell {
-    uint64_t n;
+    uint64_t n; /* calls, those that overflowed included */
     double p50, p99;
 };
 
@@ -45,7 +45,7 @@ static void fill_cell(const struct sizes *t, unsigned log2, uint32_t backend)
         if (c->log2 == log2 && c->backend == backend && belongs(t, c))
             ab_hdr_merge(t->hdr, c->hdr);
     }
-    *cell = (struct cell){ab_hdr_total(t->hdr), ab_result_quantile(t->hdr, .5),
+    *cell = (struct cell){ab_hdr_total(t->hdr) + t->hdr->overflow, ab_result_quantile(t->hdr, .5),
                           ab_result_quantile(t->hdr, .99)};
 }
 
@@ -182,7 +182,7 @@ void ab_page_sizes(struct ab_html *h, const struct ab_report *report)
             h,
             "<p>Time of one call by the size that was asked for, all rounds together. Shaded: "
             "p99 more than 1.25, 2, 4 and 8 times that of the fastest in the row. n/a: fewer "
-            "than %d calls were slower.</p>\n",
+            "than %d calls were slower, or it took more than a minute.</p>\n",
             AB_QUANTILE_MIN_SAMPLES_BEHIND);
         for (uint32_t p = 0; s->n_phases <= PHASES_MOST && p < s->n_phases; p++)
             put_phase(h, &t, s->phases[p], p);

@@ -72,17 +72,6 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
         ab_plot_error_x(p, paint, low, high, y);
 }
 
-/* That of the boundary the back end is behind; NaN where it was not measured. */
-static double harness_of(const struct ab_report *report, uint32_t backend, uint32_t phase)
-{
-    const struct ab_view_phases *ph = &report->view->phases;
-    const char *boundary = report->session->backends[backend].boundary;
-    for (unsigned i = 0; i < ph->n_harness && boundary != NULL; i++)
-        if (strcmp(ph->harness[i].boundary, boundary) == 0)
-            return ph->harness[i].ns_per_op[phase];
-    return NAN;
-}
-
 /* Rows that have one harness share its band. */
 static void draw_harness(struct ab_plot *p, double ns, double low, double high)
 {
@@ -101,7 +90,8 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
     for (uint32_t b = 0; b < s->n_backends; b++) {
         if (!has_row(report, b, phase))
             continue;
-        double of_row = harness_of(report, b, phase);
+        double of_row = ab_view_phases_harness(&report->view->phases, s->backends[b].boundary,
+                                               phase);
         if (row == n || of_row != harness) {
             draw_harness(p, harness, row, from);
             from = row;

@@ -118,9 +118,10 @@ static void print_growth(FILE *to, const struct ab_view *v, struct ab_table_styl
 void ab_table_peak(FILE *to, const struct ab_view *v, struct ab_table_style style,
                    struct ab_legend *legend)
 {
+    /* The multiple follows from other columns, what stays after a load from none. */
     static const struct ab_table_column columns[PARTS + 3] = {
         {"live", 2},   {"internal", 2}, {"external", 2},   {"retained", 2},
-        {"= peak", 0}, {"x live", 1},   {"after free", 3},
+        {"= peak", 0}, {"x live", 3},   {"after free", 1},
     };
     struct ab_peak_scale scale = ab_peak_scale_of(most_of(v));
     struct ab_table t;

@@ -122,15 +122,6 @@ static void add_harness(const struct ab_view *v, const struct column *list, unsi
 /* The harness itself varies by more than this: below it a back end's own cost is not seen. */
 static const double beyond_harness = 1.1;
 
-static double harness_of(const struct ab_view *v, uint32_t backend, uint32_t phase)
-{
-    const char *boundary = v->session->backends[backend].boundary;
-    for (unsigned i = 0; i < v->phases.n_harness && boundary != NULL; i++)
-        if (strcmp(v->phases.harness[i].boundary, boundary) == 0)
-            return v->phases.harness[i].ns_per_op[phase];
-    return NAN;
-}
-
 /* "arena, slab in scratch": whose time there is that of the harness. */
 static void add_at_harness(const struct ab_view *v, const struct column *phase, bool utf8,
                            struct ab_text *to)
@@ -140,7 +131,9 @@ static void add_at_harness(const struct ab_view *v, const struct column *phase, 
         const struct ab_view_rank *rank = &v->ranking.rows[i];
         double ns = ab_view_phases_at(&v->phases, rank->backend, phase->index)->ns_per_op.median;
         char name[AB_CELL_BYTES * 4];
-        if (is_row(v, rank) && ns <= beyond_harness * harness_of(v, rank->backend, phase->index))
+        double harness = ab_view_phases_harness(
+            &v->phases, v->session->backends[rank->backend].boundary, phase->index);
+        if (is_row(v, rank) && ns <= beyond_harness * harness)
             ab_text_addf(to, "%s%s",
                          to->n == before && before > 0 ? "; "
                          : before < to->n              ? ", "

@@ -25,8 +25,14 @@ struct sizes {
     unsigned op;
     uint64_t n[AB_SIZE_CLASS_COUNT]; /* timed calls of all back ends */
     uint64_t total;
-    bool has_dash;
+    bool has_dash, has_overflow;
 };
+
+/* What overflowed is in no counter, and was a call. */
+static uint64_t n_calls(const struct ab_hdr *hdr)
+{
+    return ab_hdr_total(hdr) + hdr->overflow;
+}
 
 /* Over all rounds, into hdr. */
 static bool merge(const struct sizes *x, uint32_t backend, unsigned log2)
@@ -41,7 +47,7 @@ static bool merge(const struct sizes *x, uint32_t backend, unsigned log2)
         ab_hdr_merge(x->hdr, c->hdr);
         found = true;
     }
-    return found && ab_hdr_total(x->hdr) > 0;
+    return found && n_calls(x->hdr) > 0;
 }
 
 /* "9 - 16 B", "1 - 2 KiB", "512 KiB - 1 MiB" */
@@ -65,8 +71,10 @@ static void fill_cell(struct sizes *x, uint32_t backend, unsigned log2, bool is_
     if (!merge(x, backend, log2))
         return;
     double a = ab_result_quantile(x->hdr, is_tail ? 0.999 : 0.5);
-    double b = is_tail ? (double)x->hdr->max : ab_result_quantile(x->hdr, 0.99);
-    x->has_dash = x->has_dash || !isfinite(a) || !isfinite(b);
+    double max = x->hdr->overflow > 0 ? NAN : (double)x->hdr->max;
+    double b = is_tail ? max : ab_result_quantile(x->hdr, 0.99);
+    x->has_overflow = x->has_overflow || x->hdr->overflow > 0;
+    x->has_dash = x->has_dash || (x->hdr->overflow == 0 && !(isfinite(a) && isfinite(b)));
     snprintf(cell, AB_CELL_BYTES, "%.28s/%.28s", ab_format_ns(low, a, floor_ns),
              ab_format_ns(high, b, floor_ns));
 }
@@ -129,8 +137,8 @@ static void count(struct sizes *x)
         if (c->op != x->op || c->log2 >= AB_SIZE_CLASS_COUNT || strcmp(c->phase, x->phase) != 0 ||
             !ab_session_has_numbers(x->s, c->backend))
             continue;
-        x->n[c->log2] += ab_hdr_total(c->hdr);
-        x->total += ab_hdr_total(c->hdr);
+        x->n[c->log2] += n_calls(c->hdr);
+        x->total += n_calls(c->hdr);
     }
 }
 
@@ -157,5 +165,8 @@ bool ab_table_sizes(FILE *to, const struct ab_session *s, const char *phase,
     if (x.has_dash)
         ab_table_prose(to, style, AB_FAINT,
                        "-: too few calls of this size; a percentile needs 10 that are slower.");
+    if (x.has_overflow)
+        ab_table_prose(to, style, AB_FAINT,
+                       "-: calls of more than a minute, which are in no counter.");
     return is_any;
 }

@@ -43,36 +43,46 @@ static double median_of(double *x, uint32_t n)
     return ab_median(x, kept);
 }
 
-static bool add_ratio(const struct ab_session *s, const double *now, const double *of_base,
-                      struct ab_effect *out)
+static bool add_effect(const struct ab_session *s, const double *now, const double *of_base,
+                       struct ab_effect *out)
 {
     struct ab_pairs pairs;
     if (!ab_pairs_init(&pairs, s->n_rounds))
         return false;
     pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++)
-        if (of_base[i] > 0) /* of none there is no multiple */
-            ab_pairs_add(&pairs, now[i], of_base[i]);
+        ab_pairs_add(&pairs, now[i], of_base[i]);
     *out = ab_pairs_effect(&pairs);
     ab_pairs_fini(&pairs);
     return true;
+}
+
+/* Of the medians that are shown. Those of several machines are not compared: there it is that of the
+ * rounds. Of none there is no multiple, and none is no multiple. */
+static struct ab_effect ratio_of(const struct ab_session *s, const struct ab_effect *effect,
+                                 double now, double base)
+{
+    double ratio = s->n_hosts > 1 ? effect->ratio : now / base;
+    bool is_known = isfinite(effect->ratio) && isfinite(ratio) && ratio > 0 && base > 0;
+    return is_known ? ab_effect_shown(effect, ratio) : ab_effect_paired(NULL, NULL, 0);
 }
 
 bool ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                          const struct ab_field *field, struct ab_program_value *out)
 {
     double *x = calloc((size_t)s->n_rounds * 2 + 1, sizeof x[0]), *of_base = x + s->n_rounds;
-    bool ok = x != NULL;
+    bool has_base = base < s->n_backends && backend != base &&
+                    ab_backend_is_comparable(&s->backends[backend]);
     *out = (struct ab_program_value){NAN, ab_effect_paired(NULL, NULL, 0)};
-    if (!ok)
+    if (x == NULL)
         return false;
     collect(s, backend, field, x);
-    if (base < s->n_backends && backend != base &&
-        ab_backend_is_comparable(&s->backends[backend])) {
+    if (has_base)
         collect(s, base, field, of_base);
-        ok = add_ratio(s, x, of_base, &out->ratio);
-    }
+    bool ok = !has_base || add_effect(s, x, of_base, &out->ratio);
     out->median = median_of(x, s->n_rounds);
+    if (has_base)
+        out->ratio = ratio_of(s, &out->ratio, out->median, median_of(of_base, s->n_rounds));
     free(x);
     return ok;
 }

@@ -19,10 +19,10 @@ double ab_program_value_of_round(const struct ab_session *s, uint32_t backend,
                                  const struct ab_field *field, uint32_t round);
 
 struct ab_program_value {
-    double median; /* over the rounds; NaN = n/a */
-    struct ab_effect
-        ratio; /* of the median by that of the base; ratio NaN: is the base, or there is
-                               nothing to compare with */
+    double median;          /* over the rounds; NaN = n/a */
+    struct ab_effect ratio; /* of the median by that of the base, of results of several hosts
+                               that of the rounds; ratio NaN: is the base, or there is nothing to
+                               compare with, such as a median of 0 */
 };
 
 /* `base`: UINT32_MAX = none. False: out of memory. */

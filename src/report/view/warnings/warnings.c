@@ -22,6 +22,10 @@
  * then a difference that is not clear may only be hidden. */
 static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5;
 
+/* A program: so many of its context switches are those of the scheduler, after each of which others
+ * had the CPU for a time slice and not longer, in so many of its runs. */
+static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying = 0.1;
+
 static bool is_shown(const struct ab_session *s, uint32_t backend)
 {
     return ab_session_has_numbers(s, backend);
@@ -97,6 +101,45 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
                            "time): the times of these are too long",
                            n_hit, n, most),
         "--cpus N pins to one CPU");
+}
+
+/* A program waits for much, but not for the CPU where nothing else wants it: its wall time is beyond
+ * its CPU time, and a good part of its switches are involuntary. Waits that are too long for those
+ * are its own. Of programs that use several CPUs at once nothing is told. */
+static bool is_held_up(const struct ab_result *x)
+{
+    double involuntary = (double)x->switches_involuntary;
+    bool is_known = x->switches_involuntary != UINT64_MAX && x->cpu_ns > 0;
+    return is_known && x->wall_ns > stretch_worth_saying * x->cpu_ns &&
+           involuntary > involuntary_share * (involuntary + x->switches_voluntary) &&
+           x->wall_ns - x->cpu_ns < slice_ns * involuntary;
+}
+
+static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    uint32_t n = 0, n_hit = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_results && ab_session_is_exec(s); i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || !is_shown(s, x->backend))
+            continue;
+        n++;
+        if (is_held_up(x)) {
+            n_hit++;
+            most = fmax(most, x->wall_ns / x->cpu_ns);
+        }
+    }
+    if (!(n_hit > runs_worth_saying * n))
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "preempted", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "%u of %u runs were preempted (wall time up to %.1fx the CPU time, many "
+                           "involuntary context switches): their wall times are too long",
+                           n_hit, n, most),
+        "allocbench doctor says what disturbs this machine; CPU time suffers less");
 }
 
 static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
@@ -215,6 +258,7 @@ bool ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *tex
     add_incomplete(s, texts, out);
     add_noise(s, texts, out);
     add_preemption(s, texts, out);
+    add_held_up(s, texts, out);
     add_shared_core(s, texts, out);
     add_few_rounds(s, texts, out);
     add_machines(s, texts, out);

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/view/phases.h"
 #include "report/view/warnings/warning_list.h"
 #include "stats/aggregate.h"
 
@@ -65,7 +66,7 @@ static double faults_per_op(const struct ab_session *s, uint32_t backend, const 
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_results && x != NULL; i++) {
         const struct ab_result *r = &s->results[i];
-        if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 &&
+        if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 && r->n_ops != UINT64_MAX &&
             r->faults_minor != UINT64_MAX && strcmp(r->phase, phase) == 0)
             x[n++] = (double)r->faults_minor / (double)r->n_ops;
     }
@@ -151,16 +152,13 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "resets", t, &text);
 }
 
-/* Ops of a whole run; 0 = not known. */
-static double ops_of_run(const struct ab_session *s, uint32_t backend)
+/* The reason; `ops` of 0: not known. */
+static const char *describe_little(struct ab_view_texts *t, double ops, double ns)
 {
-    double n = 0;
-    for (uint32_t i = 0; i < s->n_phases && s->n_rounds > 0; i++) {
-        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL,
-                                                    s->rounds[0].index);
-        n += r != NULL ? (double)r->n_ops : 0;
-    }
-    return n;
+    if (ops == 0)
+        return ab_view_texts_addf(t, "too little work: %s cannot be timed", AB_TIME(ns));
+    return ab_view_texts_addf(t, "too little work: %.0f operation%s in %s cannot be timed", ops,
+                              ops == 1 ? "" : "s", AB_TIME(ns));
 }
 
 /* Of the back end that took longest: where that cannot be timed, none can. */
@@ -174,14 +172,13 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
         if (!ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
             continue;
         longest = fmax(longest, time.median); /* fmax passes over NaN */
-        ops = fmax(ops, ops_of_run(s, i));
     }
-    if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops < few_ops)))
+    for (uint32_t p = 0; p < s->n_phases; p++)
+        ops += (double)ab_view_phase_ops(s, s->phases[p]);
+    if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops > 0 && ops < few_ops)))
         return;
     ab_warning_list_add(
-        w, "little-work", AB_VIEW_WARNING,
-        ab_view_texts_addf(t, "too little work: %.0f operations in %s cannot be timed", ops,
-                           AB_TIME(longest)),
+        w, "little-work", AB_VIEW_WARNING, describe_little(t, ops, longest),
         is_replay ? "record more of the program, with its child processes: allocbench record "
                     "--follow"
                   : "more operations in the measured phases: until: ops(N), count");

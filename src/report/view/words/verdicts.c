@@ -38,11 +38,13 @@ static const char *limit_of(const struct ab_cell *cell, char buf[48])
 }
 
 /* What a reader has to know with a verdict. */
-static const char *remark_on(const struct ab_cell *cell, bool was_busy)
+static const char *remark_on(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts)
 {
-    if (cell->is_drift)
-        return "; libraries that did not change moved as well, so it is the machine that did: "
-               "measure both in one run";
+    char reason[4 * sizeof cell->reason];
+    if (cell->is_drift) {
+        ab_text_printable(reason, sizeof reason, cell->reason);
+        return ab_view_texts_addf(texts, "; %s", reason);
+    }
     return was_busy &&
                    (cell->verdict == AB_VERDICT_REGRESSED || cell->verdict == AB_VERDICT_IMPROVED)
                ? "; the machine was busy"
@@ -68,7 +70,7 @@ static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_t
                                     ab_view_change_words(words, sizeof words, cell->effect.ratio),
                                     interval[0] != 0 ? " " : "", interval, is_one ? "" : " than ",
                                     is_one ? "" : name[1], ab_verdict_name(cell->verdict),
-                                    limit_of(cell, limit), remark_on(cell, was_busy)));
+                                    limit_of(cell, limit), remark_on(cell, was_busy, texts)));
 }
 
 /* Of one kind, one by one or together. */
