@@ -10,11 +10,8 @@
 
 #include <string.h>
 
-#define EXPORTED(id) &ab_export_##id
-#define IMPORTED(id) NULL
-
 static const struct ab_format formats[] = {
-#define AB_FORMAT(id, name, keeps, writes, what) {name, what, keeps, ab_import_##id, writes(id)},
+#define AB_FORMAT(id, name, keeps, whose, says) {name, keeps, ab_import_##id, &ab_export_##id},
 #include "exchange/formats.def"
 #undef AB_FORMAT
 };

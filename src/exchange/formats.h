@@ -18,10 +18,10 @@ enum ab_format_keeps {
 };
 
 struct ab_format {
-    const char *name, *what;
+    const char *name;
     unsigned keeps; /* of enum ab_format_keeps */
     enum ab_status (*read)(struct ab_feed *from, struct ab_intake *to, struct ab_err *err);
-    const struct ab_outlet_format *writes; /* NULL = it is only read */
+    const struct ab_outlet_format *writes;
 };
 
 /* NULL past the end. */

@@ -20,6 +20,12 @@ static bool keeps(const struct state *s, unsigned what)
     return (s->format->keeps & what) != 0;
 }
 
+static void put(struct state *s, const struct ab_event *e)
+{
+    s->report.n_written++;
+    s->format->writes->put(&s->outlet, e);
+}
+
 /* A resize to size 0 that failed did nothing; in every format it would read as one that freed. */
 static void put_event(struct state *s, const struct ab_event *e, const struct ab_live_block *block)
 {
@@ -39,15 +45,22 @@ static void put_event(struct state *s, const struct ab_event *e, const struct ab
         own.kind = AB_EVENT_ALLOC;
         s->report.n_plain++;
     }
-    s->report.n_written++;
     s->outlet.block = block->is_live ? block->number : AB_NO_BLOCK;
-    s->format->writes->put(&s->outlet, &own);
+    if (own.kind == AB_EVENT_RESIZE && !own.released && !own.failed &&
+        !keeps(s, AB_KEEPS_RESIZES)) {
+        s->report.n_split++;
+        own.kind = AB_EVENT_FREE;
+        put(s, &own);
+        own.kind = AB_EVENT_ALLOC;
+    }
+    put(s, &own);
 }
 
 static void begin(struct state *s, const struct ab_trace_info *info)
 {
     s->outlet.has_time = info->has_time && keeps(s, AB_KEEPS_TIMES);
     s->report.has_lost_times = info->has_time && !s->outlet.has_time;
+    s->outlet.program = info->program;
     if (s->format->writes->begin != NULL)
         s->format->writes->begin(&s->outlet);
 }
@@ -79,8 +92,6 @@ enum ab_status ab_export(const struct ab_walk *walk, const struct ab_format *for
     struct state s = {.format = format, .outlet.to = to};
     struct ab_walk own = *walk;
     struct ab_trace_info totals;
-    if (format->writes == NULL)
-        return ab_fail(err, AB_USAGE, "%s is imported only", format->name);
     own.user = &s;
     if (format->writes->needs_totals) {
         if (strcmp(walk->path, "-") == 0)

@@ -15,9 +15,11 @@
 struct ab_outlet {
     FILE *to;
     const struct ab_trace_info *totals; /* of the trace; NULL unless the format needs_totals */
+    const char *program;                /* name of the recorded command; "" = unknown */
     bool has_time;
-    uint32_t thread; /* of the event before, + 1; for the format's own use */
-    uint64_t block;  /* of the event: number of its allocation, AB_NO_BLOCK without one */
+    uint64_t time_ms; /* of the event before; for the format's own use, as is: */
+    uint32_t thread;  /* of the event before, + 1 */
+    uint64_t block;   /* of the event: number of its allocation, AB_NO_BLOCK without one */
 };
 
 struct ab_outlet_format {
@@ -31,6 +33,7 @@ struct ab_outlet_format {
 
 struct ab_outlet_report {
     uint64_t n_written; /* calls */
+    uint64_t n_split;   /* resizes that became a free and an allocation */
     uint64_t n_failed;  /* left out: the format knows no failed calls */
     uint64_t n_plain;   /* zeroed and aligned ones that became plain */
     uint64_t n_threads; /* of the trace, where the format knows none; else 0 */
@@ -39,7 +42,7 @@ struct ab_outlet_report {
 
 struct ab_format;
 /* walk: path, is_partial, begin, end and progress; the others are set here. `to` stays the
- * caller's. AB_USAGE when the format is only read, or needs to read standard input twice. */
+ * caller's. AB_USAGE when the format needs to read standard input twice. */
 enum ab_status ab_export(const struct ab_walk *walk, const struct ab_format *format, FILE *to,
                          struct ab_outlet_report *report, struct ab_err *err);
 

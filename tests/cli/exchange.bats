@@ -84,9 +84,6 @@ digest() {
     bench trace import mtrace /nowhere -o "$OUT/x.abt"
     expect_code 3
     expect_error 'cannot open /nowhere'
-    bench trace export heaptrack "$TINY" -o "$OUT/x"
-    expect_code 2
-    expect_error 'heaptrack is imported only'
     bench trace export mtrace "$TINY" --csv "$OUT/x"
     expect_code 2
     bench trace export "$TINY" -o "$OUT/x"
@@ -127,6 +124,22 @@ digest() {
         [ "$(jq .events "$OUT/count.json")" -gt 2000 ]
         [ "$(jq -r .program "$OUT/info.json")" = perl ]
     done
+}
+
+@test "heaptrack: it reads what is exported" {
+    local interpret=/usr/lib/heaptrack/libexec/heaptrack_interpret
+    [ -x $interpret ] || skip "no heaptrack_interpret"
+    command -v heaptrack_print >/dev/null || skip "no heaptrack_print"
+    bench trace export heaptrack "$WORDS" -o "$OUT/x.raw"
+    expect_code 0
+    expect_error '3572 resizes became a free and an allocation each'
+    $interpret <"$OUT/x.raw" 2>/dev/null | gzip >"$OUT/x.gz"
+    heaptrack_print -f "$OUT/x.gz" >"$OUT/printed" 3>&-
+    # alloc + alloc_zeroed + resize
+    grep -q "^calls to allocation functions: $((52764 + 2070 + 3572)) " "$OUT/printed" || fail "$(tail "$OUT/printed")"
+    bench trace import heaptrack "$OUT/x.raw" -o "$OUT/back.abt"
+    expect_code 0
+    expect_counted heaptrack "$OUT/x.raw" "$OUT/back.abt"
 }
 
 @test "export: there and back is the same trace, in each format that holds all of it" {

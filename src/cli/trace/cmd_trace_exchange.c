@@ -76,6 +76,8 @@ static void print_export(const char *path, const struct ab_format *format,
 {
     fprintf(stderr, "allocbench: %s: %llu calls\n", AB_SHOWN(600, path),
             (unsigned long long)r->n_written);
+    say(r->n_split, "resize became a free and an allocation: the format has none",
+        "resizes became a free and an allocation each: the format has none");
     say(r->n_failed, "failed call left out: the format has none",
         "failed calls left out: the format has none");
     say(r->n_plain, "zeroed or aligned allocation became a plain one: the format has none",
