@@ -197,6 +197,76 @@ static void what_a_format_keeps_comes_back(void **state)
     }
 }
 
+/* ---- one trace on paper ---- */
+
+static char *paper_trace(void)
+{
+    static const struct ab_event events[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 100},
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = 24, .thread = 1, .time_us = 3},
+        {.kind = AB_EVENT_ALLOC_ALIGNED, .size = 0, .align = 64, .time_us = 3},
+        {.kind = AB_EVENT_RESIZE, .size = 200, .block = 0, .time_us = 3000},
+        {.kind = AB_EVENT_RESIZE, .size = 0, .block = 1, .failed = true, .time_us = 3000},
+        {.kind = AB_EVENT_ALLOC, .size = 4096, .failed = true, .time_us = 3000},
+        {.kind = AB_EVENT_RESIZE, .size = 0, .block = 0, .released = true, .time_us = 3000},
+        {.kind = AB_EVENT_FREE, .block = 1, .thread = 1, .time_us = 3001},
+        {.kind = AB_EVENT_THREAD_END, .thread = 1, .time_us = 3002},
+    };
+    struct ab_trace_writer_options options = {.program = "paper", .has_time = true};
+    struct ab_trace_writer *w;
+    struct ab_err err = {0};
+    struct ab_trace_info info;
+    uint64_t number;
+    char *path = test_trace_file(NULL, 0);
+    FILE *to = fopen(path, "wb");
+    assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if (ab_trace_write(w, &events[i], &number, &err) != AB_OK)
+            fail_msg("%s", err.text);
+    assert_int_equal(ab_trace_writer_close(w, &info, &err), AB_OK);
+    fclose(to);
+    return path;
+}
+
+static void each_text_is_that_of_its_format(void **state)
+{
+    static const struct {
+        const char *format, *text;
+    } texts[] = {
+        {"mtrace", "= Start\n@ trace:[0x0] + 0x10000 0x64\n@ trace:[0x0] + 0x10010 0x18\n"
+                   "@ trace:[0x0] + 0x10020 0\n@ trace:[0x0] < 0x10000\n"
+                   "@ trace:[0x0] > 0x10000 0xc8\n@ trace:[0x0] + (nil) 0x1000\n"
+                   "@ trace:[0x0] - 0x10000\n@ trace:[0x0] - 0x10010\n= End\n"},
+        {"heaptrack", "v 10400 3\nX paper\nI 1000 0\nm 1 -\nt 1 0\n+ 64 1 10000\n+ 18 1 10010\n"
+                      "+ 0 1 10020\nc 3\n- 10000\n+ c8 1 10000\n- 10000\n- 10010\n"},
+        {"memory-replay",
+         "1: malloc 0x10000 100 1000 1000\n2: calloc 0x10010 1 24 4000 4000\n"
+         "1: memalign 0x10020 64 0 4000 4000\n1: realloc 0x10000 0x10000 200 3001000 3001000\n"
+         "1: malloc 0x0 4096 3001000 3001000\n1: realloc 0x0 0x10000 0 3001000 3001000\n"
+         "2: free 0x10010 3002000 3002000\n2: thread_done 0x0 3003000\n"},
+        {"logalloc", "1 1 malloc(100)=0x10000\n1 2 calloc(1,24)=0x10010\n"
+                     "1 1 memalign(64,0)=0x10020\n1 1 realloc(0x10000,200)=0x10000\n"
+                     "1 1 malloc(4096)=0x0\n1 1 realloc(0x10000,0)=0x0\n1 2 free(0x10010)\n"},
+        {"rep", "224\n4\n6\n1\na 0 100\na 1 24\na 2 0\nr 0 200\nf 0\nf 1\n"},
+    };
+    char *trace = paper_trace();
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ab_outlet_report report;
+        struct ab_err err = {0};
+        const struct ab_format *f;
+        char text[1000] = "";
+        assert_int_equal(ab_format_find(texts[i].format, &f, &err), AB_OK);
+        char *path = export_trace(f, trace, &report);
+        FILE *file = fopen(path, "r");
+        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+        fclose(file);
+        assert_string_equal(text, texts[i].text);
+        drop(path);
+    }
+    drop(trace);
+}
+
 static void what_cannot_be_exported_says_why(void **state)
 {
     struct ab_err err = {0};
@@ -213,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_format_keeps_comes_back),
+        cmocka_unit_test(each_text_is_that_of_its_format),
         cmocka_unit_test(what_cannot_be_exported_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
