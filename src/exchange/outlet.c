@@ -92,6 +92,8 @@ enum ab_status ab_export(const struct ab_walk *walk, const struct ab_format *for
     struct state s = {.format = format, .outlet.to = to};
     struct ab_walk own = *walk;
     struct ab_trace_info totals;
+    own.begin = 0;
+    own.end = UINT64_MAX;
     own.user = &s;
     if (format->writes->needs_totals) {
         if (strcmp(walk->path, "-") == 0)

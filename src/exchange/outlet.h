@@ -41,7 +41,7 @@ struct ab_outlet_report {
 };
 
 struct ab_format;
-/* walk: path, is_partial, begin, end and progress; the others are set here. `to` stays the
+/* The whole trace. walk: path, is_partial and progress; the others are set here. `to` stays the
  * caller's. AB_USAGE when the format needs to read standard input twice. */
 enum ab_status ab_export(const struct ab_walk *walk, const struct ab_format *format, FILE *to,
                          struct ab_outlet_report *report, struct ab_err *err);

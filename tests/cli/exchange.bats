@@ -86,6 +86,9 @@ digest() {
     expect_error 'cannot open /nowhere'
     bench trace export mtrace "$TINY" --csv "$OUT/x"
     expect_code 2
+    bench trace export rep "$TINY" --events 5.. -o "$OUT/x"
+    expect_code 2
+    expect_error 'trace cut makes a part'
     bench trace export "$TINY" -o "$OUT/x"
     expect_code 2
     expect_error 'needs a format'

@@ -180,6 +180,14 @@ static void offer_workloads(struct ab_offer *o)
     ab_workload_names_fini(&list);
 }
 
+static void offer_baseline(struct ab_offer *o, int place)
+{
+    for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
+        ab_offer(o, ab_baseline_commands[i], "");
+    if (place == 1)
+        offer_baselines(o);
+}
+
 static void offer_arguments(struct line *l)
 {
     const char *first = "";
@@ -189,10 +197,7 @@ static void offer_arguments(struct line *l)
         offer_trace(&l->offer, place, first);
         break;
     case AB_COMMAND_BASELINE:
-        for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
-            ab_offer(&l->offer, ab_baseline_commands[i], "");
-        if (place == 1)
-            offer_baselines(&l->offer);
+        offer_baseline(&l->offer, place);
         break;
     case AB_COMMAND_LIST:
         for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)

@@ -313,8 +313,8 @@ static const struct ab_option_info table[] = {
      "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
     {"events", "A..B",
-     "dump, cut, export: events A to B - 1, counted from 0; also A.. and ..B;\n"
-     "filter: blocks allocated there",
+     "dump, cut, export --csv: events A to B - 1, counted from 0; also A.. and\n"
+     "..B; filter: blocks allocated there",
      "What is read", 0, TRACE, SPECIAL(ab_option_events)},
     {"thread", "LIST", "filter: blocks allocated by these threads, such as 0,2-5", "What is read",
      0, TRACE, SPECIAL(ab_option_thread)},

@@ -98,6 +98,11 @@ static enum ab_status check_export(const struct ab_options *o, const struct ab_f
     AB_TRY(ab_format_find(o->args[1], format, err));
     if (o->csv != NULL || o->live_csv != NULL)
         return ab_fail(err, AB_USAGE, "trace export takes either FORMAT and -o, or --csv");
+    if (o->has_events)
+        return ab_fail(err, AB_USAGE,
+                       "trace export %s does not take --events: calls on blocks from before them "
+                       "would name blocks that are not in the file; trace cut makes a part without",
+                       (*format)->name);
     if (o->output == NULL)
         return ab_fail(err, AB_USAGE, "trace export %s needs -o: the file to write",
                        (*format)->name);
