@@ -104,6 +104,18 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
+     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "What runs", 0, RUN, LIST_OF(maps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
+     "(default: glibc)",
+     "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
@@ -312,18 +324,16 @@ static const struct ab_option_info table[] = {
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
-    {"events", "A..B",
-     "dump, cut, export --csv: events A to B - 1, counted from 0; also A.. and\n"
-     "..B; filter: blocks allocated there",
+    {"events", "A..B", "dump, cut, export --csv: events A to B - 1; filter: blocks allocated there",
      "What is read", 0, TRACE, SPECIAL(ab_option_events)},
-    {"thread", "LIST", "filter: blocks allocated by these threads, such as 0,2-5", "What is read",
-     0, TRACE, SPECIAL(ab_option_thread)},
-    {"size", "A..B", "filter: blocks allocated with A to B - 1 bytes", "What is read", 0, TRACE,
+    {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
+     SPECIAL(ab_option_thread)},
+    {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
      SPECIAL(ab_option_size)},
-    {"time", "A..B", "filter: blocks allocated from A to before B, such as 0..16ms", "What is read",
-     0, TRACE, SPECIAL(ab_option_time)},
-    {"serial", NULL, "merge: one trace after the other (default: side by side)", "What is read", 0,
-     TRACE, FLAG(is_serial)},
+    {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
+     SPECIAL(ab_option_time)},
+    {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
+     FLAG(is_serial)},
     {"live", "HOW",
      "cut: start with allocations of the blocks live at A (keep, the default)\n"
      "or omit these blocks and every call on them (drop)",
@@ -331,8 +341,7 @@ static const struct ab_option_info table[] = {
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
-     "accept a trace whose end is missing; read up to its last complete chunk;\n"
-     "import: accept a file whose end is missing",
+     "accept a file whose end is missing; read up to its last complete chunk or line",
      "What is read", 0, TRACE, FLAG(is_partial)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
      "What is read", 0, REPLAY, FLAG(is_partial), RARE},
@@ -354,8 +363,8 @@ static const struct ab_option_info table[] = {
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
-    {"output", "FILE", "trace to write; export FORMAT: file to write; recover: or a folder for it",
-     "Output", 'o', TRACE, TEXT(output)},
+    {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
+     TEXT(output)},
     {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
      MERGE, TEXT(output)},
     {"no-convert", NULL,

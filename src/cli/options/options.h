@@ -41,6 +41,8 @@ struct ab_options {
     bool fails_inconclusive; /* --inconclusive=fail */
     const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
+    const char **maps; /* --map, n_maps */
+    size_t n_maps;
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
