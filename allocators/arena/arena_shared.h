@@ -78,7 +78,7 @@ void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t ol
 struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own);
 void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark mark);
 
-/* ---- about the whole group: nobody is in another call; of a thread's own arena: about that ---- */
+/* ---- about the whole group: no other call is in progress; of one's own arena: that one ---- */
 
 /* All blocks die; pages stay as the options say. */
 void ab_arena_shared_reset(struct ab_arena_shared *group);

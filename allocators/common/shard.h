@@ -17,7 +17,7 @@
  *     thread that asked for them.
  *   - What a thread has as its own heap is for that thread alone; the group itself, which is its
  *     first heap, is for all.
- *   - reset, purge, the sums and close are about the whole group: nobody is in another call then.
+ *   - reset, purge, the sums and close are about the whole group: no other call is in progress then.
  *     What other threads freed, they must have freed before, in the sense of the language (joined,
  *     or a lock).
  *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says `leave`.

@@ -14,7 +14,7 @@ bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
 }
 
 /* Either the one who gives up sees what is pushed at the same time, or who pushes it sees that the
- * heap is nobody's. */
+ * heap has no owner. */
 void ab_shard_give_up(struct ab_shard *shard)
 {
     do {

@@ -38,7 +38,7 @@ AB_COMMON_API const void *ab_shard_in_flight(const struct ab_shard *shard,
 
 /* A heap without an owner becomes the caller's; false when it has one. */
 AB_COMMON_API bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state);
-/* It is nobody's any more. What came is freed before, also what comes at the same time. */
+/* The heap has no owner any more. What came is freed before, also what comes at the same time. */
 AB_COMMON_API void ab_shard_give_up(struct ab_shard *shard);
 
 #ifdef __cplusplus

@@ -100,7 +100,7 @@ static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, con
 /* A pointer that a slot of this group has or had. */
 bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
 
-/* ---- about the whole group: nobody is in another call; of a thread's own heap: about that ---- */
+/* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
 
 /* All slots are free, the pages stay. */
 void ab_pool_shared_reset(struct ab_pool_shared *group);

@@ -99,7 +99,7 @@ size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block
 /* A pointer that a block of this group may have, live or not. Slow with many large blocks. */
 bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p);
 
-/* ---- about the whole group: nobody is in another call; of a thread's own heap: about that ---- */
+/* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
 
 /* All blocks die. */
 void ab_slab_shared_reset(struct ab_slab_shared *group);

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/options/option_sites.h"
 #include "cli/options/option_topic.h"
 #include "cli/options/option_value.h"
 #include "result/result.h"
@@ -324,20 +325,7 @@ static const struct ab_option_info table[] = {
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
-    {"events", "A..B", "dump, cut, export --csv: events A to B - 1; filter: blocks allocated there",
-     "What is read", 0, TRACE, SPECIAL(ab_option_events)},
-    {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
-     SPECIAL(ab_option_thread)},
-    {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
-     SPECIAL(ab_option_size)},
-    {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
-     SPECIAL(ab_option_time)},
-    {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
-     FLAG(is_serial)},
-    {"live", "HOW",
-     "cut: start with allocations of the blocks live at A (keep, the default)\n"
-     "or omit these blocks and every call on them (drop)",
-     "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
+#include "cli/options/trace_options.def"
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
@@ -347,6 +335,12 @@ static const struct ab_option_info table[] = {
      "What is read", 0, REPLAY, FLAG(is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
+    {"sites", "[N]",
+     "info: the N call sites (default 20) that did most, of a trace recorded\n"
+     "with --sites",
+     "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
+    {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
+     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
      0, RECORD, FLAG(is_following)},
     {"wait", NULL,
@@ -361,6 +355,10 @@ static const struct ab_option_info table[] = {
      "stop recording after this time and write the traces; the command\n"
      "continues, and record waits for its end",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"sites", "[DEPTH]",
+     "also record where each allocation is called from: that call, and those\n"
+     "above it, DEPTH (1 to 64, default 8) in all; trace info --sites shows them",
+     "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,

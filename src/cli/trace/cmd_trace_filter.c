@@ -4,7 +4,7 @@
  */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
-#include "trace_tools/filter.h"
+#include "trace_tools/rewrite/filter.h"
 
 static enum ab_status write_filtered(const struct ab_options *o, const char *word,
                                      const struct ab_filter *filter,

@@ -4,7 +4,7 @@
  */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
-#include "trace_tools/merge.h"
+#include "trace_tools/rewrite/merge.h"
 
 struct merge_watch {
     struct ab_progress_line line;

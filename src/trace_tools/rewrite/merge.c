@@ -2,11 +2,11 @@
  *
  * Reads all traces at once, a batch of each, and writes the event that comes next.
  */
-#include "trace_tools/merge.h"
+#include "trace_tools/rewrite/merge.h"
 
 #include "core/text.h"
 #include "trace/reader.h"
-#include "trace_tools/rewrite.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

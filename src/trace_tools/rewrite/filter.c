@@ -2,10 +2,10 @@
  *
  * Keeps the events of the blocks that a filter lets through.
  */
-#include "trace_tools/filter.h"
+#include "trace_tools/rewrite/filter.h"
 
 #include "core/text.h"
-#include "trace_tools/rewrite.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include <string.h>
 

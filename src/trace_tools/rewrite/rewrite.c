@@ -2,7 +2,7 @@
  *
  * Which block and which thread of an original is which in the trace that is written.
  */
-#include "trace_tools/rewrite.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include "core/grow.h"
 
