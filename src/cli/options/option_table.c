@@ -256,7 +256,7 @@ static const struct ab_option_info table[] = {
     {"mem-limit", "SIZE",
      "stop a back end that uses more; do not start one that would (default:\n"
      "70 % of available memory)",
-     "Measurement", 0, RUN | REPLAY | VERIFY, BYTES(mem_limit_bytes, 1, UINT64_MAX)},
+     "Measurement", 0, RUN | REPLAY | VERIFY, BYTES(mem_limit_bytes, 1, UINT64_MAX), RARE},
     {"timeout", "TIME",
      "time limit of each run, at least 10ms, and of reading and preparing the\n"
      "workload or trace (default: from the estimated cost; none for reading)",
